@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
 
 
 def approaches(machine: Automaton, longest: int) -> list[tuple[int, ...] | None]:

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from algebra.errors import MachineError
-from algebra.input_decision_diagram import Inputs
-from algebra.semiautomaton import IntArray, Semiautomaton, shorten
-from algebra.wording import count, cut
+from krohn.algebra.errors import MachineError
+from krohn.algebra.input_decision_diagram import Inputs
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton, shorten
+from krohn.algebra.wording import count, cut
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.brackets import Brackets, Stack, as_brackets
-from algebra.errors import MachineError
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import Brackets, Stack, as_brackets
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import IntArray
 
 Law = tuple[Fraction, ...]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 
 Stack = tuple[int, ...]
 

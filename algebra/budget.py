@@ -9,8 +9,8 @@ counts are estimates; that they are the same each time is exact.
 from math import inf, isfinite
 from typing import Any
 
-from algebra.errors import KrohnError
-from algebra.near_names import near
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.near_names import near
 
 ENTRIES = 1_000
 """The entries of an array that take about as long as the call itself."""

@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.errors import MachineError
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 INVALID = -1
 

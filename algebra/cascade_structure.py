@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from algebra.cascade import INVALID, Cascade, Component
-from algebra.groups.naming import name
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.cascade import INVALID, Cascade, Component
+from krohn.algebra.groups.naming import name
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 

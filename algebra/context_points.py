@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 MOST_CONTEXTS, MOST_READ = 2**22, 3

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
 
 
 @dataclass(frozen=True)

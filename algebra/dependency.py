@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.cascade import INVALID, Cascade
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.cascade import INVALID, Cascade
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 
 @dataclass(frozen=True, eq=False)

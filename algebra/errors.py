@@ -1,6 +1,6 @@
 """The one family of errors that a user can cause and mend."""
 
-from program.errors import KrohnError
+from krohn.program.errors import KrohnError
 
 __all__ = ["KrohnError", "MachineError"]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.hashing import Rows, RowTable
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.hashing import Rows, RowTable
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Numbers = npt.NDArray[np.int32]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.errors import MachineError
-from algebra.graphs import components_of_steps, joined
-from algebra.groups.naming import name
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import IntArray
+from krohn.algebra.errors import MachineError
+from krohn.algebra.graphs import components_of_steps, joined
+from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import IntArray
 
 NO_IDEMPOTENT = -1
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 
 Rows = npt.NDArray[np.unsignedinteger]
 Words = npt.NDArray[np.uint64]

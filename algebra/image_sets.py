@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 BoolArray = npt.NDArray[np.bool_]
 BitArray = npt.NDArray[np.uint64]

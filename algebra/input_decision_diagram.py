@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from algebra.errors import MachineError
-from algebra.semiautomaton import IntArray
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import IntArray
 
 Node = tuple[int, int, int]
 MOST_BITS = 64

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 UNDEFINED = -1
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.errors import MachineError
-from algebra.froidure_pin import IDENTITY, Enumeration, Numbers
-from algebra.hashing import Rows
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.errors import MachineError
+from krohn.algebra.froidure_pin import IDENTITY, Enumeration, Numbers
+from krohn.algebra.hashing import Rows
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Column = TypeVar("Column", Rows, Numbers)
 IntegerRows = npt.NDArray[np.integer]

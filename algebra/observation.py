@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats.outputs import acceptance
-from algebra.near_names import near
-from algebra.semiautomaton import shorten
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.outputs import acceptance
+from krohn.algebra.near_names import near
+from krohn.algebra.semiautomaton import shorten
 
 EMPTY, ERROR = "ε", "error"
 _STACK = re.compile(r"(?:[(\[{<]\d*)+")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 _FORM = re.compile(
     r"\d{1,40}/\d{1,40}|(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?"

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_CODES = 2**62
 

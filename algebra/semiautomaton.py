@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from algebra.errors import MachineError
+from krohn.algebra.errors import MachineError
 
 IntArray = npt.NDArray[np.int64]
 

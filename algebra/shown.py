@@ -5,10 +5,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Shows = Literal["states", "outputs"]
 SHOWS: tuple[Shows, ...] = get_args(Shows)

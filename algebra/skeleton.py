@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.graphs import components_of_steps
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.image_sets import PASSES, BitArray, BoolArray, images, pack, set_keys
-from algebra.permutators import permutator_words, schreier_generators, transports
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.graphs import components_of_steps
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.image_sets import PASSES, BitArray, BoolArray, images, pack, set_keys
+from krohn.algebra.permutators import permutator_words, schreier_generators, transports
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_IMAGES = 200_000
 

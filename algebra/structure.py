@@ -6,11 +6,11 @@ from math import gcd
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.congruences import principal_congruences
-from algebra.errors import MachineError
-from algebra.minimisation import quotient
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.congruences import principal_congruences
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import quotient
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_FACTORED_STATES = 128
 MOST_LABELS = 130_000

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_PAIRS = 100_000
 LONGEST_WINDOW = 8

@@ -4,7 +4,7 @@
 
 One model of every family of constructions, each at the first of its lengths that is
 certified in the number format. Every number that a network stores is held against its
-bound (`verify.attack`), and the tightest one is shown for each operation. What is finished
+bound (`krohn.verify.attack`), and the tightest one is shown for each operation. What is finished
 stands in the store and is not run again: an interrupted run goes on with the next model.
 """
 
@@ -20,12 +20,12 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.generator import Freedom
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.sources import read
-from network.precision import PRECISIONS
-from verify.attack.campaign import Attack, Extent, attack
+from krohn.compiler.generator import Freedom
+from krohn.machines import read
+from krohn.network.precision import PRECISIONS
+from krohn.verify.attack.campaign import Attack, Extent, attack
 
 POSITIONS = 1e8
 SEED = 0

@@ -21,18 +21,18 @@ from experiment import RESULTS
 from report import Row, Table, each, parser, publish
 from torch import Tensor
 
-from compare.measures.attention_spectrum import (
+from krohn.compare.measures.attention_spectrum import (
     Bases,
     Head,
     expected_bias,
     of_layer,
     of_logits,
 )
-from network.attention_layer import AttentionLayer
-from network.precision import FloatArray
-from sources.attention_targets.complexity import Complexity
-from sources.attention_targets.pod import decompose, gauss_legendre
-from sources.attention_targets.sine_series import SineSeries, slopes, truncation
+from krohn.network.attention_layer import AttentionLayer
+from krohn.network.precision import FloatArray
+from krohn.sources.attention_targets.complexity import Complexity
+from krohn.sources.attention_targets.pod import decompose, gauss_legendre
+from krohn.sources.attention_targets.sine_series import SineSeries, slopes, truncation
 
 LENGTH, RANK = 16, 400
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from compiler.constructions.normalised_products import network
-from compiler.pipeline import Options
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
-from sources.hidden_markov import HiddenMarkovModel, named
-from verify.checker import transformer
-from verify.checker.linear_system import Established
-from verify.search.conversion import model_of
+from krohn.compiler.constructions.normalised_products import network
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
+from krohn.sources.hidden_markov import HiddenMarkovModel, named
+from krohn.verify.checker import transformer
+from krohn.verify.checker.linear_system import Established
+from krohn.verify.search.conversion import model_of
 
 BATCH = 24
 CASES = (

@@ -11,22 +11,22 @@ import numpy as np
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import CompiledNetwork
-from compiler.construction_choice.planning import planning
-from compiler.constructions.beliefs import machine_of
-from compiler.constructions.scan import levels, scan
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions.beliefs import machine_of
+from krohn.compiler.constructions.scan import levels, scan
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.program.blocks import Blocks, longest, passes
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks, written_by
 from krohn.source_kinds.vectors_in_blocks import said_by
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program.blocks import Blocks, longest, passes
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov.beliefs import reachable
-from verify.proof import prove
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov.beliefs import reachable
+from krohn.verify.proof import prove
 
 CYCLES, PRODUCTS, HARD = "Cyclic-DET5,5@3", "MatMul5,5@3", "Cyclic-HARD5,5@3"
 TEXTS = (

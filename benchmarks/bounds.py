@@ -13,8 +13,8 @@ from printed import Sizes
 from report import Row, Table, parser, publish
 
 import krohn
-from algebra.automaton import Automaton
-from krohn.sources import read
+from krohn.algebra.automaton import Automaton
+from krohn.machines import read
 
 CODE = (
     "a position code of 2·log2 T dimensions, not a circle of 2: scores of log T, not T"

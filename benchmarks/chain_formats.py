@@ -10,10 +10,10 @@ from itertools import product
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.constructions.chain_of_thought import ATTENTION
-from network.precision import PRECISIONS
-from sources.dynamic_programs import named
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.network.precision import PRECISIONS
+from krohn.sources.dynamic_programs import named
 
 SIZES = {
     "EditDistance{n},{n}:letters=4": (2, 4, 6, 8, 10, 12, 16, 20),

@@ -12,11 +12,11 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
+from krohn.network.model import Model
+from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.model import Model
-from network.transformer import Transformer
-from sources.dynamic_programs import FAMILIES
-from verify.testing.seen_positions import Seen, equation_6, seen
+from krohn.sources.dynamic_programs import FAMILIES
+from krohn.verify.testing.seen_positions import Seen, equation_6, seen
 
 NAMES = (*FAMILIES, "LocalEditDistance8,8:letters=4", "EditDistance12,12:letters=4")
 TITLE = "what sparse heads see"

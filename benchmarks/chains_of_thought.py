@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from sources.dynamic_programs import FAMILIES
+from krohn.sources.dynamic_programs import FAMILIES
 
 CASES = (
     *((f"EditDistance3,3:letters=2{b}", "float32") for b in ("", ",boundary=1")),

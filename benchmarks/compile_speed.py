@@ -15,7 +15,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from verify.proof import prove
+from krohn.verify.proof import prove
 
 CASES = (
     *(("C2", 100, "counter"), ("C8", 100, "counter"), ("FlipFlop", 1024, "memory")),

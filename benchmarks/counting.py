@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from sources.counting import CATALOGUE, CountingProgram, named
+from krohn.algebra.errors import KrohnError
+from krohn.sources.counting import CATALOGUE, CountingProgram, named
 
 TITLE = "counting programs, and the greatest T that is certified"
 LONGEST = {"bfloat16": 2048, "float16": 2048, "float32": 2048, "float64": 4096}

@@ -17,19 +17,19 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 import krohn
-from algebra.automaton import Automaton
-from compare.measures import simulator
-from compare.measures.answers import right
-from compare.models import Gpt
-from compare.tasks.surviving import Surviving
-from compare.tasks.task import Task
-from compare.training.cells import Cell
-from compare.training.recipe import Recipe
-from compare.training.run import Run
-from compare.training.sweep import Result
+from krohn.algebra.automaton import Automaton
+from krohn.compare.measures import simulator
+from krohn.compare.measures.answers import right
+from krohn.compare.models import Gpt
+from krohn.compare.tasks.surviving import Surviving
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
 from krohn.counting_machines import unrolled
-from sources.counting import named
-from verify.testing.simulator import Simulator
+from krohn.sources.counting import named
+from krohn.verify.testing.simulator import Simulator
 
 PROGRAMS = ("Dyck1", "AnBnCn", "Majority", "MoreAThanB")
 SEEDS = (0, 1)

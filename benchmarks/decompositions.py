@@ -17,17 +17,17 @@ from time import monotonic
 import numpy as np
 from report import Row, Table, each, parser, publish
 
-from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded, steps_of
-from algebra.cascade import Cascade
-from algebra.cascade_structure import kind, levels
-from algebra.decomposition.methods import Decomposition, decompose
-from algebra.errors import KrohnError
-from algebra.green import green
-from algebra.groups.series import composition_factors
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import Semiautomaton
-from krohn.sources import read
+from krohn.algebra import zoo
+from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.cascade_structure import kind, levels
+from krohn.algebra.decomposition.methods import Decomposition, decompose
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.green import green
+from krohn.algebra.groups.series import composition_factors
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.machines import read
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MOST_ELEMENTS = 50_000

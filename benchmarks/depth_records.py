@@ -13,22 +13,22 @@ from time import monotonic
 
 from report import Row, Table, each, parser, publish
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.zoo import catalogue
-from compiler.compiled_network import realise
-from compiler.construction_choice.known_constructions import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo import catalogue
+from krohn.compiled_model import model_file
+from krohn.compiler.compiled_network import realise
+from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
     ON_REQUEST,
     construct,
 )
-from compiler.construction_choice.planning import plans
-from compiler.construction_choice.stages import Plan
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from krohn.compiled_model import model_file
-from network.precision import PRECISIONS
-from verify.proof import prove
+from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.network.precision import PRECISIONS
+from krohn.verify.proof import prove
 
 SLOW = ("sequential", "chunked", "memorising")
 # The thesis has a theorem for each; all are built here as it builds them.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from report import Row, Table, each, parser, publish
 
-from algebra.errors import KrohnError
-from compare.attention_variation import (
+from krohn.algebra.errors import KrohnError
+from krohn.compare.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -24,10 +24,10 @@ from compare.attention_variation import (
     probe,
     reader,
 )
-from compiler.generator import Freedom
+from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
-from network.modelfile import ModelFile
-from verify.attention_limits.balance import balance, pumped
+from krohn.network.modelfile import ModelFile
+from krohn.verify.attention_limits.balance import balance, pumped
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 SHOWN = (400, 501)

@@ -15,11 +15,11 @@ from peers import BRACKETS
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra import zoo
-from algebra.observation import observe
-from algebra.semiautomaton import IntArray
-from network.model import Model
-from verify.testing.counterexample import pair
+from krohn.algebra import zoo
+from krohn.algebra.observation import observe
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.model import Model
+from krohn.verify.testing.counterexample import pair
 
 KINDS = 2
 LISTED = 10

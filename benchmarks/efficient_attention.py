@@ -11,13 +11,13 @@ from math import log
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.constructions.chain_of_thought import ATTENTION
+from krohn.algebra.errors import KrohnError
 from krohn.compilation import options_of
+from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.network.attention_kind import Sparse, attention_kind
+from krohn.network.work import parts
 from krohn.source_kinds import named
 from krohn.source_kinds.base import How
-from network.attention_kind import Sparse, attention_kind
-from network.work import parts
 
 SIZES = (4, 8, 12, 16, 20)
 NAMES = (

@@ -18,13 +18,13 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 import krohn
-from compare.measures.texts import text_scores
-from compare.models import EfficientGpt, Gpt
-from compare.tasks.texts import Steps, TextTask
-from compare.training import Cell, Recipe, Run
-from compare.training.sweep import Result
-from compiler.constructions.chain_of_thought import ATTENTION
+from krohn.compare.measures.texts import text_scores
+from krohn.compare.models import EfficientGpt, Gpt
+from krohn.compare.tasks.texts import Steps, TextTask
+from krohn.compare.training import Cell, Recipe, Run
+from krohn.compare.training.sweep import Result
 from krohn.compilation import options_of
+from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.source_kinds import named
 from krohn.source_kinds.base import How
 

@@ -12,13 +12,13 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from network.modelfile import pack
-from program.errors import Refused
-from verify.blas_threads import one_thread
-from verify.checker.network import recheck
-from verify.errors import Rejected
-from verify.search.find import find
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import pack
+from krohn.program.errors import Refused
+from krohn.verify.blas_threads import one_thread
+from krohn.verify.checker.network import recheck
+from krohn.verify.errors import Rejected
+from krohn.verify.search.find import find
 
 
 def measure(job: tuple[str, int, str]) -> Row:

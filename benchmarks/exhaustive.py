@@ -22,10 +22,10 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import krohn
-from jobs.worker_pool import WorkerPool, processes, this_process
-from network.model import Model
-from verify.testing.shard_worker import ShardWork
-from verify.testing.shards import Outcome, Shard, job
+from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.network.model import Model
+from krohn.verify.testing.shard_worker import ShardWork
+from krohn.verify.testing.shards import Outcome, Shard, job
 
 MODELS = [
     ("C2", "counter"),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from report import parser
 
-from algebra.errors import KrohnError
-from compare.training.cells import Cell, Measure
-from compare.training.sweep import Result, sweep
+from krohn.algebra.errors import KrohnError
 from krohn.commands.terminal import progress
+from krohn.compare.training.cells import Cell, Measure
+from krohn.compare.training.sweep import Result, sweep
 
 RESULTS = Path(__file__).parents[1] / "results"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from report import Row, Table, each, parser, publish
 
 import krohn
-from network.modelfile import ModelFile, ModelFileError
+from krohn.network.modelfile import ModelFile, ModelFileError
 
 LENGTH = 32
 PLACES = ("transformer-lens", "huggingface", "onnx")

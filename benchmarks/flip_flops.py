@@ -17,15 +17,15 @@ from glitch_rate import glitches
 from report import Row, Table, publish
 
 import krohn
-from algebra.zoo.flipflop import ceiling
-from compare.measures import simulator
-from compare.tasks.catalogue import task
-from compare.tasks.flipflop import DENSE, SPARSE, TRAINED
-from compare.training.cells import Cell
-from compare.training.presets import gpt, lstm
-from compare.training.run import Run
-from compare.training.sweep import Result
-from network.model import Model
+from krohn.algebra.zoo.flipflop import ceiling
+from krohn.compare.measures import simulator
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.tasks.flipflop import DENSE, SPARSE, TRAINED
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt, lstm
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
+from krohn.network.model import Model
 
 READS = 20_000
 UNSEEN = 1 << 20

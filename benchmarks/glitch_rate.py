@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import Instructions, reads_of
-from compare.measures.answers import tally
-from compare.measures.rates import Rate, clustered
-from compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
-from compare.tasks.task import Task
-from verify.testing.simulator import Simulator
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import Instructions, reads_of
+from krohn.compare.measures.answers import tally
+from krohn.compare.measures.rates import Rate, clustered
+from krohn.compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
+from krohn.compare.tasks.task import Task
+from krohn.verify.testing.simulator import Simulator
 
 READ = ("r",)
 READS = 20_000

@@ -17,14 +17,14 @@ from experiment import options, trained
 from glitch_rate import glitches
 from report import Row, Table, publish
 
-from compare.measures import simulator
-from compare.models import Gpt
-from compare.tasks.catalogue import task
-from compare.training.cells import Cell
-from compare.training.presets import gpt
-from compare.training.run import Run
-from compare.training.sharpening import Sharpening
-from compare.training.sweep import Result
+from krohn.compare.measures import simulator
+from krohn.compare.models import Gpt
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt
+from krohn.compare.training.run import Run
+from krohn.compare.training.sharpening import Sharpening
+from krohn.compare.training.sweep import Result
 
 STEPS, LENGTH, READS = 2000, 32, 10_000
 UNSEEN = 1 << 20

@@ -14,12 +14,12 @@ import torch
 from report import Row, Table, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from algebra.zoo import catalogue
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo import catalogue
 from krohn.gpt2 import verify
-from network.exports import gpt2
-from network.exports.gpt2_directory import open_logits, write
-from network.modelfile import ModelFile
+from krohn.network.exports import gpt2
+from krohn.network.exports.gpt2_directory import open_logits, write
+from krohn.network.modelfile import ModelFile
 
 MOST_PARAMETERS = 150_000_000
 LENGTH, EVERY, RANDOM = 32, 2_000, 2_000

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import krohn
-from network.model import Model
-from network.modelfile import ModelFile
-from network.transformer import Transformer
-from program.statement import Channel, parse
-from verify.testing.exhaustive import exhaustive
-from verify.testing.sampling import sample
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.transformer import Transformer
+from krohn.program.statement import Channel, parse
+from krohn.verify.testing.exhaustive import exhaustive
+from krohn.verify.testing.sampling import sample
 
 MODELS = (
     ("S5", 100, "scan", "float32"),

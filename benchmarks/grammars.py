@@ -9,9 +9,9 @@ from itertools import product
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.grammars import against, facts
-from sources.grammars import CATALOGUE
+from krohn.sources.grammars import CATALOGUE
 
 CUTS = "grammars, cut at a depth"
 LAWS = "the law of the next letter, Dyck2 cut at depth 3 beside the whole"

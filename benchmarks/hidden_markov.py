@@ -10,15 +10,15 @@ from report import Row, Table, parser, publish
 
 from krohn.model_facts import facts
 from krohn.observability import gamma
-from program.domains import FloatArray
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.assumptions import history_spread, observed, rank
-from sources.hidden_markov.forms import driven
-from sources.hidden_markov.memory import forgotten, stated_memory
-from sources.hidden_markov.mixing import mixing_time
-from sources.linear_dynamics import named as dynamics_named
-from sources.linear_dynamics.dynamics import mixing_time as dynamics_mixing_time
+from krohn.program.domains import FloatArray
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.assumptions import history_spread, observed, rank
+from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.memory import forgotten, stated_memory
+from krohn.sources.hidden_markov.mixing import mixing_time
+from krohn.sources.linear_dynamics import named as dynamics_named
+from krohn.sources.linear_dynamics.dynamics import mixing_time as dynamics_mixing_time
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
 PRINTED = {"0.01": 120.0, "0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}

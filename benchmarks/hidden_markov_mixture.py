@@ -15,18 +15,18 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from compare.measures.belief_scores import scores
-from compare.probes.beliefs import layer_probes, part_probes
-from compare.tasks.beliefs import BeliefTask
-from compare.training.belief_presets import preset
-from compare.training.beliefs import outputs
-from compare.training.cells import Cell
-from compare.training.run import Run
-from compare.training.sweep import Result
+from krohn.compare.measures.belief_scores import scores
+from krohn.compare.probes.beliefs import layer_probes, part_probes
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.compare.training.belief_presets import preset
+from krohn.compare.training.beliefs import outputs
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
 from krohn.comparison.belief_headline import over_seeds
 from krohn.comparison.belief_networks import MEASURED, PROBED, rules
-from sources import hidden_markov
-from sources.hidden_markov.forms import mixture
+from krohn.sources import hidden_markov
+from krohn.sources.hidden_markov.forms import mixture
 
 MODELS, STATES, LETTERS, SEEDS = 4, 3, 3, (0, 1)
 DESK = preset("desk")

@@ -17,13 +17,13 @@ from pathlib import Path
 from experiment import options, trained
 from report import Row, Table, publish
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Gpt
-from compare.tasks.beliefs import BeliefTask, task_of
-from compare.training.belief_presets import preset
-from compare.training.beliefs import BeliefRecipe, doubling
-from compare.training.cells import Cell
-from compare.training.sweep import Result
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Gpt
+from krohn.compare.tasks.beliefs import BeliefTask, task_of
+from krohn.compare.training.belief_presets import preset
+from krohn.compare.training.beliefs import BeliefRecipe, doubling
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.sweep import Result
 from krohn.comparison.belief_comparison import triangle
 from krohn.comparison.belief_headline import over_seeds
 from krohn.comparison.belief_networks import Looked, derived, look, rules
@@ -31,12 +31,12 @@ from krohn.comparison.belief_result import BeliefModel
 from krohn.comparison.json_values import read
 from krohn.drawing import render
 from krohn.page.belief_charts import triangles
-from program.errors import Refused
-from program.writing import atomic_write
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov.forms import driven
-from sources.hidden_markov.mixing import mixing_time
-from sources.linear_systems import LinearSystem
+from krohn.program.errors import Refused
+from krohn.program.writing import atomic_write
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.mixing import mixing_time
+from krohn.sources.linear_systems import LinearSystem
 
 DESK = preset("desk")
 RNN, LENGTH = DESK.recurrent, DESK.recipe.length

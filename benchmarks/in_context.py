@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from compiler.in_context import Rows, in_context
+from krohn.compiler.in_context import Rows, in_context
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
 from krohn.observability import gamma
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.assumptions import observed
-from sources.in_context import (
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.assumptions import observed
+from krohn.sources.in_context import (
     InContext,
     Prompt,
     condition,
@@ -27,8 +27,8 @@ from sources.in_context import (
     named,
     regression,
 )
-from sources.in_context.error_split import prompts_of, split
-from verify.proof import shown_of
+from krohn.sources.in_context.error_split import prompts_of, split
+from krohn.verify.proof import shown_of
 
 PROMPTS, CLIMB, WORK = 400, 100, 10**7
 CASES = (

@@ -19,16 +19,16 @@ from experiment import RESULTS, options, trained
 from report import Row, Table, publish
 
 import krohn
-from compare.measures import Spread, simulator, spread
-from compare.measures.accuracy import WORDS, accuracy
-from compare.measures.baselines import baselines
-from compare.models import Gpt, Lstm
-from compare.tasks.catalogue import task
-from compare.training.cells import Cell
-from compare.training.presets import gpt, lstm
-from compare.training.run import Run
-from compare.training.sweep import Result
-from network.model import Model
+from krohn.compare.measures import Spread, simulator, spread
+from krohn.compare.measures.accuracy import WORDS, accuracy
+from krohn.compare.measures.baselines import baselines
+from krohn.compare.models import Gpt, Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt, lstm
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
+from krohn.network.model import Model
 
 MACHINES = ("C2", "Grid9", "Dyck4,2", "D8", "A4", "S5")
 DEPTHS = (2, 4, 1)

@@ -12,8 +12,8 @@ import torch
 import krohn
 from krohn.intervention import changed, stated
 from krohn.open_model import Model
-from program.domains import IntArray
-from program.interpreter import Held
+from krohn.program.domains import IntArray
+from krohn.program.interpreter import Held
 
 LENGTH, WORDS = 8, 8
 NETWORKS: tuple[tuple[str, str], ...] = (

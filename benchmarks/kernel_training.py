@@ -19,11 +19,11 @@ import torch
 from torch import Tensor, nn
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.source_kinds import named
 from krohn.source_kinds.real_sequences import said
-from sources.kernels import Kernel
-from sources.kernels.prediction import causal_floor, errors, invariant_floor
+from krohn.sources.kernels import Kernel
+from krohn.sources.kernels.prediction import causal_floor, errors, invariant_floor
 
 CASES = (
     ("Exp32", "original"),

@@ -20,14 +20,14 @@ from report import Row, Table, parser, publish
 from scipy.optimize import nnls
 
 import krohn
-from compiler.compiled_network import realise
-from compiler.construction_choice.planning import plans
-from compiler.construction_choice.stages import Plan
-from compiler.latency import latency
-from compiler.pipeline import Options
 from krohn.compiled_model import model_file
-from network.model import Model
-from network.precision import FLOAT32, FloatArray
+from krohn.compiler.compiled_network import realise
+from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.latency import latency
+from krohn.compiler.pipeline import Options
+from krohn.network.model import Model
+from krohn.network.precision import FLOAT32, FloatArray
 
 CASES = (
     ("C2", ("counter", "scan", "sequential")),

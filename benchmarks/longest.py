@@ -16,8 +16,8 @@ from time import monotonic
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
-from verify.proof import prove
+from krohn.algebra.errors import KrohnError
+from krohn.verify.proof import prove
 
 CASES = (
     *(("Grid5", "scan"), ("S5", "scan")),

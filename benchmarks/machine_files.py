@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.explanation import explain
-from krohn.sources import read
+from krohn.machines import read
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SHOWN = 160

@@ -17,10 +17,10 @@ from time import perf_counter
 import numpy as np
 from report import Row, Table, each, parser, publish
 
-from algebra import zoo
-from algebra.green import green
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import IntArray
+from krohn.algebra import zoo
+from krohn.algebra.green import green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import IntArray
 
 RUNS = 3
 ORACLE = "libsemigroups_pybind11"

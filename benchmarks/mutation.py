@@ -30,12 +30,15 @@ from mutants.subject import Subject
 from report import Row, Table, parser, publish
 
 import krohn
-from algebra.formats import json_format
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
-from compiler.errors import CompileError
-from network.modelfile import ModelFile
-from program.errors import Refused
-from verify.errors import Rejected
+from krohn.algebra.formats import json_format
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    ON_REQUEST,
+)
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.verify.errors import Rejected
 
 EACH = 4
 FAMILIES = {

@@ -11,7 +11,7 @@ from peers import PARITY, Measurement
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 LENGTHS = (14, 16, 20, 32, 80, 160)
 

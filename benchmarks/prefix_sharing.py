@@ -17,16 +17,16 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from compiler.compiled_network import compile_rnn, compile_transformer
-from compiler.pipeline import Options
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FLOAT32
-from verify.testing.counterexample import pair
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.compiler.pipeline import Options
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.exhaustive import exhaustive
 
 MODELS = [("C2", "counter"), ("C2", "scan"), ("Grid4", "scan"), ("C2", "rnn")]
 PLAIN_BATCH = 1024

@@ -9,19 +9,19 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.monoid import TransformationMonoid
-from compiler.constructions.thesis import semidirect, wreath
-from compiler.constructions.thesis.permutation_reset import taken_apart
-from compiler.constructions.thesis.semidirect import SemidirectSimulator
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.compiler.constructions.thesis import semidirect, wreath
+from krohn.compiler.constructions.thesis.permutation_reset import taken_apart
+from krohn.compiler.constructions.thesis.semidirect import SemidirectSimulator
+from krohn.compiler.constructions.thesis.simulator import (
     Abelian,
     SideBySide,
     Simulator,
     group_of,
 )
-from compiler.constructions.thesis.wreath import WreathSimulator
+from krohn.compiler.constructions.thesis.wreath import WreathSimulator
 
 
 @dataclass(frozen=True)

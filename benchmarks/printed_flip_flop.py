@@ -13,11 +13,11 @@ from report import Row, Table, parser, publish
 from torch import Tensor
 
 import krohn
-from algebra import zoo
-from algebra.semiautomaton import IntArray
-from algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
-from algebra.zoo.samplers import flip_flop
-from network.model import Model
+from krohn.algebra import zoo
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
+from krohn.algebra.zoo.samplers import flip_flop
+from krohn.network.model import Model
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 LENGTHS = (64, 128, 512)

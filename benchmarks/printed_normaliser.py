@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import erf, mp, mpf, pi, sqrt
 
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 BITS = 4000
 Vector = list[Any]

@@ -16,16 +16,16 @@ import report
 from experiment import options, trained
 from report import Table, publish
 
-from compare.models import build
-from compare.probes import ProbeMap, Survey, survey
-from compare.probes.probe_map import Cell as Probed
-from compare.probes.probe_map import Row
-from compare.probes.sentences import conclusion
-from compare.tasks.catalogue import task
-from compare.training.cells import Cell
-from compare.training.presets import gpt
-from compare.training.run import Run
-from compare.training.sweep import Result
+from krohn.compare.models import build
+from krohn.compare.probes import ProbeMap, Survey, survey
+from krohn.compare.probes.probe_map import Cell as Probed
+from krohn.compare.probes.probe_map import Row
+from krohn.compare.probes.sentences import conclusion
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
 from krohn.comparison.json_values import read
 
 SEEDS = (0, 1, 2)

@@ -15,19 +15,19 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from compare.tasks.public_texts import subsequences
-from compiler.constructions.chain_of_thought import ATTENTION
+from krohn.compare.tasks.public_texts import subsequences
 from krohn.compilation import options_of
+from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.network.attention_kind import Sparse
+from krohn.network.decoding import BLANK, decode
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
+from krohn.network.transformer import Transformer
+from krohn.program.domains import IntArray
 from krohn.source_kinds.base import How
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.attention_kind import Sparse
-from network.decoding import BLANK, decode
-from network.model import Model
-from network.modelfile import ModelFile
-from network.short_mantissas import ShortMantissas, shorten, shorten_heads
-from network.transformer import Transformer
-from program.domains import IntArray
-from verify.attention_limits.prompt_memory import (
+from krohn.verify.attention_limits.prompt_memory import (
     bell,
     collision,
     least_width,

@@ -9,10 +9,10 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 import krohn
-from compiler.masks import nearest_subset
-from compiler.pruned import pruned
-from krohn.sources import machine_of
-from network.precision import PRECISIONS
+from krohn.compiler.masks import nearest_subset
+from krohn.compiler.pruned import pruned
+from krohn.machines import machine_of
+from krohn.network.precision import PRECISIONS
 
 SUMS = "sums of random products, nearest to a target in [-1, 1]"
 NETWORKS = "machines in random networks, float32, seed 0"

@@ -19,14 +19,17 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
-from compiler.errors import CompileError
-from network.model import Model
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    ON_REQUEST,
+)
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.verify.testing.exhaustive import exhaustive
 
 LARGEST_MONOID = 2_000
 # Without an upper bound on what they cost on machines that they are not meant for.

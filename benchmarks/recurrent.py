@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.compilation import Architecture
-from network.model import Model
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.network.model import Model
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 MACHINES = ("C2", "FlipFlop", "S3", "Cyclic-DET5,5@3", "Dyck4,2", "S4")
 FORMATS = ("float64", "float32", "float16", "bfloat16")

@@ -19,15 +19,15 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from compiler.constructions.chain_of_thought import ATTENTION
 from krohn.compilation import options_of
+from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.network.decoding import BLANK, decode
+from krohn.network.model import Model
+from krohn.network.transformer import Transformer
+from krohn.network.work import parts
 from krohn.source_kinds.base import How
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.decoding import BLANK, decode
-from network.model import Model
-from network.transformer import Transformer
-from network.work import parts
-from verify.attention_limits.prompt_memory import kept_numbers
+from krohn.verify.attention_limits.prompt_memory import kept_numbers
 
 NAMES = (
     *(f"EditDistance{n},{n}:letters=4" for n in (8, 16, 32)),

@@ -15,13 +15,13 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from compare.measures import by_bias, by_length, simulator, spread
-from compare.models.architecture import Positions
-from compare.tasks.catalogue import task
-from compare.training.cells import Cell
-from compare.training.presets import gpt
-from compare.training.run import Run
-from compare.training.sweep import Result
+from krohn.compare.measures import by_bias, by_length, simulator, spread
+from krohn.compare.models.architecture import Positions
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
 
 MACHINES = ("C2", "Dyck4,2")
 SEEDS = (0, 1)

@@ -11,12 +11,12 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
+from krohn.network.architecture import expected_shapes
+from krohn.network.attention_layer import AttentionLayer
+from krohn.network.precision import FloatArray
 from krohn.source_kinds.real_sequences import said
 from krohn.source_kinds.selected_means import SelectedMeans
-from network.architecture import expected_shapes
-from network.attention_layer import AttentionLayer
-from network.precision import FloatArray
-from sources.attention_targets.selected_means import SelectedMean, named
+from krohn.sources.attention_targets.selected_means import SelectedMean, named
 
 NAMES = ("Nearest6", "Gravity10", "Select8")
 KIND = SelectedMeans()

@@ -13,19 +13,19 @@ from time import process_time
 from machine_files import read_completed
 from report import Row, Table, each, parser, publish
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.minimisation import minimise
-from compiler.compiled_network import realise
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS
-from compiler.construction_choice.planning import plans
-from compiler.construction_choice.stages import Plan
-from compiler.constructions.departures import construction, piecewise
-from compiler.errors import CompileError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import minimise
 from krohn.compilation import options_of
 from krohn.compiled_model import model_file
-from krohn.sources import read
-from verify.proof import prove
+from krohn.compiler.compiled_network import realise
+from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
+from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.constructions.departures import construction, piecewise
+from krohn.compiler.errors import CompileError
+from krohn.machines import read
+from krohn.verify.proof import prove
 
 LENGTH = 512
 FOLLOWING = (construction.NAME, piecewise.NAME)

@@ -13,11 +13,11 @@ import torch
 from report import Row, Table, parser, publish
 
 import krohn
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 from krohn.compiled_model import CompiledModel
-from network.model import Model
-from network.precision import FloatArray
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.network.model import Model
+from krohn.network.precision import FloatArray
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 WORDS, STEPS = 64, 40
 

@@ -12,16 +12,16 @@ import numpy as np
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.wording import in_runs
-from compiler.compiled_network import stated
-from compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from network.state_space import StateSpace
-from verify.proof import Proof, prove
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import in_runs
+from krohn.compiler.compiled_network import stated
+from krohn.compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.network.state_space import StateSpace
+from krohn.verify.proof import Proof, prove
 
 MACHINES = (
     *(

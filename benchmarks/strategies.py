@@ -16,14 +16,14 @@ import torch
 from report import Row, Table, parser, publish
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.testing.black_box import black_box
-from verify.testing.counterexample import pair
-from verify.testing.simulator import Simulator
-from verify.testing.strategies import STRATEGIES
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.testing.black_box import black_box
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.strategies import STRATEGIES
 
 WORDS, FAR = 300, 100
 EXAMPLE = Path(__file__).parents[1] / "examples" / "independent.py"

@@ -24,15 +24,15 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import krohn
-from algebra.bracket_distribution import distribution
-from algebra.brackets import Stack
-from algebra.formats import json_format
-from algebra.semiautomaton import IntArray
-from compiler.generator import Freedom
-from network.generator import Generator
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.brackets import Stack
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.generator import Freedom
+from krohn.network.generator import Generator
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 STREAMS = 64
 PIECE = 4096

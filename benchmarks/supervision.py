@@ -17,13 +17,13 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from compare.measures import by_count, countable, simulator
-from compare.measures.accuracy import accuracy
-from compare.tasks.catalogue import INDIRECT, task
-from compare.training.cells import Cell
-from compare.training.presets import gpt, lstm
-from compare.training.run import Run
-from compare.training.sweep import Result
+from krohn.compare.measures import by_count, countable, simulator
+from krohn.compare.measures.accuracy import accuracy
+from krohn.compare.tasks.catalogue import INDIRECT, task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import gpt, lstm
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result
 
 KINDS = {"Transformer": gpt, "LSTM": lstm}
 REVEALED = (1.0, 0.3, 0.1, 0.03)

@@ -10,13 +10,13 @@ import numpy as np
 from report import Row, Table, parser, publish
 
 import krohn
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.real_sequences import RealSequences, batch_size, said
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from sources.attention_targets.sampling import attention_target
-from sources.attention_targets.sine_series import SineSeries
-from sources.attention_targets.target import AttentionTarget
+from krohn.sources.attention_targets.sampling import attention_target
+from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.target import AttentionTarget
 
 KNOTS = (16, 32, 64, 128, 256, 512)
 FORMS = ("Nearest6", "Nearest6:grid=64", "Gravity10", "Select8")

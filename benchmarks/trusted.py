@@ -14,7 +14,7 @@ from report import Row, Table, each, parser, publish
 from typer.testing import CliRunner
 
 from krohn.cli import app
-from verify.trusted import every_file, totals
+from krohn.verify.trusted import every_file, totals
 
 ROOT = Path(__file__).parents[1]
 GPT2 = "GPT-2 of a machine"

@@ -11,15 +11,15 @@ import numpy as np
 import torch
 
 import krohn
-from compiler.constructions.products import realise
-from compiler.pipeline import Options
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from sources.linear_systems import LinearSystem, named
-from verify.checker import transformer
-from verify.checker.linear_system import Established
-from verify.search.conversion import model_of
+from krohn.compiler.constructions.products import realise
+from krohn.compiler.pipeline import Options
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.sources.linear_systems import LinearSystem, named
+from krohn.verify.checker import transformer
+from krohn.verify.checker.linear_system import Established
+from krohn.verify.search.conversion import model_of
 
 BATCH = 64
 CASES = (

@@ -16,15 +16,15 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from network.model import Model
-from verify.proof import Proof
-from verify.testing.exhaustive import exhaustive
-from verify.testing.sampling import sample
-from verify.testing.simulation_result import Simulation
+from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
+from krohn.network.model import Model
+from krohn.verify.proof import Proof
+from krohn.verify.testing.exhaustive import exhaustive
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.simulation_result import Simulation
 
 QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
 RATE_WORDS = 500

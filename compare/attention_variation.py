@@ -11,21 +11,21 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.brackets import Stack
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.rational import rational
-from algebra.semiautomaton import IntArray
-from network.architecture import kind_of
-from network.generator import Generator
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from network.transformer import Transformer
-from verify.attention_limits.balance import balance
-from verify.testing.bracket_words import laws_of
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.brackets import Stack
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.rational import rational
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.architecture import kind_of
+from krohn.network.generator import Generator
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.transformer import Transformer
+from krohn.verify.attention_limits.balance import balance
+from krohn.verify.testing.bracket_words import laws_of
 
 STACK_LIKE = "dyck"
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.attention_targets.target import AttentionTarget, Outer, joined
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.attention_targets.target import AttentionTarget, Outer, joined
 
 NAME = "pod"
 Tensors = dict[str, FloatArray]

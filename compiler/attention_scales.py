@@ -9,8 +9,8 @@ from math import ceil, cos, log, log2, pi
 
 import numpy as np
 
-from compiler.errors import CompileError
-from network.precision import FloatArray, Precision
+from krohn.compiler.errors import CompileError
+from krohn.network.precision import FloatArray, Precision
 
 # How far from a value, in steps, a table still gives its entry.
 STEP_PLATEAU, CIRCLE_PLATEAU = 1 / 4, 3 / 8

@@ -9,10 +9,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, fields
 from typing import Protocol, TypeAlias, TypeVar
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from compiler.errors import CompileError
-from network.modelfile import LARGEST_HEADER
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import LARGEST_HEADER
 
 Result = TypeVar("Result")
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 class Bound:
     """Sizes that are not above those of any network that may follow.
 
-    The names are those of `compiler.cost.Cost`; 0 where nothing is known.
+    The names are those of `krohn.compiler.cost.Cost`; 0 where nothing is known.
 
     Attributes:
         depth: Attention layers.
@@ -30,7 +30,7 @@ class Bound:
         mlp_width: The widest hidden layer.
         parameters: Entries of all tensors.
         flops_per_token: Multiplications and additions for one position at full length.
-        latency: Microseconds for one word of full length (`compiler.latency`).
+        latency: Microseconds for one word of full length (`krohn.compiler.latency`).
     """
 
     depth: int = 0

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compiler.attention_scales import circle_reader
-from compiler.units import Expression, Stage, combination
-from network.precision import FloatArray
-from program import Map, Operation, Program, Table
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.attention_scales import circle_reader
+from krohn.compiler.units import Expression, Stage, combination
+from krohn.network.precision import FloatArray
+from krohn.program import Map, Operation, Program, Table
 
 
 @dataclass(frozen=True, slots=True)

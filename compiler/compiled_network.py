@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from algebra.automaton import Automaton
-from compiler import state_space
-from compiler.bounds import Bound, Steps
-from compiler.construction_choice.best_first_search import Search
-from compiler.construction_choice.objectives import COMPROMISE
-from compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
-from compiler.construction_choice.stages import Plan, Request, branch
-from compiler.cost import Cost, predict
-from compiler.errors import CompileError
-from compiler.gated_recurrent import gru, lstm
-from compiler.output_programs import least
-from compiler.pipeline import Observer, Options, arrange, optimise
-from compiler.rnn import elman
-from compiler.transformer import Network, describe, lower
-from network.precision import Precision
-from program import Program
+from krohn.algebra.automaton import Automaton
+from krohn.compiler import state_space
+from krohn.compiler.bounds import Bound, Steps
+from krohn.compiler.construction_choice.best_first_search import Search
+from krohn.compiler.construction_choice.objectives import COMPROMISE
+from krohn.compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
+from krohn.compiler.construction_choice.stages import Plan, Request, branch
+from krohn.compiler.cost import Cost, predict
+from krohn.compiler.errors import CompileError
+from krohn.compiler.gated_recurrent import gru, lstm
+from krohn.compiler.output_programs import least
+from krohn.compiler.pipeline import Observer, Options, arrange, optimise
+from krohn.compiler.rnn import elman
+from krohn.compiler.transformer import Network, describe, lower
+from krohn.network.precision import Precision
+from krohn.program import Program
 
 PROGRAM = "program"
 """What a network is called that was made from no construction."""
@@ -176,7 +176,7 @@ def compile_ssm(
     Args:
         machine: As for `compile_transformer`.
         length: T; None for words of every length.
-        form: A key of `compiler.state_space.FORMS`.
+        form: A key of `krohn.compiler.state_space.FORMS`.
         precision: The number format.
 
     Raises:

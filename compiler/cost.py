@@ -4,19 +4,19 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
-from compiler.attention import Lowering
-from compiler.bounds import Bound, Steps, finished
-from compiler.errors import CompileError
-from compiler.head_assembly import patterns
-from compiler.latency import latency
-from compiler.layout import Layout, width
-from compiler.mlp import block_mlp
-from compiler.needed_positions import budget
-from compiler.position_table import Positions
-from compiler.schedule import ranked
-from network.architecture import parameters
-from network.precision import PRECISIONS
-from program import Map, Program, cone, is_embedded
+from krohn.compiler.attention import Lowering
+from krohn.compiler.bounds import Bound, Steps, finished
+from krohn.compiler.errors import CompileError
+from krohn.compiler.head_assembly import patterns
+from krohn.compiler.latency import latency
+from krohn.compiler.layout import Layout, width
+from krohn.compiler.mlp import block_mlp
+from krohn.compiler.needed_positions import budget
+from krohn.compiler.position_table import Positions
+from krohn.compiler.schedule import ranked
+from krohn.network.architecture import parameters
+from krohn.network.precision import PRECISIONS
+from krohn.program import Map, Program, cone, is_embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Cost(Bound):
 def predict(
     layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Cost:
-    """The sizes of the network that `compiler.transformer.lower` would make."""
+    """The sizes of the network that `krohn.compiler.transformer.lower` would make."""
     return finished(priced(layout, features, strict, activation))
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 
 Values = frozenset[int]
 

@@ -14,8 +14,8 @@ from itertools import islice, product
 
 import numpy as np
 
-from compiler.decision_diagram import Diagram, Values, diagram
-from program import Map, Operation, Program, Select, Table, Token, is_embedded
+from krohn.compiler.decision_diagram import Diagram, Values, diagram
+from krohn.program import Map, Operation, Program, Select, Table, Token, is_embedded
 
 Given = Mapping[str, frozenset[int]]
 

@@ -1,6 +1,6 @@
 """What stops a compilation."""
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 
 class CompileError(KrohnError):

@@ -4,11 +4,11 @@ from math import log, log2, tanh
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from compiler.errors import CompileError
-from compiler.rnn import Wiring
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
+from krohn.algebra.automaton import Automaton
+from krohn.compiler.errors import CompileError
+from krohn.compiler.rnn import Wiring
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
 
 NAME = "saturated"
 SUMMARY = "a unit for each rectangle of states and letters, behind a gate; every length"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from compiler.transformer import Network
-from network.precision import Precision
-from sources.linear_systems import LinearSystem
+from krohn.compiler.transformer import Network
+from krohn.network.precision import Precision
+from krohn.sources.linear_systems import LinearSystem
 
 NAME = "gated"
 SCALE = 2.0

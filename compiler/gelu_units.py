@@ -3,7 +3,7 @@
 from itertools import count
 from math import exp, pi, sqrt
 
-from network.precision import Precision
+from krohn.network.precision import Precision
 
 NEAREST = 1 / 4
 """No unit of a table is nearer to its kink at whole numbers, unless it is at the kink:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from algebra.bracket_distribution import BracketDistribution
-from compiler.errors import CompileError
-from compiler.generator_mlp import depth_maps, law_maps
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
+from krohn.algebra.bracket_distribution import BracketDistribution
+from krohn.compiler.errors import CompileError
+from krohn.compiler.generator_mlp import depth_maps, law_maps
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
 
 NAME = "balanced"
 SUMMARY = "the law of the next bracket, with attention that is free up to a balance"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.bracket_distribution import BracketDistribution
-from algebra.brackets import Brackets, Stack
-from network.precision import FloatArray
+from krohn.algebra.bracket_distribution import BracketDistribution
+from krohn.algebra.brackets import Brackets, Stack
+from krohn.network.precision import FloatArray
 
 # Ramps end at 9/16 of a gap and begin at 7/16: noise of 7/16 of it does no harm.
 STEEPNESS = 8.0

@@ -1,6 +1,6 @@
 """A function of finitely many encoded inputs as one attention layer (Theorem A.3).
 
-The triple is the simple one of `sources.attention_targets.universality`. Its f and F have
+The triple is the simple one of `krohn.sources.attention_targets.universality`. Its f and F have
 values at finitely many places, in the order of one number that tells them apart; a
 staircase is constant near each of them: r_k = max((z − a_k)/w_k, 0), then
 1 − max(1 − r_k, 0) is 0 before the ramp of step k and 1 after it, without rounding. So
@@ -14,11 +14,11 @@ from math import log, prod
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.attention_targets.grid_function import GridFunction, Vector
-from sources.attention_targets.universality import aggregate, simple
+from krohn.compiler.errors import CompileError
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.attention_targets.grid_function import GridFunction, Vector
+from krohn.sources.attention_targets.universality import aggregate, simple
 
 NAME = "universal"
 MOST_STEPS = 1024

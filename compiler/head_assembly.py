@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from compiler.attention import Head, Lowering, look
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.attention_kind import Sparse
-from network.precision import FloatArray
-from program import Operation, Position, Program
-from program.domains import IntArray
-from program.operations.base import LookBack
+from krohn.compiler.attention import Head, Lowering, look
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.attention_kind import Sparse
+from krohn.network.precision import FloatArray
+from krohn.program import Operation, Position, Program
+from krohn.program.domains import IntArray
+from krohn.program.operations.base import LookBack
 
 
 def patterns(layout: Layout, block: int) -> dict[Operation, list[str]]:

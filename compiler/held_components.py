@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.structure import Counter, Memory
-from network.precision import FloatArray, Precision
+from krohn.algebra.structure import Counter, Memory
+from krohn.network.precision import FloatArray, Precision
 
 DECAY = 0.625
 """The decay of a latch: with two neighbours as states, ⅛ of a gap is left to rounding."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from compiler.units import Expression, Stage
-from network.precision import FloatArray
+from krohn.compiler.units import Expression, Stage
+from krohn.network.precision import FloatArray
 
 
 @dataclass

@@ -13,9 +13,9 @@ from math import ceil, isqrt, log, log2
 
 import numpy as np
 
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.in_context import InContext
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.in_context import InContext
 
 NAME = "in-context"
 Tensors = dict[str, FloatArray]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.kernels import Kernel
+from krohn.compiler.errors import CompileError
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.kernels import Kernel
 
 MOST_INPUTS = 512
 NEAREST = 2.0**-6

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from compiler.schedule import Schedule
-from network.precision import FloatArray
-from program import Program
+from krohn.compiler.schedule import Schedule
+from krohn.network.precision import FloatArray
+from krohn.program import Program
 
 
 @dataclass(frozen=True, slots=True)

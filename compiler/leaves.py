@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from program import Map, Program, Sum, is_sum
+from krohn.program import Map, Program, Sum, is_sum
 
 
 def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:

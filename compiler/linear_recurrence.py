@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.transformer import Network
-from network.architecture import BANDS
-from network.precision import FloatArray, Precision
-from sources.kernels import Kernel
+from krohn.compiler.errors import CompileError
+from krohn.compiler.transformer import Network
+from krohn.network.architecture import BANDS
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.kernels import Kernel
 
 MOST_UNITS, MOST_MEASURED = 4096, 1024
 NEAR = 2.0**-20

@@ -10,9 +10,9 @@ from random import Random
 
 import numpy as np
 
-from network.precision import FloatArray, Precision
-from network.sparse import Sparse
-from program.domains import BoolArray, IntArray
+from krohn.network.precision import FloatArray, Precision
+from krohn.network.sparse import Sparse
+from krohn.program.domains import BoolArray, IntArray
 
 MOST_HALF = 14
 """A half of the products has 2^14 sums at most."""

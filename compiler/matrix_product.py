@@ -2,9 +2,9 @@
 
 from math import log2, pi, sqrt
 
-from compiler.errors import CompileError
-from compiler.units import Expression, Stage
-from network.precision import Precision
+from krohn.compiler.errors import CompileError
+from krohn.compiler.units import Expression, Stage
+from krohn.network.precision import Precision
 
 GELU = "gelu"
 SIGNS = ((1, 1), (-1, -1), (1, -1), (-1, 1))

@@ -7,18 +7,26 @@ from functools import partial, reduce
 
 import numpy as np
 
-from compiler.circle import Circle
-from compiler.decision_paths import Given
-from compiler.gelu_units import slope
-from compiler.hidden_layers import HiddenLayers
-from compiler.layout import Layout, code_matrix
-from compiler.matrix_product import matrix_product
-from compiler.normalisation import masses, normalised
-from compiler.sum_of_steps import Linear, too_steep
-from compiler.table_forms import along, circles_of, needs_depth, single
-from compiler.units import Expression, combination
-from network.precision import FloatArray, Precision
-from program import Map, MatrixProduct, Normalised, Piecewise, Program, Table, is_sum
+from krohn.compiler.circle import Circle
+from krohn.compiler.decision_paths import Given
+from krohn.compiler.gelu_units import slope
+from krohn.compiler.hidden_layers import HiddenLayers
+from krohn.compiler.layout import Layout, code_matrix
+from krohn.compiler.matrix_product import matrix_product
+from krohn.compiler.normalisation import masses, normalised
+from krohn.compiler.sum_of_steps import Linear, too_steep
+from krohn.compiler.table_forms import along, circles_of, needs_depth, single
+from krohn.compiler.units import Expression, combination
+from krohn.network.precision import FloatArray, Precision
+from krohn.program import (
+    Map,
+    MatrixProduct,
+    Normalised,
+    Piecewise,
+    Program,
+    Table,
+    is_sum,
+)
 
 
 @dataclass

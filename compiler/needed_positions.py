@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from compiler.attention import Lowering, flags
-from compiler.attention.block_sum import blocks, check_block_sum
-from compiler.attention.latest import fits_plainly
-from compiler.attention_scales import (
+from krohn.compiler.attention import Lowering, flags
+from krohn.compiler.attention.block_sum import blocks, check_block_sum
+from krohn.compiler.attention.latest import fits_plainly
+from krohn.compiler.attention_scales import (
     CIRCLE_PLATEAU,
     STEP_PLATEAU,
     PositionCode,
@@ -13,11 +13,11 @@ from compiler.attention_scales import (
     position_code,
     uniform_code,
 )
-from compiler.circle import circle_of
-from compiler.errors import CompileError
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import (
+from krohn.compiler.circle import circle_of
+from krohn.compiler.errors import CompileError
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import (
     BlockSum,
     Latest,
     Map,

@@ -9,10 +9,10 @@ from math import log2, pi, sqrt
 
 import numpy as np
 
-from compiler.matrix_product import GELU, SIGNS, demand_wide, gain
-from compiler.units import Expression, Stage
-from network.precision import FloatArray, Precision
-from program import LetterMatrix, MatrixProduct, Normalised, Program, Shift
+from krohn.compiler.matrix_product import GELU, SIGNS, demand_wide, gain
+from krohn.compiler.units import Expression, Stage
+from krohn.network.precision import FloatArray, Precision
+from krohn.program import LetterMatrix, MatrixProduct, Normalised, Program, Shift
 
 PIECES, LAST = 8, 64
 """How many pieces the function has that stands for 1/v, and that of a matrix that was

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import minimise
-from compiler.passes.infer import InferDomains
-from network.precision import FloatArray, Precision
-from program import Domain, Map, Operation, Program, Row, Vectors, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import minimise
+from krohn.compiler.passes.infer import InferDomains
+from krohn.network.precision import FloatArray, Precision
+from krohn.program import Domain, Map, Operation, Program, Row, Vectors, table
 
 
 def forms(machine: Automaton) -> list[Automaton]:

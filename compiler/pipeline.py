@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler.errors import CompileError
-from compiler.layout import Layout, allocate
-from compiler.needed_positions import budget, positions
-from compiler.passes.base import Pass
-from compiler.passes.fuse import Fuse
-from compiler.passes.infer import InferDomains
-from compiler.passes.one_hot import OneHotMatches, WidenOutputs
-from compiler.passes.prune import DropDead
-from compiler.passes.round_reads import RoundReads
-from compiler.passes.share import Share
-from compiler.passes.split_deep_tables import SplitDeepTables
-from compiler.position_table import Positions
-from compiler.schedule import Schedule, check_schedule, schedule
-from network.attention_kind import Sparse
-from network.precision import Precision
-from program import Program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout, allocate
+from krohn.compiler.needed_positions import budget, positions
+from krohn.compiler.passes.base import Pass
+from krohn.compiler.passes.fuse import Fuse
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.passes.one_hot import OneHotMatches, WidenOutputs
+from krohn.compiler.passes.prune import DropDead
+from krohn.compiler.passes.round_reads import RoundReads
+from krohn.compiler.passes.share import Share
+from krohn.compiler.passes.split_deep_tables import SplitDeepTables
+from krohn.compiler.position_table import Positions
+from krohn.compiler.schedule import Schedule, check_schedule, schedule
+from krohn.network.attention_kind import Sparse
+from krohn.network.precision import Precision
+from krohn.program import Program
 
 Observer = Callable[[str, Program], None]
 
@@ -32,10 +32,10 @@ class Options:
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
         sparse: What the heads of all blocks see; None for everything.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
-            a block for each (`compiler.decision_paths`).
+            a block for each (`krohn.compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
             units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
-            of these (`compiler.gelu_units`).
+            of these (`krohn.compiler.gelu_units`).
         uniform: Whether all weights but the position table are those of every length.
         circle: Whether look-backs tell positions apart on the single circle of
             Proposition 2, whose gap shrinks with the length.

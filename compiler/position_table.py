@@ -6,17 +6,17 @@ from functools import cached_property
 
 import numpy as np
 
-from compiler.attention_scales import (
+from krohn.compiler.attention_scales import (
     PositionCode,
     count_scores,
     feature_scale,
     mark_scores,
     spread,
 )
-from network.precision import FloatArray, Precision
-from program import Operation
-from program.domains import IntArray
-from program.operations.block_sum import members
+from krohn.network.precision import FloatArray, Precision
+from krohn.program import Operation
+from krohn.program.domains import IntArray
+from krohn.program.operations.block_sum import members
 
 FEATURES = (
     *("one", "bos", "code", "index", "square", "count", "marked", "bits", "block"),

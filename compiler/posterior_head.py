@@ -9,10 +9,10 @@ from math import log
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.posterior_heads import PosteriorHead
+from krohn.compiler.errors import CompileError
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.posterior_heads import PosteriorHead
 
 Memory = tuple[FloatArray, FloatArray, FloatArray]
 """Keys ``(slots, d)``, biases ``(slots,)`` and values ``(slots, outputs)``."""

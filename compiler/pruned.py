@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.shown import shown
-from compiler.compiled_network import CompiledNetwork, stated
-from compiler.errors import CompileError
-from compiler.masks import Masked, layer, masked
-from compiler.rnn import Units
-from compiler.transformer import Network
-from network.architecture import RANKS, sparse_matrices
-from network.precision import PRECISIONS, FloatArray, Precision
-from network.sparse import Sparse
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.shown import shown
+from krohn.compiler.compiled_network import CompiledNetwork, stated
+from krohn.compiler.errors import CompileError
+from krohn.compiler.masks import Masked, layer, masked
+from krohn.compiler.rnn import Units
+from krohn.compiler.transformer import Network
+from krohn.network.architecture import RANKS, sparse_matrices
+from krohn.network.precision import PRECISIONS, FloatArray, Precision
+from krohn.network.sparse import Sparse
 
 NAME = "pruned"
 SUMMARY = "a random network of ReLUs, of which masks keep the machine; for every length"

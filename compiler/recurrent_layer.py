@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.held_components import Affine, Held
-from network.precision import FloatArray
+from krohn.compiler.errors import CompileError
+from krohn.compiler.held_components import Affine, Held
+from krohn.network.precision import FloatArray
 
 MOST_UNITS = 4_096
 

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from algebra.shown import shown
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from network.sparse import Sparse
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.shown import shown
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.network.sparse import Sparse
 
 NAME = "elman"
 SUMMARY = "a ReLU for each rectangle of states and letters; valid at every length"

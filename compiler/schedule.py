@@ -7,11 +7,11 @@ after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compiler.decision_paths import Opener
-from compiler.leaves import added, leaves
-from compiler.passes.base import PassError
-from compiler.sum_of_steps import linear
-from program import Position, Program, Token, is_embedded, is_sum
+from krohn.compiler.decision_paths import Opener
+from krohn.compiler.leaves import added, leaves
+from krohn.compiler.passes.base import PassError
+from krohn.compiler.sum_of_steps import linear
+from krohn.program import Position, Program, Token, is_embedded, is_sum
 
 Group = tuple[int, bool]
 """The rank of heads, and whether they are linear."""
@@ -40,7 +40,7 @@ class Schedule:
     """A Program with the snapshot at which each stored channel appears.
 
     A Map that only Maps of the same MLP read is not stored: they open it
-    (`compiler.decision_paths`).
+    (`krohn.compiler.decision_paths`).
 
     Attributes:
         program: What is scheduled.

@@ -10,10 +10,10 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from compiler.attention_layer import Axis, Tensors, tents
-from compiler.transformer import Network
-from network.precision import FloatArray, Precision
-from sources.attention_targets.selected_means import (
+from krohn.compiler.attention_layer import Axis, Tensors, tents
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.attention_targets.selected_means import (
     GRAVITY,
     NEAREST,
     SelectedMean,

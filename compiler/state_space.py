@@ -11,18 +11,18 @@ from functools import partial
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.cascade import Cascade
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from algebra.shown import shown
-from algebra.structure import Counter, Memory, as_counter, as_memory
-from compiler.constructions.cascade_search import decomposed
-from compiler.errors import CompileError
-from compiler.held_components import Affine, Held, Sum, flips, latches, switches
-from compiler.recurrent_layer import Layer, table
-from compiler.transformer import Network
-from network.precision import Precision
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.shown import shown
+from krohn.algebra.structure import Counter, Memory, as_counter, as_memory
+from krohn.compiler.constructions.cascade_search import decomposed
+from krohn.compiler.errors import CompileError
+from krohn.compiler.held_components import Affine, Held, Sum, flips, latches, switches
+from krohn.compiler.recurrent_layer import Layer, table
+from krohn.compiler.transformer import Network
+from krohn.network.precision import Precision
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
 """The forms: decays are the same for all letters, or (`SELECTIVE`) a letter chooses."""

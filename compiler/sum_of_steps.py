@@ -14,13 +14,13 @@ from math import prod
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compiler.decision_paths import Opener
-from compiler.errors import CompileError
-from compiler.leaves import added, leaves
-from compiler.passes.base import evaluate_cone
-from network.precision import FloatArray
-from program import Flagged, Map, Program, Table, is_embedded
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.decision_paths import Opener
+from krohn.compiler.errors import CompileError
+from krohn.compiler.leaves import added, leaves
+from krohn.compiler.passes.base import evaluate_cone
+from krohn.network.precision import FloatArray
+from krohn.program import Flagged, Map, Program, Table, is_embedded
 
 MOST_INPUTS = 4
 MOST_ROWS = 20_000

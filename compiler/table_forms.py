@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from compiler.circle import Circle, circle_of
-from compiler.layout import code_matrix
-from compiler.passes.base import evaluate_cone
-from compiler.schedule import Schedule
-from compiler.sum_of_steps import Linear, linear, too_steep
-from program import Normalised, Table, is_sum
+from krohn.compiler.circle import Circle, circle_of
+from krohn.compiler.layout import code_matrix
+from krohn.compiler.passes.base import evaluate_cone
+from krohn.compiler.schedule import Schedule
+from krohn.compiler.sum_of_steps import Linear, linear, too_steep
+from krohn.program import Normalised, Table, is_sum
 
 
 def circles_of(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:

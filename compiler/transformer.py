@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from compiler import head_assembly
-from compiler.attention import Head
-from compiler.errors import CompileError
-from compiler.layout import Layout, code_matrix
-from compiler.mlp import block_mlp
-from compiler.position_table import Positions
-from network.attention_kind import Sparse
-from network.precision import FloatArray
-from program import LetterMatrix, Map, Position, Table, is_embedded
-from program.statement import StatedPlace, stated
+from krohn.compiler import head_assembly
+from krohn.compiler.attention import Head
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout, code_matrix
+from krohn.compiler.mlp import block_mlp
+from krohn.compiler.position_table import Positions
+from krohn.network.attention_kind import Sparse
+from krohn.network.precision import FloatArray
+from krohn.program import LetterMatrix, Map, Position, Table, is_embedded
+from krohn.program.statement import StatedPlace, stated
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def lower(
         features: The position features that the layout has room for.
         strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
-        activation: As `compiler.pipeline.Options` has it.
+        activation: As `krohn.compiler.pipeline.Options` has it.
         scale: λ of the units that multiply.
         sparse: What the heads of all blocks see; None for everything.
 

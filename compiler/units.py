@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from network.precision import FloatArray
+from krohn.network.precision import FloatArray
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Stage:
 
     Attributes:
         slope: K, where a ReLU max(x, 0) is made of a GeLU unit g(Kx)/K
-            (`compiler.gelu_units`); None for ReLU units.
+            (`krohn.compiler.gelu_units`); None for ReLU units.
         units: The affine expression inside each unit with its activation, and its index.
     """
 

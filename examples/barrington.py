@@ -14,11 +14,11 @@ from branching_program import compile_formula, machine, word
 from formula import depth, evaluate, variables
 
 import krohn
-from algebra.errors import KrohnError
-from algebra.groups.naming import name
-from algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.network.model import Model
 from krohn.running import Runner
-from network.model import Model
 
 
 def main(text: str) -> None:

@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import krohn
-from algebra import covering
 from krohn import cascade_file
+from krohn.algebra import covering
 from krohn.decomposition import Decomposed, decompose, describe, save
 
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 
 class FormulaError(KrohnError):

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from uuid import uuid4
 
-from algebra.errors import KrohnError
-from jobs.worker_pool import Report, Result, Task, Work, WorkerPool
-from program.extras import install
+from krohn.algebra.errors import KrohnError
+from krohn.jobs.worker_pool import Report, Result, Task, Work, WorkerPool
+from krohn.program.extras import install
 
 LOCAL = "local:"
 LIVES = 10

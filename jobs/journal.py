@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from program import strict_json
-from program.files import read_bytes
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
 
 MOST_BYTES = 2**30
 """Of such a file that is read."""

@@ -19,7 +19,7 @@ from multiprocessing.connection import wait as wait_for_end
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 LIVES = 3
 """How many processes may die with a task before it is taken to be the reason."""

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from krohn import huggingface
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
-    from algebra.errors import KrohnError, MachineError
-    from compiler.errors import CompileError
+    from krohn.algebra.automaton import Automaton
+    from krohn.algebra.errors import KrohnError, MachineError
     from krohn.comparison.compare import compare
     from krohn.comparison.result import Comparison
     from krohn.compilation import compile  # noqa: A004  (the command)
     from krohn.compiled_model import CompiledModel
+    from krohn.compiler.errors import CompileError
     from krohn.decompiling import decompile
     from krohn.decomposition import decompose
     from krohn.equivalence import equivalent
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from krohn.grammars import grammar
     from krohn.hidden_markov_models import gaussian_hmm, hidden_markov, masked
     from krohn.learning import Learned, learn
+    from krohn.machines import automaton, read, zoo
+    from krohn.network.errors import ExportError, ModelFileError
+    from krohn.network.foreign_arrays import from_alta, from_tracr
     from krohn.open_model import Model, load
     from krohn.pictures import draw
     from krohn.report import Report
     from krohn.source_kinds.kernels import kernel
-    from krohn.sources import automaton, read, zoo
+    from krohn.sources.attention_targets.sampling import attention_target
+    from krohn.sources.dynamic_programs import dynamic_program
+    from krohn.sources.hidden_markov import HiddenMarkovModel
+    from krohn.sources.sequence_functions import program
     from krohn.streams import Stream, stream
     from krohn.verification import verify
-    from network.errors import ExportError, ModelFileError
-    from network.foreign_arrays import from_alta, from_tracr
-    from sources.attention_targets.sampling import attention_target
-    from sources.dynamic_programs import dynamic_program
-    from sources.hidden_markov import HiddenMarkovModel
-    from sources.sequence_functions import program
 
 __all__ = [
     "Automaton",
@@ -94,23 +94,23 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
-    "Automaton": "algebra.automaton",
-    "KrohnError": "algebra.errors",
-    "MachineError": "algebra.errors",
-    "CompileError": "compiler.errors",
-    "ExportError": "network.errors",
-    "ModelFileError": "network.errors",
-    "attention_target": "sources.attention_targets.sampling",
+    "Automaton": "krohn.algebra.automaton",
+    "KrohnError": "krohn.algebra.errors",
+    "MachineError": "krohn.algebra.errors",
+    "CompileError": "krohn.compiler.errors",
+    "ExportError": "krohn.network.errors",
+    "ModelFileError": "krohn.network.errors",
+    "attention_target": "krohn.sources.attention_targets.sampling",
     "compile": "krohn.compilation",
     "CompiledModel": "krohn.compiled_model",
     "compile_generator": "krohn.generation",
-    "automaton": "krohn.sources",
+    "automaton": "krohn.machines",
     "decompile": "krohn.decompiling",
     "decompose": "krohn.decomposition",
     "draw": "krohn.pictures",
     "explain": "krohn.explanation",
-    "read": "krohn.sources",
-    "zoo": "krohn.sources",
+    "read": "krohn.machines",
+    "zoo": "krohn.machines",
     "compare": "krohn.comparison.compare",
     "Comparison": "krohn.comparison.result",
     "verify": "krohn.verification",
@@ -120,17 +120,17 @@ _LAZY = {
     "examine": "krohn.examination",
     "Export": "krohn.exporting",
     "export": "krohn.exporting",
-    "from_alta": "network.foreign_arrays",
-    "from_tracr": "network.foreign_arrays",
+    "from_alta": "krohn.network.foreign_arrays",
+    "from_tracr": "krohn.network.foreign_arrays",
     "Stream": "krohn.streams",
     "stream": "krohn.streams",
     "learn": "krohn.learning",
     "Learned": "krohn.learning",
     "load": "krohn.open_model",
     "Model": "krohn.open_model",
-    "dynamic_program": "sources.dynamic_programs",
-    "program": "sources.sequence_functions",
-    "HiddenMarkovModel": "sources.hidden_markov",
+    "dynamic_program": "krohn.sources.dynamic_programs",
+    "program": "krohn.sources.sequence_functions",
+    "HiddenMarkovModel": "krohn.sources.hidden_markov",
     "hidden_markov": "krohn.hidden_markov_models",
     "gaussian_hmm": "krohn.hidden_markov_models",
     "masked": "krohn.hidden_markov_models",

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from algebra.near_names import near
-from algebra.wording import count
-from network.places import VariablePlace
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.near_names import near
+from krohn.algebra.wording import count
+from krohn.network.places import VariablePlace
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
 
 
 def aligned(machine: Automaton, own: Automaton) -> Automaton:

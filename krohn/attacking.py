@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
+from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted
 from krohn.verification_target import Target
-from network.modelfile import ModelFile
-from verify.attack.campaign import Attack, Extent, attack
-from verify.testing.counterexample import Counterexample, pair
+from krohn.verify.attack.campaign import Attack, Extent, attack
+from krohn.verify.testing.counterexample import Counterexample, pair
 
 
 def attacked(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.errors import KrohnError
-from algebra.rational import probability
-from compare.attention_variation import (
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.rational import probability
+from krohn.compare.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -21,9 +21,9 @@ from compare.attention_variation import (
 )
 from krohn.drawing import check_suffix, save
 from krohn.drawing.attention_patterns import draw_attention
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.running import letters_of
-from network import modelfile
-from network.modelfile import ModelFile
 
 SAMPLES = 64
 

@@ -1,6 +1,6 @@
 """Many machines at once: compiled, proved and run, row by row, resumable.
 
-The job file has a line for each row that is done (`jobs.journal`), named by a hash of all
+The job file has a line for each row that is done (`krohn.jobs.journal`), named by a hash of all
 that its result depends on: the row, its files, the options, the version of Krohn.
 """
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import krohn
-from algebra.errors import KrohnError
-from jobs import journal
-from jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.algebra.errors import KrohnError
 from krohn.batch_table import Row
 from krohn.batch_work import BatchWork, Done, RowResult, Task, refused
-from program import strict_json
-from verify.testing.simulation_result import Progress
+from krohn.jobs import journal
+from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.program import strict_json
+from krohn.verify.testing.simulation_result import Progress
 
 
 @dataclass(frozen=True)

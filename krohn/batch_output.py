@@ -7,10 +7,10 @@ from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.batch import Batch
 from krohn.batch_work import RowResult
-from program.writing import atomic_write
+from krohn.program.writing import atomic_write
 
 COLUMNS = tuple(field.name for field in fields(RowResult))
 

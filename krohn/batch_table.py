@@ -8,13 +8,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import KrohnError
-from algebra.formats import SUFFIXES
-from algebra.formats.files import read_text
-from algebra.near_names import near
-from krohn.sources import FORMAL, MODEL, REGEX, TEXTS
-from network.modelfile import LARGEST_FILE
-from program.files import Unreadable, read_bytes
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import SUFFIXES
+from krohn.algebra.formats.files import read_text
+from krohn.algebra.near_names import near
+from krohn.machines import FORMAL, MODEL, REGEX, TEXTS
+from krohn.network.modelfile import LARGEST_FILE
+from krohn.program.files import Unreadable, read_bytes
 
 HIDDEN_MARKOV = (".pomdp", ".npz")
 COLUMNS = {

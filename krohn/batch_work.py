@@ -6,13 +6,13 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import Complete, Kind
-from jobs.worker_pool import Report
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import Complete, Kind
 from krohn.batch_table import OF_MODELS, Row
-from krohn.sources import MODEL, read
-from network.modelfile import ModelFile, ModelFileError
+from krohn.jobs.worker_pool import Report
+from krohn.machines import MODEL, read
+from krohn.network.modelfile import ModelFile, ModelFileError
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -50,7 +50,7 @@ class RowResult:
         longest: The longest word that is certified for this construction and format;
             None if nobody asked.
         refused_at: The shortest length known to be refused; None if none is known.
-        digest: Of the claim that the verdict is about (`program.claim`); empty if there is
+        digest: Of the claim that the verdict is about (`krohn.program.claim`); empty if there is
             no network.
     """
 
@@ -212,8 +212,8 @@ def _machine(cells: Mapping[str, str]) -> Automaton:
 def _verified(cells: Mapping[str, str]) -> "tuple[CompiledModel, str, str]":
     """A model file, and what becomes of its claim."""
     from krohn.compiled_model import CompiledModel
+    from krohn.network import modelfile
     from krohn.verification import verify
-    from network import modelfile
 
     for column in cells:
         if column not in OF_MODELS:

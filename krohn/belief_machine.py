@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.semiautomaton import Semiautomaton
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.beliefs import Beliefs, reachable
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 
 IMPOSSIBLE = "impossible"
 """The state to which words lead that the model never says."""

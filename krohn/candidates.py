@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from compiler.construction_choice.known_constructions import summary_of
-from compiler.construction_choice.objectives import OBJECTIVES, checked
-from compiler.construction_choice.planning import Candidate, Planning
-from compiler.cost import Cost
 from krohn.certification import Choice
 from krohn.compiled_model import rows_of
+from krohn.compiler.construction_choice.known_constructions import summary_of
+from krohn.compiler.construction_choice.objectives import OBJECTIVES, checked
+from krohn.compiler.construction_choice.planning import Candidate, Planning
+from krohn.compiler.cost import Cost
 
 Network = tuple[str, Cost | None]
 """A construction, and what one of its networks costs."""

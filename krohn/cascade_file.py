@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from algebra.cascade import Cascade, Component, Projection, Wiring
-from algebra.errors import MachineError
-from algebra.formats.files import read_text
-from algebra.semiautomaton import IntArray, Semiautomaton
-from program import strict_json
-from program.writing import atomic_write
+from krohn.algebra.cascade import Cascade, Component, Projection, Wiring
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.files import read_text
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.program import strict_json
+from krohn.program.writing import atomic_write
 
 FORMAT = "krohn-cascade"
 VERSION = 1

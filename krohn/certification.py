@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
-from algebra.automaton import Automaton
-from algebra.wording import LONGEST, cut, in_runs
-from compiler.compiled_network import CompiledNetwork, Tried, realise
-from compiler.construction_choice.planning import Planning
-from compiler.cost import Cost
-from compiler.errors import CompileError
-from compiler.pipeline import Observer
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.compiled_model import model_file
-from network.modelfile import ModelFile
-from network.precision import Precision
-from program.errors import Refused
-from verify.proof import Proof, prove
+from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
+from krohn.compiler.construction_choice.planning import Planning
+from krohn.compiler.cost import Cost
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Observer
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import Precision
+from krohn.program.errors import Refused
+from krohn.verify.proof import Proof, prove
 
 Made = TypeVar("Made")
 Found = TypeVar("Found")

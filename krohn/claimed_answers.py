@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from algebra.wording import count
-from network.architecture import causal, kind_of
-from network.modelfile import ModelFile, claimed_length
+from krohn.algebra.wording import count
+from krohn.network.architecture import causal, kind_of
+from krohn.network.modelfile import ModelFile, claimed_length
 
 
 class Answers(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.commands.attention import attention
 from krohn.commands.batch import batch
 from krohn.commands.compare import compare
@@ -28,8 +28,8 @@ from krohn.commands.run import run as run_word
 from krohn.commands.terminal import CANNOT, DONE
 from krohn.commands.verify import verify
 from krohn.commands.zoo import zoo
-from network.modelfile import ModelFileError
-from program.wording import in_a_command
+from krohn.network.modelfile import ModelFileError
+from krohn.program.wording import in_a_command
 
 QUIET = "-q"
 INTERRUPTED = 130  # what typer makes of Ctrl-C

@@ -6,23 +6,25 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, steps_of
-from algebra.near_names import near
-from compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
-from compiler.compiled_network import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, steps_of
+from krohn.algebra.near_names import near
+from krohn.certification import MachineClaim, Way, choose, planned, reasons
+from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
+from krohn.compiler.compiled_network import (
     CompiledNetwork,
     Tried,
     compile_rnn,
     compile_ssm,
 )
-from compiler.construction_choice.known_constructions import SEARCHING
-from compiler.construction_choice.planning import planning
-from compiler.constructions import beliefs, products
-from compiler.errors import CompileError
-from compiler.pipeline import Observer, Options
-from krohn.certification import MachineClaim, Way, choose, planned, reasons
-from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiler.construction_choice.known_constructions import SEARCHING
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions import beliefs, products
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Observer, Options
+from krohn.machines import machine_of
+from krohn.network.precision import PRECISIONS, Precision
 from krohn.option_rules import (
     FORM,
     TRANSFORMER,
@@ -35,8 +37,6 @@ from krohn.option_values import format_name, whole
 from krohn.source_kinds import filtered, multiplied, named, written
 from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
-from krohn.sources import machine_of
-from network.precision import PRECISIONS, Precision
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
 AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
@@ -72,10 +72,10 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
 
     Args:
         machine: Anything that `krohn.automaton` takes, or names it; or another source, as
-            `program.chain_of_thought.ChainOfThought`, or its name (``EditDistance6,7``).
+            `krohn.program.chain_of_thought.ChainOfThought`, or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
-            `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
             best one that can be proved.
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
             words of every length; or ``"ssm"``, a diagonal state space model, for words
@@ -94,13 +94,13 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
         minimise: What is chosen by: a key of
-            `compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
+            `krohn.compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
-            `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
+            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/soundness.md, 2.6).
-        effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
         within: How far an output of a hidden Markov model's network may be off.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.wording import count, cut
-from compiler.compiled_network import CompiledNetwork, Tried
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.wording import count, cut
+from krohn.compiler.compiled_network import CompiledNetwork, Tried
 from krohn.foreign import own_machine
-from network import modelfile
-from network.architecture import kind_of, parameters
-from network.modelfile import ModelFile
-from network.precision import Precision
-from network.sparse import is_index
-from program import claim
-from program.claim import Claim
-from verify.proof import Proof
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of, parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import Precision
+from krohn.network.sparse import is_index
+from krohn.program import claim
+from krohn.program.claim import Claim
+from krohn.verify.proof import Proof
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -84,11 +84,11 @@ class CompiledModel:
         """The network as a plain torch module, which takes tensors."""
         answers = kind_of(self.file.header["architecture"]).answers
         if answers == "laws":
-            from network.generator import Generator
+            from krohn.network.generator import Generator
 
             return Generator(self.file)
         if answers == "reals":
-            from network.real_model import real_network
+            from krohn.network.real_model import real_network
 
             return real_network(self.file)
         return self.model.network

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.cascade_structure import BoolArray, Reading
+from krohn.algebra.cascade_structure import BoolArray, Reading
 
 
 def common(readings: Sequence[Reading]) -> Reading | None:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.equivalence.systems import NONE, Counting
-from program.domains import BoolArray
-from sources.counting import Comparison, CountingProgram, Junction, Negation
+from krohn.program.domains import BoolArray
+from krohn.sources.counting import Comparison, CountingProgram, Junction, Negation
 
 MOST_MEMORIES = 2_000_000
 """What a program may remember in all; some seconds and 100 MB."""

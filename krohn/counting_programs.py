@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, steps_of
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, steps_of
+from krohn.algebra.errors import KrohnError
 from krohn.counting_witness import counting_witness
-from program.errors import Refused
-from program.files import read_text
-from program.writing import atomic_write
-from sources import counting
-from sources.counting import CountingProgram
+from krohn.program.errors import Refused
+from krohn.program.files import read_text
+from krohn.program.writing import atomic_write
+from krohn.sources import counting
+from krohn.sources.counting import CountingProgram
 
 PREFIX = "crasp:"
 MOST_BYTES = 1_000_000

@@ -6,13 +6,17 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification.digraph import components
-from algebra.classification.languages.c_rasp import Distinguished, Round, told_apart
-from algebra.classification.languages.language import Language, language_of
-from algebra.errors import KrohnError
-from sources.counting import Builder, CountingProgram
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.digraph import components
+from krohn.algebra.classification.languages.c_rasp import (
+    Distinguished,
+    Round,
+    told_apart,
+)
+from krohn.algebra.classification.languages.language import Language, language_of
+from krohn.algebra.errors import KrohnError
+from krohn.sources.counting import Builder, CountingProgram
 
 
 def counting_witness(machine: Automaton, budget: Budget) -> CountingProgram:

@@ -11,28 +11,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from network import modelfile
-from network.modelfile import ModelFile
-from network.trained import is_network
-from program.domains import FloatArray, IntArray
-from program.errors import Refused
-from program.files import read_bytes
-from program.numbers import real_array
-from program.writing import atomic_write
-from sources.hidden_markov import HiddenMarkovModel, files
-from sources.hidden_markov.decompile import (
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.network.trained import is_network
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import Refused
+from krohn.program.files import read_bytes
+from krohn.program.numbers import real_array
+from krohn.program.writing import atomic_write
+from krohn.sources.hidden_markov import HiddenMarkovModel, files
+from krohn.sources.hidden_markov.decompile import (
     DRAWS,
     FORWARD,
     TASKS,
     Decompiled,
     decompiled,
 )
-from sources.hidden_markov.masked import Task, factors
-from sources.posterior_heads import PosteriorHead
-from sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from sources.posterior_heads.families import NEXT
+from krohn.sources.hidden_markov.masked import Task, factors
+from krohn.sources.posterior_heads import PosteriorHead
+from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
+from krohn.sources.posterior_heads.families import NEXT
 
 SUFFIX = ".json"
 """Of a file of a recovered model."""
@@ -350,7 +350,7 @@ def _trained(path: str, source: HiddenMarkovModel | None) -> tuple[Laws, int]:
     """
     import torch
 
-    from compare.models.files import load
+    from krohn.compare.models.files import load
 
     network = load(path)
     letters, classes = network.specification.letters, network.specification.classes

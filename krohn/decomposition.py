@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded, steps_of
-from algebra.cascade import Cascade
-from algebra.cascade_structure import (
+from krohn import cascade_file
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.cascade_structure import (
     BoolArray,
     Reading,
     dependencies,
@@ -18,15 +19,14 @@ from algebra.cascade_structure import (
     levels,
     meaning,
 )
-from algebra.decomposition import methods
-from algebra.decomposition.cost import CascadeCost
-from algebra.errors import KrohnError
-from algebra.groups.naming import name
-from algebra.minimisation import reachable
-from algebra.wording import count, cut
-from krohn import cascade_file
+from krohn.algebra.decomposition import methods
+from krohn.algebra.decomposition.cost import CascadeCost
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.groups.naming import name
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.wording import count, cut
 from krohn.coordinate_meanings import common, merged
-from krohn.sources import machine_of
+from krohn.machines import machine_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,8 +74,8 @@ def decompose(
 
     Args:
         source: Anything that `krohn.automaton` takes.
-        method: ``auto`` or a key of ``algebra.decomposition.methods.METHODS``.
-        effort: How much work to do: a key of `algebra.budget.EFFORTS`, or steps.
+        method: ``auto`` or a key of ``krohn.algebra.decomposition.methods.METHODS``.
+        effort: How much work to do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
         start: Decompose only what can be reached from this state.
 
     Raises:

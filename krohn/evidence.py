@@ -6,30 +6,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.shown import shown
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.shown import shown
 from krohn.gpt2 import is_export, opened
+from krohn.network import modelfile
 from krohn.open_target import open_target
+from krohn.program import claim, strict_json
+from krohn.program.claim import Claim
+from krohn.program.errors import Refused
+from krohn.program.files import read_bytes
+from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.verification_target import Target, check_digest
-from network import modelfile
-from program import claim, strict_json
-from program.claim import Claim
-from program.errors import Refused
-from program.files import read_bytes
-from program.writing import atomic_write
-from verify import trusted
-from verify.blas_threads import one_thread
-from verify.checker.gpt2 import Files
-from verify.checker.model_file import Machine
-from verify.checker.network import recheck
-from verify.checker.shown import Shown
-from verify.proof import Proof
-from verify.search.conversion import machine_of
-from verify.search.find import for_file
-from verify.search.record import steps
-from verify.trusted import TrustedFile, totals
+from krohn.verify import trusted
+from krohn.verify.blas_threads import one_thread
+from krohn.verify.checker.gpt2 import Files
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.shown import Shown
+from krohn.verify.proof import Proof
+from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.find import for_file
+from krohn.verify.search.record import steps
+from krohn.verify.trusted import TrustedFile, totals
 
 LARGEST = 2**30
 

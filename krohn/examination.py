@@ -6,24 +6,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.shown import Shows
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.shown import Shows
+from krohn.machines import machine_of
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.model import Model
+from krohn.program import claim
+from krohn.program.claim import Claim
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
-from krohn.sources import machine_of
 from krohn.verification_target import check_digest
-from network.evaluation_mode import evaluation_mode
-from network.model import Model
-from program import claim
-from program.claim import Claim
-from verify.attention_limits.layer_norm import module_bounds
-from verify.testing.black_box import BlackBox, black_box
-from verify.testing.examination import PREFIXES, SAMPLES, Examination
-from verify.testing.examination import examine as examined
-from verify.testing.shortest_failing import minimise
-from verify.testing.simulation_result import BUDGET
-from verify.testing.simulator import Simulator
+from krohn.verify.attention_limits.layer_norm import module_bounds
+from krohn.verify.testing.black_box import BlackBox, black_box
+from krohn.verify.testing.examination import PREFIXES, SAMPLES, Examination
+from krohn.verify.testing.examination import examine as examined
+from krohn.verify.testing.shortest_failing import minimise
+from krohn.verify.testing.simulation_result import BUDGET
+from krohn.verify.testing.simulator import Simulator
 
 OWN_FORMAT = "its own format"
 REASON = "a network known from outside cannot be proved"

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from jobs.cluster import cluster
-from jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
 from krohn.compilation import compile as compiled
+from krohn.jobs.cluster import cluster
+from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.machines import OWN
+from krohn.network.modelfile import ModelFile
 from krohn.sharding import Sharding
-from krohn.sources import OWN
-from network.modelfile import ModelFile
-from verify.testing.job_journal import JobJournal
-from verify.testing.shard_worker import ShardWork
-from verify.testing.sharded import Tally, run_shards, share
-from verify.testing.shards import Job, Outcome, Shard, job
-from verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.job_journal import JobJournal
+from krohn.verify.testing.shard_worker import ShardWork
+from krohn.verify.testing.sharded import Tally, run_shards, share
+from krohn.verify.testing.shards import Job, Outcome, Shard, job
+from krohn.verify.testing.simulation_result import Progress, Simulation
 
 
 def run_job(

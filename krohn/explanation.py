@@ -4,30 +4,30 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, steps_of
-from algebra.classification import Classification, classify
-from algebra.classification.findings import find
-from algebra.classification.group_names import LARGEST_COUNT, writable
-from algebra.errors import KrohnError
-from algebra.minimisation import minimise, reachable
-from algebra.structure import as_counter, as_memory
-from compiler.compiled_network import stated
-from compiler.construction_choice.known_constructions import depth_grows
-from compiler.construction_choice.planning import planning
-from compiler.pipeline import Options
-from compiler.rnn import Units
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, steps_of
+from krohn.algebra.classification import Classification, classify
+from krohn.algebra.classification.findings import find
+from krohn.algebra.classification.group_names import LARGEST_COUNT, writable
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import minimise, reachable
+from krohn.algebra.structure import as_counter, as_memory
 from krohn.candidates import construction_table
 from krohn.certification import MachineClaim, Way, choose, planned, proof_steps
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.compiled_network import stated
+from krohn.compiler.construction_choice.known_constructions import depth_grows
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.pipeline import Options
+from krohn.compiler.rnn import Units
 from krohn.language import language
+from krohn.machines import machine_of
+from krohn.network.modelfile import claimed_length
 from krohn.option_rules import check_within, given_of, refuse_others, spelled
 from krohn.source_kinds import named, written
 from krohn.source_kinds.base import How
-from krohn.sources import machine_of
 from krohn.state_space_forms import forms
-from network.modelfile import claimed_length
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -64,10 +64,10 @@ def explain(
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         minimise: What constructions are ordered by: a key of
-            `compiler.construction_choice.objectives.OBJECTIVES`; None for the compromise.
+            `krohn.compiler.construction_choice.objectives.OBJECTIVES`; None for the compromise.
         observation: What the networks say instead of the state.
         activation: ``"relu"``, ``"sine"`` or ``"gelu"``.
-        effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
         block: The state is written into the text after so many letters.
         within: How far an output of a hidden Markov model's network may be off.
         arch: ``"ssm"`` for the forms of diagonal state space models and their lengths in

@@ -9,19 +9,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import Semiautomaton
-from algebra.shown import Shows
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.shown import Shows
 from krohn.foreign import names_machine, own_machine
+from krohn.network.exports import Destination
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 from krohn.verification import LONGEST_SAMPLE, SCORES
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
-from network.exports import Destination
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.testing.counterexample import Counterexample, at_once, differs
-from verify.testing.sampling import sample
-from verify.testing.simulation_result import Progress
+from krohn.verify.testing.counterexample import Counterexample, at_once, differs
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.simulation_result import Progress
 
 WORDS = 10_000
 """So many words are run, fewer where a head would have more than `SCORES` scores."""

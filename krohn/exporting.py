@@ -12,15 +12,15 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.export_words import Ran, run
 from krohn.model_card import NAME, card
+from krohn.network import modelfile
+from krohn.network.exports import Destination, destination
+from krohn.network.exports.labels import labels
+from krohn.network.modelfile import ModelFile
 from krohn.progress import Progress, silent
-from network import modelfile
-from network.exports import Destination, destination
-from network.exports.labels import labels
-from network.modelfile import ModelFile
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def export(
 
     Args:
         model: A model file, or what `krohn.compile` returned.
-        to: A name of `network.exports.HOMES`.
+        to: A name of `krohn.network.exports.HOMES`.
         directory: Where to write; it must not exist, or be empty.
         states: Call classes by the states of the machine, though it has outputs.
         sample: How many adversarial words to run; by default 10,000, fewer of long words.

@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from network.architecture import kind_of
-from network.modelfile import ModelFile
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
 
 BY_ORDER = (
     "the file names no {}: they are matched with those of the machine by their order"

@@ -5,17 +5,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.formats import json_format
-from compiler.errors import CompileError
-from compiler.generator import NAME, Freedom, generator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.formats import json_format
 from krohn.compilation import length_given, precision_of
 from krohn.compiled_model import CompiledModel, with_evidence
-from krohn.sources import machine_of
-from network.modelfile import ModelFile
-from network.precision import Precision
-from verify.proof import prove
+from krohn.compiler.errors import CompileError
+from krohn.compiler.generator import NAME, Freedom, generator
+from krohn.machines import machine_of
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import Precision
+from krohn.verify.proof import prove
 
 DEFAULT_OPENING = Fraction(1, 2)
 

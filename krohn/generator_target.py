@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.program.wording import at_most
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target
-from program.wording import at_most
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from krohn.replaying import Replay
-    from verify.testing.counterexample import Counterexample
-    from verify.testing.shortest_failing import Minimal
+    from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.shortest_failing import Minimal
 
 LONGEST_PREFIX = 1024
 """Longer prefixes are not drawn for a generator, whose claim needs no positions."""
@@ -39,7 +39,7 @@ class GeneratorTarget(Target):
 
     def run_all(self, length: int) -> Simulation:
         """Run every legal prefix of up to ``length`` letters."""
-        from verify.testing import bracket_words
+        from krohn.verify.testing import bracket_words
 
         if self.sharding is not None:
             raise KrohnError("the words of a generator are run in one sitting only")
@@ -50,7 +50,7 @@ class GeneratorTarget(Target):
         self, count: int, seed: int, longest: int | None = None
     ) -> Simulation:
         """Run random prefixes."""
-        from verify.testing import bracket_words
+        from krohn.verify.testing import bracket_words
 
         most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
         length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
@@ -61,7 +61,7 @@ class GeneratorTarget(Target):
 
     def minimise(self, found: "Counterexample") -> "Minimal":
         """What a wrong prefix comes to."""
-        from verify.testing import bracket_words
+        from krohn.verify.testing import bracket_words
 
         return bracket_words.minimise(self.file, self.machine, found, self.budget)
 
@@ -72,7 +72,7 @@ class GeneratorTarget(Target):
             KrohnError: If a state is given, or the word is no legal prefix.
         """
         from krohn.replaying import along
-        from verify.testing import bracket_words
+        from krohn.verify.testing import bracket_words
 
         if state is not None:
             raise KrohnError(

@@ -8,23 +8,23 @@ from typing import TypeGuard
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.exports import Destination
+from krohn.network.exports.gpt2_directory import open_logits, write
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
 from krohn.open_target import open_target
+from krohn.program import strict_json
+from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from krohn.verification_target import Target, check_digest
-from network.exports import Destination
-from network.exports.gpt2_directory import open_logits, write
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program import strict_json
-from program.errors import Refused
-from verify.blas_threads import one_thread
-from verify.checker import gpt2
-from verify.checker.model_file import Model
-from verify.checker.transformer import Established
-from verify.proof import prove
-from verify.search.find import search
+from krohn.verify.blas_threads import one_thread
+from krohn.verify.checker import gpt2
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.transformer import Established
+from krohn.verify.proof import prove
+from krohn.verify.search.find import search
 
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),

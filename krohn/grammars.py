@@ -4,14 +4,14 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import KrohnError
-from program.errors import Refused
-from sources import grammars
-from sources.grammars import END, HIDDEN, Grammar, Words
-from sources.grammars.bounded import cut, depths
-from sources.grammars.laws import compared
-from sources.grammars.normal import numbers_of
-from sources.grammars.words import letters_of, sentences
+from krohn.algebra.errors import KrohnError
+from krohn.program.errors import Refused
+from krohn.sources import grammars
+from krohn.sources.grammars import END, HIDDEN, Grammar, Words
+from krohn.sources.grammars.bounded import cut, depths
+from krohn.sources.grammars.laws import compared
+from krohn.sources.grammars.normal import numbers_of
+from krohn.sources.grammars.words import letters_of, sentences
 
 
 def grammar(source: str | Path) -> Grammar:

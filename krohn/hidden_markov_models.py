@@ -4,18 +4,18 @@ from pathlib import Path
 
 import numpy.typing as npt
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.machines import read
+from krohn.program.errors import Refused
+from krohn.program.numbers import real_array
 from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
-from krohn.sources import read
-from program.errors import Refused
-from program.numbers import real_array
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.forms import driven
-from sources.hidden_markov.masked import Task
-from sources.linear_systems import LinearSystem
-from sources.posterior_heads import PosteriorHead
-from sources.posterior_heads.families import gaussian, of_model
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.masked import Task
+from krohn.sources.linear_systems import LinearSystem
+from krohn.sources.posterior_heads import PosteriorHead
+from krohn.sources.posterior_heads.families import gaussian, of_model
 
 
 def hidden_markov(source: str | Path) -> HiddenMarkovModel:

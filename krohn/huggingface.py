@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from network.errors import ExportError
+from krohn.network.errors import ExportError
 
 
 def register() -> None:
@@ -14,7 +14,7 @@ def register() -> None:
         ExportError: If the library is not installed.
     """
     try:
-        import_module("network.exports.huggingface")
+        import_module("krohn.network.exports.huggingface")
     except ModuleNotFoundError as missing:
         if missing.name != "transformers":
             raise

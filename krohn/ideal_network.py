@@ -7,28 +7,28 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.shown import shown
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.shown import shown
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
+from krohn.program import claim
+from krohn.program.writing import atomic_write
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from krohn.source_kinds import of_file
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verification_target import Target, check_digest
-from network import modelfile
-from network.modelfile import ModelFile
-from program import claim
-from program.writing import atomic_write
-from verify.errors import Rejected
-from verify.proof import Verdict
-from verify.smt.gadgets import Finding, Gadget, decide
-from verify.smt.network import Decision, question
-from verify.smt.solver import Limits
-from verify.smt.steps import Question as OfSteps
-from verify.smt.steps import StepFinding, decide_steps
-from verify.smt.tables import gadgets
-from verify.testing.counterexample import Counterexample
-from verify.testing.shortest_failing import Minimal
+from krohn.verify.errors import Rejected
+from krohn.verify.proof import Verdict
+from krohn.verify.smt.gadgets import Finding, Gadget, decide
+from krohn.verify.smt.network import Decision, question
+from krohn.verify.smt.solver import Limits
+from krohn.verify.smt.steps import Question as OfSteps
+from krohn.verify.smt.steps import StepFinding, decide_steps
+from krohn.verify.smt.tables import gadgets
+from krohn.verify.testing.counterexample import Counterexample
+from krohn.verify.testing.shortest_failing import Minimal
 
 IDEAL = "the ideal network: hard attention over the rationals, nothing rounded"
 

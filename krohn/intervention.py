@@ -3,7 +3,7 @@
 A value is written as its code into the variable's dimensions of the residual stream, at
 the snapshot where the variable is born; a head is ablated by taking what it takes away,
 at every letter. What should happen then is what the Program of the file says if its
-channels have these values (`program.intervention.predict`).
+channels have these values (`krohn.program.intervention.predict`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from algebra.near_names import near
-from algebra.wording import count, cut
-from network.hooks import Hook, Hooks
-from network.model import said
-from network.places import VariablePlace
-from network.transformer import Transformer
-from network.words import Word
-from program.domains import BoolArray, IntArray
-from program.errors import Refused
-from program.interpreter import Held
-from program.intervention import Prediction, predict
-from program.statement import Statement, parse
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.near_names import near
+from krohn.algebra.wording import count, cut
+from krohn.network.hooks import Hook, Hooks
+from krohn.network.model import said
+from krohn.network.places import VariablePlace
+from krohn.network.transformer import Transformer
+from krohn.network.words import Word
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import Refused
+from krohn.program.interpreter import Held
+from krohn.program.intervention import Prediction, predict
+from krohn.program.statement import Statement, parse
 
 if TYPE_CHECKING:
     from krohn.open_model import Model

@@ -9,10 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats.files import read_text
-from algebra.semiautomaton import shorten
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats.files import read_text
+from krohn.algebra.semiautomaton import shorten
 
 if TYPE_CHECKING:
     from krohn.running import Runner

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification.findings import Findings
-from algebra.classification.languages import LanguageClasses, classify_language
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.findings import Findings
+from krohn.algebra.classification.languages import LanguageClasses, classify_language
 
 
 def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import torch
 
-from algebra.wording import count, cut
+from krohn.algebra.wording import count, cut
 from krohn.compiled_model import called
-from network.exports import Destination
-from network.exports.labels import Labels
-from network.model import Model, said
-from network.modelfile import ModelFile, claimed_length
-from program.letter_tokenizer import BOS, blank, tokens
+from krohn.network.exports import Destination
+from krohn.network.exports.labels import Labels
+from krohn.network.model import Model, said
+from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.program.letter_tokenizer import BOS, blank, tokens
 
 NAME = "README.md"
 MOST_NAMES = 200
@@ -49,7 +49,7 @@ classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
 print(*(classes[i] for i in logits[0].argmax(-1)))  # {answer}"""
 LENS = """\
 import json, pathlib, torch
-from network.exports.transformer_lens import bridge  # of Krohn; docs: without it
+from krohn.network.exports.transformer_lens import bridge  # of Krohn; docs: without it
 
 logits = bridge(pathlib.Path("."))(torch.tensor([{ids}]))
 classes = json.loads(pathlib.Path("names.json").read_text("utf-8"))["classes"]

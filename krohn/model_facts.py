@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification import Classification, classify
-from algebra.classification.findings import find
-from algebra.wording import count
-from compiler.constructions import belief_window, normalised_products
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification import Classification, classify
+from krohn.algebra.classification.findings import find
+from krohn.algebra.wording import count
 from krohn.belief_machine import machine_of
+from krohn.compiler.constructions import belief_window, normalised_products
 from krohn.observability import gamma
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.assumptions import observed, rank
-from sources.hidden_markov.beliefs import Beliefs
-from sources.hidden_markov.mixing import mixing_time
-from sources.hidden_markov.structure import Structure
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.assumptions import observed, rank
+from krohn.sources.hidden_markov.beliefs import Beliefs
+from krohn.sources.hidden_markov.mixing import mixing_time
+from krohn.sources.hidden_markov.structure import Structure
 
 SAMPLES, WORK = 500, 2**28
 """Words of which a mixing time is estimated, and how much is multiplied for it."""

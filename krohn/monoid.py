@@ -2,11 +2,11 @@
 
 from matplotlib.figure import Figure
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded, steps_of
-from algebra.green import green
-from algebra.monoid import TransformationMonoid
-from algebra.wording import count
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
+from krohn.algebra.green import green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.wording import count
 from krohn.drawing.eggbox import draw_eggboxes
 
 MOST_ELEMENTS = 200_000
@@ -17,7 +17,7 @@ def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
 
     Args:
         machine: Any machine.
-        effort: How much work to do: a key of `algebra.budget.EFFORTS`, or steps.
+        effort: How much work to do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
 
     Raises:
         BudgetExceeded: If there are more than 200,000 elements or no step remains; the

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from algebra.automaton import Automaton
-from algebra.cascade import Cascade
-from program.program import Program
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.cascade import Cascade
+from krohn.program.program import Program
 
 if TYPE_CHECKING:
     from krohn.report import Report

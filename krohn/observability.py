@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.network.precision import FloatArray
 
 MOST_STATES = 12
 """There are 2^(n−1) − 1 linear programs of n states: 2,047 of 12."""

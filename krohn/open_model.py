@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 import network.model
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.wording import count
 from krohn.activations import Activations
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
 from krohn.compiled_model import CompiledModel, called
 from krohn.foreign import names_machine, own_machine
 from krohn.intervention import (
@@ -28,15 +28,15 @@ from krohn.intervention import (
     stated,
     without_head,
 )
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.hooks import Hook, Hooks
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.places import VariablePlace
+from krohn.network.transformer import Transformer
+from krohn.network.words import Word, Words, is_one
 from krohn.option_values import format_name
 from krohn.running import shown_along
-from network import modelfile
-from network.architecture import kind_of
-from network.hooks import Hook, Hooks
-from network.modelfile import ModelFile, ModelFileError
-from network.places import VariablePlace
-from network.transformer import Transformer
-from network.words import Word, Words, is_one
 
 
 class Model(network.model.Model):

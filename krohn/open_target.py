@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import json_format
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
 from krohn.alignment import aligned
 from krohn.foreign import names_machine, own_machine, with_names
 from krohn.generator_target import GeneratorTarget
+from krohn.machines import OWN, machine_of
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.program import claim
 from krohn.progress import Progress, silent
-from krohn.sources import OWN, machine_of
 from krohn.verification_target import Target
-from network import modelfile
-from network.architecture import kind_of
-from network.modelfile import ModelFile
-from program import claim
 
 
 def open_target(

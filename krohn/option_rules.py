@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
-from algebra.errors import KrohnError
-from program.wording import SPELLED
+from krohn.algebra.errors import KrohnError
+from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
 
@@ -126,7 +126,7 @@ def _balanced(values: Values) -> bool:
 
 
 def _searches(values: Values) -> bool:
-    from compiler.construction_choice.known_constructions import SEARCHING
+    from krohn.compiler.construction_choice.known_constructions import SEARCHING
 
     return values["construction"] in ("auto", *SEARCHING)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.near_names import near
-from network.precision import PRECISIONS
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.near_names import near
+from krohn.network.precision import PRECISIONS
 
 
 def format_name(dtype: object) -> str:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from algebra.cascade import Cascade
-from algebra.errors import KrohnError
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.decomposition import Decomposed, picture
 from krohn.drawing import (
@@ -17,12 +17,12 @@ from krohn.drawing import (
     render,
     save,
 )
+from krohn.machines import MODEL, machine_of
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
 from krohn.source_kinds import named, of_file
 from krohn.source_kinds.real_sequences import RealSequences
-from krohn.sources import MODEL, machine_of
-from network import modelfile
-from network.architecture import kind_of
-from network.modelfile import ModelFile
 
 EFFORT = "high"
 """How much a monoid is searched for where nothing is said."""

@@ -10,10 +10,10 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.near_names import near
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.near_names import near
 from krohn.option_values import whole
-from program.errors import Refused
+from krohn.program.errors import Refused
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import shorten
-from verify.testing.counterexample import Counterexample, Pair, Reading, pair
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import shorten
+from krohn.verify.testing.counterexample import Counterexample, Pair, Reading, pair
+from krohn.verify.testing.simulator import Simulator
 
 ELSEWHERE = "replay.safetensors"
 """Where a network is written that was compiled on the way."""

@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from algebra.wording import LONGEST, cut, in_runs
-from program.claim import Claim
-from verify.attention_limits.head_limits import HeadBounds
-from verify.proof import Proof, Verdict
-from verify.testing.simulation_result import Simulation
+from krohn.algebra.wording import LONGEST, cut, in_runs
+from krohn.program.claim import Claim
+from krohn.verify.attention_limits.head_limits import HeadBounds
+from krohn.verify.proof import Proof, Verdict
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
-    from verify.attack.campaign import Attack
-    from verify.testing.counterexample import Counterexample
-    from verify.testing.examination import Examination
-    from verify.testing.shortest_failing import Minimal
+    from krohn.verify.attack.campaign import Attack
+    from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.examination import Examination
+    from krohn.verify.testing.shortest_failing import Minimal
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _minimal(
     found: "Counterexample",
 ) -> "Minimal":
     """What is known of smaller words; nothing is run if the run knows it already."""
-    from verify.testing.shortest_failing import Minimal
+    from krohn.verify.testing.shortest_failing import Minimal
 
     if run is not None and (run.every or run.elsewhere is not None):
         right = len(found.word) - 1 if run.every else 0

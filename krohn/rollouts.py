@@ -9,10 +9,10 @@ import numpy as np
 from krohn.drawing.recurrence import Cell, Recurrence
 from krohn.drawing.recurrence import called as naming
 from krohn.drawing.rollout import LEAST, Head, Rollout
-from network.modelfile import ModelFile
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from program.rewriting import Rewriting
+from krohn.network.modelfile import ModelFile
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
+from krohn.program.rewriting import Rewriting
 
 Weights: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 REMARKS = {
@@ -35,8 +35,8 @@ def attention(file: ModelFile, text: IntArray) -> list[Weights]:
     """
     import torch
 
-    from network.model import Model
-    from network.transformer import Attention, Transformer
+    from krohn.network.model import Model
+    from krohn.network.transformer import Attention, Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)

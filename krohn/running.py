@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import distribution
-from algebra.errors import KrohnError
-from algebra.rational import probability
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.rational import probability
+from krohn.algebra.semiautomaton import IntArray
 from krohn.claimed_answers import Answers, marked
 from krohn.foreign import own_machine
-from network import modelfile
-from network.architecture import kind_of
-from network.model import NOT_FINITE, Model, said
-from network.modelfile import ModelFile
-from sources.written_letters import written
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.model import NOT_FINITE, Model, said
+from krohn.network.modelfile import ModelFile
+from krohn.sources.written_letters import written
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class GeneratorRunner:
         """
         import torch
 
-        from network.generator import Generator
+        from krohn.network.generator import Generator
 
         letters = self.machine.encode(word)
         opening = probability(str(self.file.header["claim"].get("opening")))

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 UNITS |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification import Classification, classify
-from algebra.minimisation import reachable
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import stated
-from compiler.errors import CompileError
-from compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
-from network.precision import PRECISIONS
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification import Classification, classify
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import stated
+from krohn.compiler.errors import CompileError
+from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
+from krohn.network.precision import PRECISIONS
 
 EVERY = "every length"
 

@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.shown import Shows
-from compare.models.files import load
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.shown import Shows
+from krohn.compare.models.files import load
 from krohn.examination import examine
+from krohn.machines import machine_of
+from krohn.network.trained import is_network
 from krohn.progress import Progress
 from krohn.report import Report
-from krohn.sources import machine_of
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
-from network.trained import is_network
-from verify.testing.black_box import BlackBox, black_box
-from verify.testing.examination import PREFIXES, SAMPLES
-from verify.testing.exhaustive import words_below
+from krohn.verify.testing.black_box import BlackBox, black_box
+from krohn.verify.testing.examination import PREFIXES, SAMPLES
+from krohn.verify.testing.exhaustive import words_below
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.gpt2 import is_export
 from krohn.gpt2 import verify as verify_export
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.network.trained import is_network
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
@@ -22,17 +25,14 @@ from krohn.verification_target import (
     Words,
     check_digest,
 )
-from network import modelfile
-from network.modelfile import ModelFile
-from network.trained import is_network
-from verify.attention_limits.head_limits import head_bounds
-from verify.proof import Proof, prove
-from verify.testing.simulation_result import BUDGET, Simulation
+from krohn.verify.attention_limits.head_limits import head_bounds
+from krohn.verify.proof import Proof, prove
+from krohn.verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
     from krohn.source_kinds.base import SourceKind
     from krohn.trained import Trained
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
 SCORES = 2**28
 """About so many scores of a head are computed for samples that nobody asked for."""
@@ -79,7 +79,7 @@ def verify(
         sharding: How to run every word: processes, memory, job file, cluster; by
             default by this process, in one sitting.
         digest: Of the claim that the verdict must be about, or its first digits, at
-            least 8 (`program.claim`); by default any.
+            least 8 (`krohn.program.claim`); by default any.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
@@ -244,7 +244,7 @@ def _refuted(
 
 def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
     """The proof failed: look for a word on which the network is wrong."""
-    from verify.testing.counterexample import pair
+    from krohn.verify.testing.counterexample import pair
 
     if done.word is not None:
         both = pair(target.model, target.machine, len(done.word))
@@ -256,7 +256,7 @@ def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
 
 def _affordable(target: Target, seed: int) -> Words:
     """All short words and long hard ones: what can be said without a proof."""
-    from verify.testing.examination import SAMPLES, affordable
+    from krohn.verify.testing.examination import SAMPLES, affordable
 
     length = target.length or DEFAULT_SAMPLE_LENGTH
     every = affordable(target.letters, length)
@@ -267,7 +267,7 @@ def _affordable(target: Target, seed: int) -> Words:
 
 def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> Report:
     """What words say of a network that is not proved."""
-    from verify.testing.examination import Examination
+    from krohn.verify.testing.examination import Examination
 
     runs = words.run(target)
     found = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)

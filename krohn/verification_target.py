@@ -4,20 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Claim
 from krohn.progress import Progress
 from krohn.sharding import Sharding
-from network.architecture import kind_of
-from network.modelfile import ModelFile
-from program.claim import Claim
-from verify.testing.simulation_result import BUDGET, Simulation
+from krohn.verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
+    from krohn.network.model import Model
     from krohn.replaying import Replay
-    from network.model import Model
-    from verify.testing.counterexample import Counterexample
-    from verify.testing.shortest_failing import Minimal
+    from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.shortest_failing import Minimal
 
 DEFAULT_SAMPLE_LENGTH = 256
 
@@ -69,7 +69,7 @@ class Target:
     @property
     def model(self) -> "Model":
         """The network as a torch module."""
-        from network.model import Model
+        from krohn.network.model import Model
 
         return Model(self.file)
 
@@ -90,7 +90,7 @@ class Target:
         """Run every word of up to ``length`` letters."""
         # torch is there only where words are run.
         from krohn.exhaustive_job import run_job
-        from verify.testing.exhaustive import exhaustive
+        from krohn.verify.testing.exhaustive import exhaustive
 
         report = self.report("running all words")
         if self.sharding is not None:
@@ -101,7 +101,7 @@ class Target:
         self, count: int, seed: int, longest: int | None = None
     ) -> Simulation:
         """Run random and adversarial words, of ``longest`` letters if T is greater."""
-        from verify.testing.sampling import sample
+        from krohn.verify.testing.sampling import sample
 
         length = self.length or DEFAULT_SAMPLE_LENGTH
         length = length if longest is None else min(length, longest)
@@ -110,7 +110,7 @@ class Target:
 
     def minimise(self, found: "Counterexample") -> "Minimal":
         """What a wrong word comes to."""
-        from verify.testing.shortest_failing import minimise
+        from krohn.verify.testing.shortest_failing import minimise
 
         return minimise(self.model, self.machine, found, self.budget)
 

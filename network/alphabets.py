@@ -1,7 +1,7 @@
 """The names that a model file has for letters, states and what its logits stand for."""
 
-from network.architecture import kind_of
-from network.modelfile import ModelFile, ModelFileError, names
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile, ModelFileError, names
 
 
 def alphabets(

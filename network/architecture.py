@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from network.attention_kind import attention_kind
-from network.errors import ModelFileError
-from network.sparse import is_index
+from krohn.network.attention_kind import attention_kind
+from krohn.network.errors import ModelFileError
+from krohn.network.sparse import is_index
 
 StrArray = npt.NDArray[np.str_]
 Shapes = dict[str, tuple[int, ...]]
@@ -368,7 +368,7 @@ BANDS = ("hidden.own", "hidden.before", "hidden.after")
 
 
 def _linear_recurrence_shapes(architecture: Architecture) -> Shapes:
-    """Of `network.linear_recurrence.LinearRecurrence`."""
+    """Of `krohn.network.linear_recurrence.LinearRecurrence`."""
     units, form = size(architecture, "hidden"), architecture.get("form")
     inputs, outputs = size(architecture, "inputs"), size(architecture, "outputs")
     matrix: Shapes = {"hidden.weight": (units, units)}
@@ -384,7 +384,7 @@ def _linear_recurrence_shapes(architecture: Architecture) -> Shapes:
 
 
 def _attention_layer_shapes(architecture: Architecture) -> Shapes:
-    """Of `network.attention_layer.AttentionLayer`."""
+    """Of `krohn.network.attention_layer.AttentionLayer`."""
     n, k, v = (size(architecture, key) for key in ("features", "d_qk", "d_v"))
     codes, slots = (size(architecture, key, least=0) for key in ("codes", "memory"))
     if type(architecture.get("causal")) is not bool:

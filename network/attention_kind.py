@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from network.errors import ModelFileError
+from krohn.network.errors import ModelFileError
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.errors import ModelFileError
-from network.full_precision import in_full
+from krohn.network.errors import ModelFileError
+from krohn.network.full_precision import in_full
 
 
 class ReluNetwork(nn.Module):

@@ -12,7 +12,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from network.cache import Cache, Tree
+from krohn.network.cache import Cache, Tree
 
 NARROW = 8
 """The most columns of a product that is faster transposed, measured on a CPU."""

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from network.torch_threads import threads
-from network.transformer import Transformer
+from krohn.network.torch_threads import threads
+from krohn.network.transformer import Transformer
 
 BLANK = -1
 """What stands in a text where the network is to write, or gave no answer."""

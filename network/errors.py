@@ -1,6 +1,6 @@
 """What goes wrong with a model file."""
 
-from program.errors import KrohnError
+from krohn.program.errors import KrohnError
 
 
 class ModelFileError(KrohnError, ValueError):

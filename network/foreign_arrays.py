@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from network.architecture import expected_shapes
-from network.errors import ModelFileError
-from network.modelfile import ModelFile
-from network.precision import FLOAT64, FloatArray
-from program.errors import Refused
-from program.numbers import real_array
+from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT64, FloatArray
+from krohn.program.errors import Refused
+from krohn.program.numbers import real_array
 
 Array = npt.ArrayLike
 FAR = -1e9

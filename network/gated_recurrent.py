@@ -5,9 +5,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from network.cache import Cache
-from network.full_precision import in_full
-from network.stepping import Parts, Stepping
+from krohn.network.cache import Cache
+from krohn.network.full_precision import in_full
+from krohn.network.stepping import Parts, Stepping
 
 MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
 PREFIX = "recurrent."

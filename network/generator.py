@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network import modelfile
-from network.architecture import kind_of, norm
-from network.full_precision import in_full
-from network.modelfile import ModelFile, ModelFileError, names
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of, norm
+from krohn.network.full_precision import in_full
+from krohn.network.modelfile import ModelFile, ModelFileError, names
 
 
 class LayerNorm(nn.Module):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from network.errors import ModelFileError
+from krohn.network.errors import ModelFileError
 
 Hook = Callable[[Tensor], Tensor | None]
 """Takes what stands at a place, and returns another, or None to leave it."""

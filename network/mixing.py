@@ -8,9 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from network.attention_kind import AttentionKind, Linear, Rectified, Softmax, Sparse
-from network.branching import Both, attend, attend_alike
-from network.cache import Tree
+from krohn.network.attention_kind import (
+    AttentionKind,
+    Linear,
+    Rectified,
+    Softmax,
+    Sparse,
+)
+from krohn.network.branching import Both, attend, attend_alike
+from krohn.network.cache import Tree
 
 
 class Mixing(ABC):

@@ -6,17 +6,17 @@ from typing import Literal, cast, overload
 import torch
 from torch import Tensor, nn
 
-from network import modelfile
-from network.alphabets import alphabets
-from network.architecture import kind_of
-from network.gated_recurrent import GatedRecurrent
-from network.modelfile import ModelFile, ModelFileError
-from network.places import VariablePlace, places
-from network.rnn import Rnn
-from network.sparse import is_index
-from network.state_space import StateSpace
-from network.transformer import Transformer
-from network.words import Word, Words, check_tokens, found, is_one, padded
+from krohn.network import modelfile
+from krohn.network.alphabets import alphabets
+from krohn.network.architecture import kind_of
+from krohn.network.gated_recurrent import GatedRecurrent
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.places import VariablePlace, places
+from krohn.network.rnn import Rnn
+from krohn.network.sparse import is_index
+from krohn.network.state_space import StateSpace
+from krohn.network.transformer import Transformer
+from krohn.network.words import Word, Words, check_tokens, found, is_one, padded
 
 Network = Transformer | Rnn | GatedRecurrent | StateSpace
 NETWORKS: dict[str, type[Network]] = {
@@ -28,10 +28,10 @@ NETWORKS: dict[str, type[Network]] = {
 }
 
 _OTHERS = {
-    "laws": ("laws instead of states", "it with network.generator.load"),
+    "laws": ("laws instead of states", "it with krohn.network.generator.load"),
     "reals": (
         "vectors instead of letters",
-        "its file with network.real_model.real_network(network.modelfile.read(path))",
+        "its file with krohn.network.real_model.real_network(krohn.network.modelfile.read(path))",
     ),
 }
 

@@ -15,14 +15,19 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from network.architecture import activations, expected_shapes, kind_of, sparse_matrices
-from network.errors import ModelFileError as ModelFileError
-from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
-from network.sparse import INDEX, Sparse, is_index
-from program import claim, strict_json
-from program.errors import Refused
-from program.files import Unreadable, read_bytes
-from program.writing import atomic_write
+from krohn.network.architecture import (
+    activations,
+    expected_shapes,
+    kind_of,
+    sparse_matrices,
+)
+from krohn.network.errors import ModelFileError as ModelFileError
+from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
+from krohn.network.sparse import INDEX, Sparse, is_index
+from krohn.program import claim, strict_json
+from krohn.program.errors import Refused
+from krohn.program.files import Unreadable, read_bytes
+from krohn.program.writing import atomic_write
 
 FORMAT = "krohn-model"
 VERSIONS = (1, 2, 3, 4, 5)

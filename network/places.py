@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from network.errors import ModelFileError
+from krohn.network.errors import ModelFileError
 
 
 @dataclass(frozen=True)

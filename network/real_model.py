@@ -3,11 +3,11 @@
 import torch
 from torch import nn
 
-from network.architecture import kind_of
-from network.attention_layer import AttentionLayer
-from network.errors import ModelFileError
-from network.linear_recurrence import LinearRecurrence
-from network.modelfile import ModelFile
+from krohn.network.architecture import kind_of
+from krohn.network.attention_layer import AttentionLayer
+from krohn.network.errors import ModelFileError
+from krohn.network.linear_recurrence import LinearRecurrence
+from krohn.network.modelfile import ModelFile
 
 NETWORKS: dict[str, type[nn.Module]] = {
     "attention-layer": AttentionLayer,

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.architecture import sparse_matrices
-from network.cache import Cache, Grow, Tree
-from network.full_precision import in_full
-from network.stepping import Stepping
+from krohn.network.architecture import sparse_matrices
+from krohn.network.cache import Cache, Grow, Tree
+from krohn.network.full_precision import in_full
+from krohn.network.stepping import Stepping
 
 
 class SparseMatrix(nn.Module):

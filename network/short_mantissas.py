@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from network.transformer import Attention, Transformer
+from krohn.network.transformer import Attention, Transformer
 
 DOUBLE = 53
 """Digits of float64, in which the numbers are held."""

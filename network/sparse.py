@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from network.precision import FloatArray
+from krohn.network.precision import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

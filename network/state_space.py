@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.cache import Cache
-from network.full_precision import in_full
-from network.stepping import Parts, Stepping
+from krohn.network.cache import Cache
+from krohn.network.full_precision import in_full
+from krohn.network.stepping import Parts, Stepping
 
 
 class Affine(nn.Module):

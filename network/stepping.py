@@ -5,8 +5,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from network.cache import Cache, Grow, Tree
-from network.full_precision import in_full
+from krohn.network.cache import Cache, Grow, Tree
+from krohn.network.full_precision import in_full
 
 Parts = tuple[Tensor, ...]
 """What is remembered, each ``(batch, …)``."""

@@ -3,15 +3,15 @@
 import os
 from pathlib import Path
 
-from network import modelfile
-from program import strict_json
+from krohn.network import modelfile
+from krohn.program import strict_json
 
 KEY = "krohn-network"
 """What such a file has among its metadata."""
 
 
 def is_network(path: str | Path) -> bool:
-    """Whether a file says of itself that `compare.models` wrote a trained network into it.
+    """Whether a file says of itself that `krohn.compare.models` wrote a trained network into it.
 
     It may be damaged all the same.
     """

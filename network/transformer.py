@@ -7,15 +7,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.architecture import activations, causal
-from network.attention_kind import AttentionKind, attention_kind
-from network.branching import Both, affine, grown
-from network.cache import Cache, Grow, Tree
-from network.errors import ModelFileError
-from network.full_precision import in_full
-from network.hooks import Hooks
-from network.mixing import mixing
-from network.mlp import Mlp, widths
+from krohn.network.architecture import activations, causal
+from krohn.network.attention_kind import AttentionKind, attention_kind
+from krohn.network.branching import Both, affine, grown
+from krohn.network.cache import Cache, Grow, Tree
+from krohn.network.errors import ModelFileError
+from krohn.network.full_precision import in_full
+from krohn.network.hooks import Hooks
+from krohn.network.mixing import mixing
+from krohn.network.mlp import Mlp, widths
 
 
 class Attention(nn.Module):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from network.modelfile import ModelFileError
+from krohn.network.modelfile import ModelFileError
 
 Word = Sequence[str]
 SHOWN = 12

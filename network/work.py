@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from network.attention_kind import Linear, Sparse, attention_kind
+from krohn.network.attention_kind import Linear, Sparse, attention_kind
 
 
 def parts(shape: Mapping[str, Any], length: int) -> tuple[int, int]:

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from program.language import *  # noqa: F403
+    from krohn.program.language import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the language, from `program.language`."""
+    """A name of the language, from `krohn.program.language`."""
     if name.startswith("_"):
         raise AttributeError(f"there is no {name!r} in program")
-    return getattr(import_module("program.language"), name)
+    return getattr(import_module("krohn.program.language"), name)

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from program.numbers import whole
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.program.numbers import whole
 
 KIND = "text-in-blocks"
 """What it is called in the header of a model file."""

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import LARGEST, IntArray
-from program.errors import Refused, demand
-from program.expression_bounds import Bounds, Interval
-from program.expressions import Expression, read
+from krohn.program.domains import LARGEST, IntArray
+from krohn.program.errors import Refused, demand
+from krohn.program.expression_bounds import Bounds, Interval
+from krohn.program.expressions import Expression, read
 
 MOST_STEPS, MOST_RULES, MOST_ATOMS = 2**16, 64, 2**20
 """Steps, rules, and atoms of the rules of all steps together."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from program.errors import demand
-from program.strict_json import canonical
-from program.wording import at_most
+from krohn.program.errors import demand
+from krohn.program.strict_json import canonical
+from krohn.program.wording import at_most
 
 MACHINE = "machine"
 FEWEST = 8

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from program.wording import worded
+from krohn.program.wording import worded
 
 MOST_LETTERS = 300
 
@@ -13,7 +13,7 @@ class KrohnError(Exception):
     """A problem with what the user gave; the message says what to do about it.
 
     Commands print the message on one line and exit with code 2. It names parameters of
-    Python, or options if a command asks (`program.wording`).
+    Python, or options if a command asks (`krohn.program.wording`).
     """
 
     def __str__(self) -> str:

@@ -6,9 +6,9 @@ from itertools import chain, combinations
 from math import gcd
 from typing import TypeAlias, TypeVar
 
-from program.domains import LARGEST
-from program.errors import demand
-from program.expressions import Atom, Expression
+from krohn.program.domains import LARGEST
+from krohn.program.errors import demand
+from krohn.program.expressions import Atom, Expression
 
 T = TypeVar("T")
 Interval: TypeAlias = tuple[int, int]

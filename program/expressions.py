@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import LARGEST, IntArray
-from program.errors import demand
+from krohn.program.domains import LARGEST, IntArray
+from krohn.program.errors import demand
 
 MOST_TERMS, DEEPEST = 4096, 16
 

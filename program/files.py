@@ -5,7 +5,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from program.errors import KrohnError
+from krohn.program.errors import KrohnError
 
 MOST_BYTES = 64 * 2**20
 """The largest file that is read where nothing else is said: 64 MiB."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     LARGEST,
     MOST,
     BoolArray,
@@ -21,9 +21,9 @@ from program.domains import (
     places,
     sums,
 )
-from program.errors import Refused, demand
-from program.numbers import whole
-from program.piecewise import Piecewise
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import whole
+from krohn.program.piecewise import Piecewise
 
 MOST_NUMBERED = 2**62
 Row: TypeAlias = tuple[int, ...]

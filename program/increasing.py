@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
-from program.errors import demand
-from program.expressions import Expression, argument, greater, number, rectified
-from program.functions import Row, Select, table
-from program.numbers import whole
-from program.operations.base import Operation
-from program.operations.earliest import Earliest
-from program.operations.latest import Latest
-from program.operations.map import Map
-from program.operations.position import Position
-from program.operations.shift_by import ShiftBy
-from program.operations.token import Token
-from program.piecewise import Piecewise
-from program.program import Program
+from krohn.program.errors import demand
+from krohn.program.expressions import Expression, argument, greater, number, rectified
+from krohn.program.functions import Row, Select, table
+from krohn.program.numbers import whole
+from krohn.program.operations.base import Operation
+from krohn.program.operations.earliest import Earliest
+from krohn.program.operations.latest import Latest
+from krohn.program.operations.map import Map
+from krohn.program.operations.position import Position
+from krohn.program.operations.shift_by import ShiftBy
+from krohn.program.operations.token import Token
+from krohn.program.piecewise import Piecewise
+from krohn.program.program import Program
 
 KIND = "increasing"
 """What it is called in the header of a model file."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import BoolArray, IntArray
-from program.errors import Refused
-from program.operations.base import Operation
-from program.program import Program, Runnable
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import Refused
+from krohn.program.operations.base import Operation
+from krohn.program.program import Program, Runnable
 
 Evaluate = Callable[[str, Operation, Sequence[IntArray], IntArray], IntArray]
 """The values of a channel, from those that it reads and the tokens."""

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import BoolArray, IntArray
-from program.functions import Table
-from program.interpreter import Held, decoded, interpret
-from program.operations.base import Operation
-from program.operations.map import Map
-from program.program import cone
-from program.statement import Statement
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.functions import Table
+from krohn.program.interpreter import Held, decoded, interpret
+from krohn.program.operations.base import Operation
+from krohn.program.operations.map import Map
+from krohn.program.program import cone
+from krohn.program.statement import Statement
 
 
 class Prediction(NamedTuple):

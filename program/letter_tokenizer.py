@@ -2,13 +2,13 @@
 
 A name between two blanks is a letter or nothing: the names of BOS and of the answers hold
 a blank, and there is no token for what is unknown, so the library refuses such a text
-with an error (docs/gpt2.md, section 1). The checker demands these files (`verify.checker`).
+with an error (docs/gpt2.md, section 1). The checker demands these files (`krohn.verify.checker`).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from program.errors import demand
+from krohn.program.errors import demand
 
 BLANKS = (" ", ",", ";", "|", "\t", "\n")
 """What may stand between letters; names of letters that hold one need the next."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import LARGEST, FloatArray, IntArray
-from program.errors import Refused, demand
+from krohn.program.domains import LARGEST, FloatArray, IntArray
+from krohn.program.errors import Refused, demand
 
 
 def whole(values: Any, axes: int, least: int = 0) -> IntArray:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     MOST,
     BoolArray,
     ChannelDomain,
@@ -16,9 +16,9 @@ from program.domains import (
     beside,
     places,
 )
-from program.errors import demand
-from program.expression_bounds import Bounds
-from program.expressions import Expression, read
+from krohn.program.errors import demand
+from krohn.program.expression_bounds import Bounds
+from krohn.program.expressions import Expression, read
 
 MOST_PATTERNS = 1024
 LARGEST_RESULT = 2**62

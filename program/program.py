@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
-from program.functions import Sum
-from program.operations.base import Frame, Operation
-from program.operations.letter_matrix import LetterMatrix
-from program.operations.map import Map
-from program.operations.token import Token
-from program.piecewise import Piecewise
+from krohn.program.functions import Sum
+from krohn.program.operations.base import Frame, Operation
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.operations.map import Map
+from krohn.program.operations.token import Token
+from krohn.program.piecewise import Piecewise
 
 Domain: TypeAlias = tuple[int, ...]
 Vectors: TypeAlias = tuple[tuple[float, ...], ...]

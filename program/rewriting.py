@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from program.domains import IntArray, joint
-from program.errors import demand
-from program.functions import Table
-from program.numbers import whole
+from krohn.program.domains import IntArray, joint
+from krohn.program.errors import demand
+from krohn.program.functions import Table
+from krohn.program.numbers import whole
 
 KIND = "rewriting"
 """What it is called in the header of a model file."""

@@ -13,19 +13,19 @@ from math import prod
 
 import numpy as np
 
-from program.domains import MOST, joint
-from program.errors import demand
-from program.expressions import Expression, argument, rectified
-from program.functions import Row, Select, Table, table
-from program.operations.base import Operation
-from program.operations.latest import Latest
-from program.operations.map import Map
-from program.operations.position import Position
-from program.operations.shift_by import ShiftBy
-from program.operations.token import Token
-from program.piecewise import Piecewise
-from program.program import Program
-from program.rewriting import Computed, Rewriting
+from krohn.program.domains import MOST, joint
+from krohn.program.errors import demand
+from krohn.program.expressions import Expression, argument, rectified
+from krohn.program.functions import Row, Select, Table, table
+from krohn.program.operations.base import Operation
+from krohn.program.operations.latest import Latest
+from krohn.program.operations.map import Map
+from krohn.program.operations.position import Position
+from krohn.program.operations.shift_by import ShiftBy
+from krohn.program.operations.token import Token
+from krohn.program.piecewise import Piecewise
+from krohn.program.program import Program
+from krohn.program.rewriting import Computed, Rewriting
 
 BITS = (0, 1)
 Alive = frozenset[int]

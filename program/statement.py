@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     BoolArray,
     ChannelDomain,
     FloatArray,
@@ -17,14 +17,14 @@ from program.domains import (
     Values,
     places,
 )
-from program.errors import Refused, demand
-from program.functions import Table
-from program.numbers import reals, whole
-from program.operations import operation_named
-from program.operations.base import Frame, Operation
-from program.operations.map import Map
-from program.operations.token import Token
-from program.program import Program
+from krohn.program.errors import Refused, demand
+from krohn.program.functions import Table
+from krohn.program.numbers import reals, whole
+from krohn.program.operations import operation_named
+from krohn.program.operations.base import Frame, Operation
+from krohn.program.operations.map import Map
+from krohn.program.operations.token import Token
+from krohn.program.program import Program
 
 CODES = ("integer", "one-hot", "matrix", "vector")
 MOST_CODES = 2**26

@@ -5,7 +5,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from program.errors import KrohnError
+from krohn.program.errors import KrohnError
 
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:

@@ -1,6 +1,6 @@
 """What a network can compute beside machines, with exact reference interpreters."""
 
-from sources import (
+from krohn.sources import (
     counting,
     dynamic_programs,
     grammars,
@@ -11,8 +11,8 @@ from sources import (
     posterior_heads,
     rewriting,
 )
-from sources.attention_targets import grid_function
-from sources.sequence_functions import catalogue
+from krohn.sources.attention_targets import grid_function
+from krohn.sources.sequence_functions import catalogue
 
 FAMILIES = {
     "chain-of-thought": dynamic_programs.FAMILIES,

@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from compiler.attention_layer import attention_layer
+from krohn.compiler.attention_layer import attention_layer
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.source_kinds.attention_targets import AttentionTargets
 from krohn.source_kinds.real_sequences import batch_size, said
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from sources.attention_targets.sampling import attention_target
-from sources.attention_targets.target import AttentionTarget
-from verify.checker.real_networks import Established
-from verify.proof import shown_of
+from krohn.sources.attention_targets.sampling import attention_target
+from krohn.sources.attention_targets.target import AttentionTarget
+from krohn.verify.checker.real_networks import Established
+from krohn.verify.proof import shown_of
 
 KIND = AttentionTargets()
 

@@ -7,16 +7,16 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from compiler.pipeline import Options
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
+from krohn.program.domains import IntArray
 from krohn.source_kinds.base import How
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
-from program.domains import IntArray
-from sources.hidden_markov import HiddenMarkovModel
-from verify.checker.hidden_markov import Established
-from verify.proof import shown_of
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.verify.checker.hidden_markov import Established
+from krohn.verify.proof import shown_of
 
 LOOSE = 1e9
 """An error that is claimed where the one that is shown is wanted."""

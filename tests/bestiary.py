@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def machine(table: npt.ArrayLike) -> Semiautomaton:

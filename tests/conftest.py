@@ -10,18 +10,18 @@ import torch
 from hypothesis import settings
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.construction_choice.planning import plans
-from compiler.cost import Cost, predict
-from compiler.layout import Layout
-from compiler.pipeline import Options, arrange, optimise
-from compiler.position_table import Positions
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.compiled_model import CompiledModel
-from network.model import Model
-from network.precision import PRECISIONS
-from program import Program
+from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.cost import Cost, predict
+from krohn.compiler.layout import Layout
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.position_table import Positions
+from krohn.network.model import Model
+from krohn.network.precision import PRECISIONS
+from krohn.program import Program
 
 torch.set_num_threads(1)
 

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from compiler.in_context import in_context
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
-from sources.in_context import (
+from krohn.compiler.in_context import in_context
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
+from krohn.sources.in_context import (
     InContext,
     Prompt,
     descent,
     named,
     regression,
 )
-from verify.checker.in_context import Established
-from verify.proof import shown_of
+from krohn.verify.checker.in_context import Established
+from krohn.verify.proof import shown_of
 
 LARGEST = 1e300
 """An error that any network may claim."""

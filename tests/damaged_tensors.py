@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from linear_networks import changed, outputs, shown
 
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
 
 WHOLE = ("scale", "swap rows", "swap columns", "negate all")
 SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")

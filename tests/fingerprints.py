@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.decomposition import decompose, describe
 from krohn.explanation import explain
-from network.modelfile import pack
+from krohn.network.modelfile import pack
 
 
 def fingerprints(machine: Automaton, length: int) -> dict[str, str]:

@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from algebra import zoo
-from network.architecture import expected_shapes
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
+from krohn.algebra import zoo
+from krohn.network.architecture import expected_shapes
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
 
 FLIP_FLOP = zoo.machine("FlipFlop")  # letters ⊥, 1 and 2; it starts as after 1
 VALUE, WRITES, ONE, PLACE, READ, SIZE = range(6)

@@ -18,9 +18,9 @@ import safetensors.numpy
 import torch
 
 import krohn
-from algebra.errors import KrohnError
-from network.modelfile import ModelFile, ModelFileError
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.precision import FloatArray
 
 torch.set_num_threads(1)
 

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from compiler.compiled_network import CompiledNetwork
-from compiler.kernel_attention import kernel_attention
-from compiler.linear_recurrence import Realisation, exact, network
-from compiler.pipeline import Options
-from compiler.transformer import Network
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.kernel_attention import kernel_attention
+from krohn.compiler.linear_recurrence import Realisation, exact, network
+from krohn.compiler.pipeline import Options
+from krohn.compiler.transformer import Network
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.source_kinds.kernels import Kernels
 from krohn.source_kinds.real_sequences import said
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from sources.kernels import Kernel, named
-from verify.checker.real_networks import Established
-from verify.proof import shown_of
+from krohn.sources.kernels import Kernel, named
+from krohn.verify.checker.real_networks import Established
+from krohn.verify.proof import shown_of
 
 LARGEST = 1e300
 """An error that any network may claim."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 KINDS = ("one", "cycle", "counter", "memory", "window", "resets")
 

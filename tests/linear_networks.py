@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from compiler.constructions.products import realise
-from compiler.pipeline import Options
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
-from sources.linear_systems import LinearSystem, named
-from verify.checker import linear_system, transformer
-from verify.search.conversion import model_of
+from krohn.compiler.constructions.products import realise
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
+from krohn.sources.linear_systems import LinearSystem, named
+from krohn.verify.checker import linear_system, transformer
+from krohn.verify.search.conversion import model_of
 
 LOOSE = 1e9
 """An error that is claimed where the one that is shown is wanted."""

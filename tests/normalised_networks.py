@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from linear_networks import LOOSE, outputs
 
-from compiler.constructions.normalised_products import network
-from compiler.pipeline import Options
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from sources.hidden_markov import HiddenMarkovModel, named
+from krohn.compiler.constructions.normalised_products import network
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.sources.hidden_markov import HiddenMarkovModel, named
 
 
 def model(name: str) -> HiddenMarkovModel:

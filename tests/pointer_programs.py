@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from compiler.constructions import pointers
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.attention_kind import Sparse
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program import Earliest, Map, Operation, Program, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.constructions import pointers
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.attention_kind import Sparse
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.program import Earliest, Map, Operation, Program, Token, table
 
 LETTERS = "abc"
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 
 LONGEST = 7
 

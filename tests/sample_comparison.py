@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from compare.measures.rates import Rate, spread
-from compare.probes.agreement import Agreement
-from compare.probes.interchange import Interchange
-from compare.probes.probe_map import Cell, ProbeMap, Row
-from compare.probes.scores import Score
-from compare.probes.verdict import Verdict
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.compare.measures.rates import Rate, spread
+from krohn.compare.probes.agreement import Agreement
+from krohn.compare.probes.interchange import Interchange
+from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
+from krohn.compare.probes.scores import Score
+from krohn.compare.probes.verdict import Verdict
 from krohn.comparison.interpretability import AttentionMap, AttentionMaps, ProbeResult
 from krohn.comparison.model_results import (
     Failure,

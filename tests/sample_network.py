@@ -2,8 +2,8 @@
 
 from torch import Tensor, nn
 
-from compare.models import Inside, Network
-from compare.models.recording import recording
+from krohn.compare.models import Inside, Network
+from krohn.compare.models.recording import recording
 
 
 class Layered(Network):

@@ -128,7 +128,7 @@ def heading(line: str) -> str:
         "`nothing.py`",
         "see docs/nothing.md",
         "`verify.nothing.prove` does it",
-        "`verify.proof.nothing(F)` does it",
+        "`krohn.verify.proof.nothing(F)` does it",
         "`_no_such_name` does it, and `Noisy._no_such_name(x)`",
     ],
 )
@@ -137,7 +137,7 @@ def test_what_is_not_there_is_found(text: str) -> None:
 
 
 def test_what_is_there_is_not_reported() -> None:
-    text = "`compiler/cost.py`, `cost.py`, verify/checker/, `verify.proof.prove`, X.py"
+    text = "`compiler/cost.py`, `cost.py`, verify/checker/, `krohn.verify.proof.prove`, X.py"
     assert missing(text) == []
 
 

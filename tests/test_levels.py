@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from network.architecture import expected_shapes
-from program import Map
-from program.interpreter import interpret, states
+from krohn.algebra import zoo
+from krohn.network.architecture import expected_shapes
+from krohn.program import Map
+from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]
 

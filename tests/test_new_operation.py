@@ -14,23 +14,23 @@ import numpy as np
 import pytest
 from pointer_programs import lowered
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import recency_slope
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.model import Model
-from network.modelfile import ModelFile
-from program import LookBack, Map, Operation, Program, Token, table
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from program.interpreter import states
-from program.operations.base import Memory
-from program.statement import Channel
-from verify.checker.attention.fetches import Fetches
-from verify.checker.attention.heads import Rule
-from verify.proof import prove
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import recency_slope
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program import LookBack, Map, Operation, Program, Token, table
+from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
+from krohn.program.interpreter import states
+from krohn.program.operations.base import Memory
+from krohn.program.statement import Channel
+from krohn.verify.checker.attention.fetches import Fetches
+from krohn.verify.checker.attention.heads import Rule
+from krohn.verify.proof import prove
+from krohn.verify.testing.exhaustive import exhaustive
 
 LENGTH, LETTERS = 8, 3
 MACHINE = Automaton(

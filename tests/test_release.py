@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from network.model import Model
-from verify.testing.sampling import sample
+from krohn.algebra import zoo
+from krohn.network.model import Model
+from krohn.verify.testing.sampling import sample
 
 pytestmark = pytest.mark.slow
 

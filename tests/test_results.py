@@ -15,9 +15,12 @@ from regenerate import ROOT, Block, blocks, stale, written
 from report import Row, is_measured
 
 import krohn
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
 from krohn.cli import run
 from krohn.commands.compile_options import Construction
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    ON_REQUEST,
+)
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.

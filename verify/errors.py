@@ -1,6 +1,6 @@
 """Why a proof stops."""
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 
 class Rejected(KrohnError):

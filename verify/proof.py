@@ -11,22 +11,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.shown import SHOWS, Shown, shown
-from network.architecture import kind_of
-from network.modelfile import ModelFile
-from program.errors import Refused
-from verify.blas_threads import one_thread
-from verify.checker import generator
-from verify.checker.model_file import Model, WrongWord, check_numbers
-from verify.checker.shown import Shown as EstablishedOf
-from verify.checker.transformer import Established
-from verify.errors import Rejected
-from verify.search.conversion import machine_of, model_of
-from verify.search.find import Watch, claims, search
-from verify.search.longest import longest
-from verify.search.record import steps
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.shown import SHOWS, Shown, shown
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.verify.blas_threads import one_thread
+from krohn.verify.checker import generator
+from krohn.verify.checker.model_file import Model, WrongWord, check_numbers
+from krohn.verify.checker.shown import Shown as EstablishedOf
+from krohn.verify.checker.transformer import Established
+from krohn.verify.errors import Rejected
+from krohn.verify.search.conversion import machine_of, model_of
+from krohn.verify.search.find import Watch, claims, search
+from krohn.verify.search.longest import longest
+from krohn.verify.search.record import steps
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
 # What following a malformed file may end in.
@@ -56,7 +56,7 @@ class Proof:
         seconds: How long it took.
         bounds: Every bound that the small checker has shown of a Transformer.
         told: What the small checker was told, with the bounds that it has shown: what an
-            evidence file says (`verify.search.find.for_file`). Empty unless verified.
+            evidence file says (`krohn.verify.search.find.for_file`). Empty unless verified.
     """
 
     verdict: Verdict

@@ -1,7 +1,7 @@
-"""``python -m verify.traced MODEL EVIDENCE``: the small checker, and what it ran.
+"""``python -m krohn.verify.traced MODEL EVIDENCE``: the small checker, and what it ran.
 
 Nothing but the checker is imported, so what this process holds at its end is what the
-proof rests on: `verify.trusted` reads it.
+proof rests on: `krohn.verify.trusted` reads it.
 """
 
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from program.errors import Refused
-from verify.checker.network import contents, recheck
+from krohn.program.errors import Refused
+from krohn.verify.checker.network import contents, recheck
 
 OWN = ("program", "verify")
 """The packages that the checker is made of."""

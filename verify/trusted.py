@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from program.errors import Refused
+from krohn.program.errors import Refused
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ class TrustedFile:
 
 EVERYTHING = """
 import importlib, json, pkgutil, sys
-for name in ("program.operations", "verify.checker"):
+for name in ("krohn.program.operations", "krohn.verify.checker"):
     folder = importlib.import_module(name)
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
         if not found.name.endswith("__main__"):
@@ -62,7 +62,7 @@ def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "evidence")
         said.write_bytes(evidence)
-        return _alone("-m", "verify.traced", str(model), str(said))
+        return _alone("-m", "krohn.verify.traced", str(model), str(said))
 
 
 def _alone(*arguments: str) -> list[TrustedFile]:

@@ -1,7 +1,7 @@
 """What kind of machine a machine is, with evidence that a reader can check."""
 
-from algebra.classification.classify import Classification, classify
-from algebra.classification.group_names import Subgroup
-from algebra.classification.property import Property
+from krohn.algebra.classification.classify import Classification, classify
+from krohn.algebra.classification.group_names import Subgroup
+from krohn.algebra.classification.property import Property
 
 __all__ = ["Classification", "Property", "Subgroup", "classify"]

@@ -21,15 +21,15 @@ from itertools import combinations
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.findings import Findings
-from algebra.classification.group_names import called, tractable, writable
-from algebra.classification.property import Property, Witness, act, call, spell
-from algebra.froidure_pin import Enumeration
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.monoid import IntegerRows, batches, compose
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.skeleton import ImageClass, Skeleton
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.findings import Findings
+from krohn.algebra.classification.group_names import called, tractable, writable
+from krohn.algebra.classification.property import Property, Witness, act, call, spell
+from krohn.algebra.froidure_pin import Enumeration
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.monoid import IntegerRows, batches, compose
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.skeleton import ImageClass, Skeleton
 
 MOST_LISTED = 5_000
 

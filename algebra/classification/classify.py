@@ -4,18 +4,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget, BudgetExceeded
-from algebra.classification import aperiodic, digraph, elements, letters
-from algebra.classification.definite import definite, generalised_definite
-from algebra.classification.findings import Findings, find
-from algebra.classification.group_names import Content, Subgroup, content, tractable
-from algebra.classification.property import Property
-from algebra.classification.synchronising import synchronising
-from algebra.errors import MachineError
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
+from krohn.algebra.classification import aperiodic, digraph, elements, letters
+from krohn.algebra.classification.definite import definite, generalised_definite
+from krohn.algebra.classification.findings import Findings, find
+from krohn.algebra.classification.group_names import (
+    Content,
+    Subgroup,
+    content,
+    tractable,
+)
+from krohn.algebra.classification.property import Property
+from krohn.algebra.classification.synchronising import synchronising
+from krohn.algebra.errors import MachineError
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import Semiautomaton
 
 MOST_ELEMENTS = 200_000
 
@@ -62,7 +67,7 @@ def classify(
 ) -> Classification:
     """Which classes of the theory a machine belongs to, each with evidence.
 
-    All states count, reachable or not; take `algebra.minimisation.reachable` before if
+    All states count, reachable or not; take `krohn.algebra.minimisation.reachable` before if
     only the reachable ones matter. What the budget does not decide is None; what was
     refuted before it ran out stays refuted.
 

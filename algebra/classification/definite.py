@@ -3,12 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.classification.digraph import path
-from algebra.classification.property import Property, Witness, call, spell
-from algebra.graphs import components_of_steps
-from algebra.monoid import idempotent_power
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.wording import count
+from krohn.algebra.classification.digraph import path
+from krohn.algebra.classification.property import Property, Witness, call, spell
+from krohn.algebra.graphs import components_of_steps
+from krohn.algebra.monoid import idempotent_power
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.wording import count
 
 MOST_PAIR_STEPS = 6_000_000
 

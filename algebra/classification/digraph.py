@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.classification.property import Property, Witness, act, call, spell
-from algebra.graphs import components_of_steps
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.wording import count
+from krohn.algebra.classification.property import Property, Witness, act, call, spell
+from krohn.algebra.graphs import components_of_steps
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.wording import count
 
 Flags = npt.NDArray[np.bool_]
 

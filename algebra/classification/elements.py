@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algebra.classification.findings import Findings
-from algebra.classification.property import Property, Witness, spell
-from algebra.green import Green
-from algebra.monoid import TransformationMonoid, batches, compose
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.classification.findings import Findings
+from krohn.algebra.classification.property import Property, Witness, spell
+from krohn.algebra.green import Green
+from krohn.algebra.monoid import TransformationMonoid, batches, compose
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Found = tuple[str, Witness] | None
 

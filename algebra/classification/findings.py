@@ -5,17 +5,17 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.group_names import tractable
-from algebra.froidure_pin import Enumeration
-from algebra.green import Green, green
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.minimisation import reachable
-from algebra.monoid import TransformationMonoid
-from algebra.rows import firsts
-from algebra.semiautomaton import Semiautomaton
-from algebra.skeleton import Skeleton, skeleton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.group_names import tractable
+from krohn.algebra.froidure_pin import Enumeration
+from krohn.algebra.green import Green, green
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.rows import firsts
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.skeleton import Skeleton, skeleton
 
 UNLISTED = 1
 MOST_IMAGES = 50_000

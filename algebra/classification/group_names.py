@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import factorial, log10
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.groups.closure import closure
-from algebra.groups.naming import name
-from algebra.groups.permutation_group import SMALL_ORDER, PermutationGroup
-from algebra.groups.permutations import is_even
-from algebra.groups.series import composition_factors
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.groups.closure import closure
+from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.permutation_group import SMALL_ORDER, PermutationGroup
+from krohn.algebra.groups.permutations import is_even
+from krohn.algebra.groups.series import composition_factors
 
 DESCRIBING = 400  # array operations that find the order and the name of a group
 # Groups beyond these take seconds to name, and minutes on hundreds of points.

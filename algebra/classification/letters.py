@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from algebra.classification.property import Property, act, call, spell
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.classification.property import Property, act, call, spell
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def permutation(machine: Semiautomaton) -> Property:

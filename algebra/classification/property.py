@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Witness = dict[str, Any]
 

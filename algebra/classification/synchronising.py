@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.classification.property import Property, call, spell
-from algebra.graphs import towards
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.wording import count
+from krohn.algebra.classification.property import Property, call, spell
+from krohn.algebra.graphs import towards
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.wording import count
 
 MOST_PAIR_STEPS = 6_000_000
 LONGEST_WORD = 20_000

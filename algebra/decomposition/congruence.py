@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.cascade import INVALID, Cascade, Projection, Wiring, component_of
-from algebra.decomposition.layers import letters_of, next_layer, number_names
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, component_of
+from krohn.algebra.decomposition.layers import letters_of, next_layer, number_names
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def by_congruence(machine: Semiautomaton, partition: IntArray) -> Cascade:

@@ -5,10 +5,10 @@ from math import ceil, log2
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.cascade import Cascade, Component
-from algebra.cascade_structure import dependencies
-from algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import Cascade, Component
+from krohn.algebra.cascade_structure import dependencies
+from krohn.algebra.groups.permutation_group import PermutationGroup
 
 SCANNED_LENGTH = 128
 PASSES = 10  # over each label of a node that is compared to see who reads whom

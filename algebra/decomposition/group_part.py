@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.cascade import Cascade, Component, Projection, Wiring, component_of
-from algebra.decomposition.layers import letters_of, next_layer, number_names
-from algebra.decomposition.refine import refine
-from algebra.decomposition.series import Step
-from algebra.groups.table import GroupTable, table_of
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.cascade import Cascade, Component, Projection, Wiring, component_of
+from krohn.algebra.decomposition.layers import letters_of, next_layer, number_names
+from krohn.algebra.decomposition.refine import refine
+from krohn.algebra.decomposition.series import Step
+from krohn.algebra.groups.table import GroupTable, table_of
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 Chain = Callable[[GroupTable], Sequence[Step]]
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.cascade import (
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import (
     INVALID,
     Cascade,
     Component,
@@ -32,11 +32,11 @@ from algebra.cascade import (
     Wiring,
     component_of,
 )
-from algebra.decomposition.layers import letters_of, next_layer, number_names
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.image_sets import set_keys
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.skeleton import ImageClass, Skeleton, skeleton
+from krohn.algebra.decomposition.layers import letters_of, next_layer, number_names
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.image_sets import set_keys
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.skeleton import ImageClass, Skeleton, skeleton
 
 PIECE = 2**24  # entries of large tables that are made at a time
 PASSES = 30  # over each pair of tiles of a node, and array operations of a level

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from algebra.cascade import INVALID
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.cascade import INVALID
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 
 def next_layer(

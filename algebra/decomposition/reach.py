@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.cascade import INVALID, Cascade, Projection
-from algebra.hashing import RowTable
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import INVALID, Cascade, Projection
+from krohn.algebra.hashing import RowTable
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 PIECE = 2**16  # pairs of coordinates and a letter that are followed at a time
 PASSES = 5  # over each of their coordinates, and array operations for each component

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.cascade import (
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import (
     INVALID,
     Cascade,
     Projection,
     Wiring,
 )
-from algebra.decomposition.layers import next_layer
-from algebra.semiautomaton import IntArray
+from krohn.algebra.decomposition.layers import next_layer
+from krohn.algebra.semiautomaton import IntArray
 
 PASSES = 30  # over each entry of a layer, and array operations that make it
 

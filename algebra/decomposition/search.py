@@ -6,20 +6,20 @@ from functools import partial
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import Cascade, trivial
-from algebra.congruences import (
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.cascade import Cascade, trivial
+from krohn.algebra.congruences import (
     blocks,
     factor_congruences,
     independent,
     principal_congruences,
 )
-from algebra.decomposition.congruence import by_congruence, side_by_side
-from algebra.decomposition.cost import cost
-from algebra.decomposition.holonomy import holonomy
-from algebra.decomposition.refine import refine
-from algebra.decomposition.simplify import simplify
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.decomposition.congruence import by_congruence, side_by_side
+from krohn.algebra.decomposition.cost import cost
+from krohn.algebra.decomposition.holonomy import holonomy
+from krohn.algebra.decomposition.refine import refine
+from krohn.algebra.decomposition.simplify import simplify
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_STATES = 200
 MOST_MOVES = 4_000_000

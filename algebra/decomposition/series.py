@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.groups.table import GroupTable
-from algebra.primes import factorise
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.primes import factorise
+from krohn.algebra.semiautomaton import IntArray
 
 
 @dataclass(frozen=True, eq=False)

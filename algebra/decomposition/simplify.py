@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.cascade import (
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import (
     INVALID,
     Cascade,
     Component,
@@ -16,10 +16,10 @@ from algebra.cascade import (
     Wiring,
     component_of,
 )
-from algebra.decomposition.cost import cost
-from algebra.decomposition.layers import letters_of, next_layer
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
+from krohn.algebra.decomposition.cost import cost
+from krohn.algebra.decomposition.layers import letters_of, next_layer
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_COMPARED = 1_000
 PASSES = 30  # over each entry of a diagram, and array operations for each layer

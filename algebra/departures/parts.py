@@ -12,11 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification.digraph import components
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.structure import as_counter
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.digraph import components
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.structure import as_counter
 
 Kind = Literal["clock", "counter", "window", "memory", "resets"]
 

@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_ROWS = 20_000
 MOST_TESTS = 16

@@ -5,14 +5,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats import att, dot, gap, json_format, kiss2, learnlib
-from algebra.formats.assembly import Kind
-from algebra.formats.completion import Complete
-from algebra.formats.files import read_text
-from algebra.formats.regex import from_regex
-from program.writing import atomic_write
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import att, dot, gap, json_format, kiss2, learnlib
+from krohn.algebra.formats.assembly import Kind
+from krohn.algebra.formats.completion import Complete
+from krohn.algebra.formats.files import read_text
+from krohn.algebra.formats.regex import from_regex
+from krohn.program.writing import atomic_write
 
 __all__ = [
     "SUFFIXES",

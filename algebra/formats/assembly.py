@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from algebra.formats.file_errors import check_size, problem, quote
-from algebra.formats.outputs import ACCEPTANCE
-from algebra.input_decision_diagram import Inputs
-from algebra.semiautomaton import IntArray
+from krohn.algebra.formats.file_errors import check_size, problem, quote
+from krohn.algebra.formats.outputs import ACCEPTANCE
+from krohn.algebra.input_decision_diagram import Inputs
+from krohn.algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 

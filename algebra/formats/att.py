@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats.assembly import Kind, Transition, assemble
-from algebra.formats.completion import Complete, complete_draft
-from algebra.formats.file_errors import check_writable, problem, quote
-from algebra.formats.outputs import acceptance, shown_after
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import Kind, Transition, assemble
+from krohn.algebra.formats.completion import Complete, complete_draft
+from krohn.algebra.formats.file_errors import check_writable, problem, quote
+from krohn.algebra.formats.outputs import acceptance, shown_after
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"\d+")

@@ -7,11 +7,11 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats.assembly import Draft, numbered
-from algebra.formats.file_errors import problem, quote
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import Draft, numbered
+from krohn.algebra.formats.file_errors import problem, quote
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 BoolArray = npt.NDArray[np.bool_]
 

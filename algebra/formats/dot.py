@@ -8,13 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats.assembly import Transition, assemble
-from algebra.formats.completion import Complete, complete_draft
-from algebra.formats.dot_syntax import Edge, Graph, parse, plain, quoted
-from algebra.formats.file_errors import check_writable, problem, quote
-from algebra.formats.outputs import acceptance
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import Transition, assemble
+from krohn.algebra.formats.completion import Complete, complete_draft
+from krohn.algebra.formats.dot_syntax import Edge, Graph, parse, plain, quoted
+from krohn.algebra.formats.file_errors import check_writable, problem, quote
+from krohn.algebra.formats.outputs import acceptance
 
 _START = "__start"
 _PROBABILITY = re.compile(r".*:\s*((?:0|1)?\.\d*|0|1|\d(?:\.\d+)?[eE]-\d+)\s*", re.S)

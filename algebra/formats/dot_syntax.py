@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from algebra.formats.file_errors import problem, quote
+from krohn.algebra.formats.file_errors import problem, quote
 
 if TYPE_CHECKING:
     import pydot

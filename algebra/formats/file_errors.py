@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from algebra.errors import MachineError
+from krohn.algebra.errors import MachineError
 
 MAX_CELLS = 50_000_000
 """The largest table, letters times states: 400 MB of integers."""

@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from algebra.errors import MachineError
-from algebra.near_names import near
-from program import files
+from krohn.algebra.errors import MachineError
+from krohn.algebra.near_names import near
+from krohn.program import files
 
 STANDARD_INPUT = "-"
 """The name of what is piped in."""

@@ -1,4 +1,4 @@
-"""Regular expressions as mathematicians write them, as patterns of `algebra.formats.regex`.
+"""Regular expressions as mathematicians write them, as patterns of `krohn.algebra.formats.regex`.
 
 ``+``, ``|`` and ``∪`` are or, between two expressions; ``*``, ``^*`` and ``∗`` repeat,
 ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so many times; ``·`` and ``.``
@@ -10,7 +10,7 @@ makes a letter of the sign that follows it.
 import re
 from collections.abc import Sequence
 
-from algebra.formats.regex_reading import refused
+from krohn.algebra.formats.regex_reading import refused
 
 _TOKEN = re.compile(
     r"\\.|\^\s*\{\s*(?:\d+|\*|∗|⁎|\+)\s*\}|\^\s*(?:\d+|[*∗⁎+])|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\S", re.S

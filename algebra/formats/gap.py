@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats.completion import title
-from algebra.formats.file_errors import check_size, problem, quote
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.completion import title
+from krohn.algebra.formats.file_errors import check_size, problem, quote
+from krohn.algebra.semiautomaton import Semiautomaton
 
 MAX_POINT = 1_000_000
 """The largest point a file may name; every point is a state."""

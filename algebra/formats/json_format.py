@@ -10,12 +10,12 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats.file_errors import check_size, problem, quote
-from algebra.input_decision_diagram import Inputs
-from algebra.semiautomaton import IntArray, Semiautomaton
-from program import strict_json
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.file_errors import check_size, problem, quote
+from krohn.algebra.input_decision_diagram import Inputs
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.program import strict_json
 
 FORMAT = "krohn-machine"
 VERSION = 2

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats.assembly import Draft
-from algebra.formats.completion import Complete, complete_draft
-from algebra.formats.file_errors import check_size, check_writable, problem, quote
-from algebra.formats.kiss2_terms import OPEN, Term, tabulate
-from algebra.formats.outputs import shown_after
-from algebra.input_decision_diagram import MOST_BITS
-from algebra.semiautomaton import shorten
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import Draft
+from krohn.algebra.formats.completion import Complete, complete_draft
+from krohn.algebra.formats.file_errors import check_size, check_writable, problem, quote
+from krohn.algebra.formats.kiss2_terms import OPEN, Term, tabulate
+from krohn.algebra.formats.outputs import shown_after
+from krohn.algebra.input_decision_diagram import MOST_BITS
+from krohn.algebra.semiautomaton import shorten
 
 MOST_COMBINATIONS = 8
 """Each combination of so many input bits is a letter, 256 at most. With more bits those

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.errors import MachineError
-from algebra.formats.file_errors import problem, quote
-from algebra.input_decision_diagram import Inputs, Node
-from algebra.semiautomaton import IntArray
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.file_errors import problem, quote
+from krohn.algebra.input_decision_diagram import Inputs, Node
+from krohn.algebra.semiautomaton import IntArray
 
 OPEN = ("*", "-")
 """Next states that leave open where to go; ``*`` as a state stands for all of them."""

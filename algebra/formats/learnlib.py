@@ -9,12 +9,12 @@ import re
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats.completion import title
-from algebra.formats.file_errors import check_size, problem, quote
-from algebra.formats.outputs import ACCEPTANCE, acceptance
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.completion import title
+from krohn.algebra.formats.file_errors import check_size, problem, quote
+from krohn.algebra.formats.outputs import ACCEPTANCE, acceptance
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

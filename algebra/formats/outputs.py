@@ -1,6 +1,6 @@
 """What a machine shows, as files say it: acceptance, and outputs after each letter."""
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 
 ACCEPTANCE = ("reject", "accept")
 """The outputs of an acceptor."""

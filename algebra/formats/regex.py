@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats.assembly import Transition, assemble
-from algebra.formats.completion import complete_draft
-from algebra.formats.formal_regex import to_pattern
-from algebra.formats.regex_reading import TOKEN, read_signs, refused
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import Transition, assemble
+from krohn.algebra.formats.completion import complete_draft
+from krohn.algebra.formats.formal_regex import to_pattern
+from krohn.algebra.formats.regex_reading import TOKEN, read_signs, refused
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA

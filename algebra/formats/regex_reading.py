@@ -8,8 +8,8 @@ same signs is said here, sign by sign, so that nothing is another language in si
 import re
 from collections.abc import Iterator, Sequence
 
-from algebra.errors import MachineError
-from algebra.formats.file_errors import quote
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.file_errors import quote
 
 TOKEN = re.compile(
     r"(?P<repeat>\{\d*(?:,\d*)?\})|(?P<set>\[[^\]]+\])|(?P<escape>\\.)"

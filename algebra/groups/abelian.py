@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import powers
-from algebra.groups.table import GroupTable
-from algebra.primes import factorise
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import powers
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.primes import factorise
 
 Parts = tuple[int, ...]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from algebra.graphs import joined
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import orbits
-from algebra.groups.stabiliser_chain import StabiliserChain
-from algebra.semiautomaton import IntArray
+from krohn.algebra.graphs import joined
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import orbits
+from krohn.algebra.groups.stabiliser_chain import StabiliserChain
+from krohn.algebra.semiautomaton import IntArray
 
 
 def block_systems(group: PermutationGroup) -> Iterator[IntArray]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from algebra.budget import BudgetExceeded
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.semiautomaton import IntArray
 
 
 def closure(generators: IntArray, limit: float) -> IntArray:

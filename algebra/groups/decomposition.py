@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.groups.abelian import Parts, primary_parts_of_table
-from algebra.groups.table import GroupTable
-from algebra.primes import factorise
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.groups.abelian import Parts, primary_parts_of_table
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.primes import factorise
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_NORMAL = 400
 

@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.groups.closure import listed_keys
-from algebra.groups.isomorphism import extensions
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import GroupError
-from algebra.groups.table import GroupTable
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget
+from krohn.algebra.groups.closure import listed_keys
+from krohn.algebra.groups.isomorphism import extensions
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import GroupError
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.semiautomaton import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from math import factorial
 
 import numpy as np
 
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.semiautomaton import IntArray
 
 Matrix = tuple[tuple[int, ...], ...]
 

@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from algebra.groups.permutations import cycle_lengths, inverse, is_even
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups.permutations import cycle_lengths, inverse, is_even
+from krohn.algebra.semiautomaton import IntArray
 
 FEWEST_POINTS = 8
 _TRIES = (8, 64, 256)

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import inverse, product
-from algebra.groups.stabiliser_chain import StabiliserChain
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import inverse, product
+from krohn.algebra.groups.stabiliser_chain import StabiliserChain
+from krohn.algebra.semiautomaton import IntArray
 
 
 @dataclass(frozen=True, eq=False)

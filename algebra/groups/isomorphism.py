@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.groups.table import GroupTable
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_CANDIDATES = 200_000
 

@@ -3,7 +3,7 @@
 A name is proper if it says what the group is: ``C6``, ``C2^2``, ``C2 × C4`` (invariant
 factors of abelian groups), ``D8`` (dihedral *of order* 8, as in the zoo and the thesis),
 ``Q8``, ``Q16``, ``Dic3`` (dicyclic of order 12), ``SD16``, ``A4``, ``S4``, the simple
-groups, the groups of `algebra.groups.families`, and direct products of these.
+groups, the groups of `krohn.algebra.groups.families`, and direct products of these.
 
 ``C7 ⋊ C3`` or ``C2^4 ⋊ C5`` stands for a cyclic group that acts faithfully and
 irreducibly on an elementary abelian one. All such subgroups of one order of GL(k, p) are
@@ -20,16 +20,20 @@ from math import factorial, prod
 
 import numpy as np
 
-from algebra.budget import BudgetExceeded
-from algebra.groups.abelian import abelian_name, primary_parts, primary_parts_of_table
-from algebra.groups.decomposition import direct_factors
-from algebra.groups.families import known_groups
-from algebra.groups.isomorphism import isomorphism
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.series import composition_factors
-from algebra.groups.simple import simple_name
-from algebra.groups.table import GroupTable
-from algebra.primes import factorise, is_prime
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.groups.abelian import (
+    abelian_name,
+    primary_parts,
+    primary_parts_of_table,
+)
+from krohn.algebra.groups.decomposition import direct_factors
+from krohn.algebra.groups.families import known_groups
+from krohn.algebra.groups.isomorphism import isomorphism
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.series import composition_factors
+from krohn.algebra.groups.simple import simple_name
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.primes import factorise, is_prime
 
 _Factors = tuple[list[int], list[str]]
 

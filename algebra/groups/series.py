@@ -4,22 +4,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.groups import decomposition
-from algebra.groups.blocks import block_systems
-from algebra.groups.giants import random_elements
-from algebra.groups.homomorphism import (
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.groups import decomposition
+from krohn.algebra.groups.blocks import block_systems
+from krohn.algebra.groups.giants import random_elements
+from krohn.algebra.groups.homomorphism import (
     Homomorphism,
     action_on_blocks,
     action_on_cosets,
     action_on_elements,
     action_on_orbit,
 )
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import conjugate, cycle_lengths, orders, power, powers
-from algebra.groups.simple import simple_name
-from algebra.primes import factorise
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import (
+    conjugate,
+    cycle_lengths,
+    orders,
+    power,
+    powers,
+)
+from krohn.algebra.groups.simple import simple_name
+from krohn.algebra.primes import factorise
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_CONJUGATED = 4_096
 MOST_COSETS = 3_000

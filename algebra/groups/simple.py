@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import count
 from math import gcd, prod
 
-from algebra.primes import factorise, is_prime
+from krohn.algebra.primes import factorise, is_prime
 
 MOST_LISTED = 10**10
 _SPORADIC = {

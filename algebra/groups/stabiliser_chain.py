@@ -13,10 +13,10 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import BudgetExceeded
-from algebra.groups.giants import random_walk
-from algebra.groups.permutations import inverse, product
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.groups.giants import random_walk
+from krohn.algebra.groups.permutations import inverse, product
+from krohn.algebra.semiautomaton import IntArray
 
 MOST_ENTRIES = 50_000_000
 _BATCH = 2_000_000

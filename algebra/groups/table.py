@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.groups import permutations
-from algebra.groups.closure import listed_keys
-from algebra.semiautomaton import IntArray
+from krohn.algebra.groups import permutations
+from krohn.algebra.groups.closure import listed_keys
+from krohn.algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.near_names import near
-from algebra.zoo import flipflop, groups, languages, parity, samplers
-from algebra.zoo.rubik import rubik
-from algebra.zoo.samplers import Sampler
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.near_names import near
+from krohn.algebra.zoo import flipflop, groups, languages, parity, samplers
+from krohn.algebra.zoo.rubik import rubik
+from krohn.algebra.zoo.samplers import Sampler
 
 _LISTED = (
     *(f"C{n}" for n in range(2, 9)),

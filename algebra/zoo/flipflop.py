@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.products import complete
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.zoo.groups import require
-from algebra.zoo.languages import ERROR
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.products import complete
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.zoo.groups import require
+from krohn.algebra.zoo.languages import ERROR
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

@@ -5,10 +5,10 @@ from math import prod
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.products import direct_product
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.products import direct_product
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_COUNTS = 2_000
 MOST_POINTS = 8

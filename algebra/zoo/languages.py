@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.products import UNDEFINED, complete
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.zoo.groups import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.products import UNDEFINED, complete
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.zoo.groups import (
     arrangements,
     composition_table,
     generators,

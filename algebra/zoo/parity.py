@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.minimisation import reachable
-from algebra.semiautomaton import Semiautomaton
-from algebra.zoo.groups import require
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.zoo.groups import require
 
 MOST_POSITIONS = 2_000
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 # Outward normals: x to the right, y to the back, z up.
 _NORMALS = {

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from algebra.zoo.flipflop import IGNORE, READ, VALUES, WRITE, Instructions
-from algebra.zoo.languages import ERROR
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.flipflop import IGNORE, READ, VALUES, WRITE, Instructions
+from krohn.algebra.zoo.languages import ERROR
 
 # A sampler takes a generator, a count and a length; it gives (count, length) letters.
 Sampler = Callable[[np.random.Generator, int, int], IntArray]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.network.precision import PRECISIONS
 from mutants.subject import Json, Mutant, Mutation, Subject
-from network.precision import PRECISIONS
 
 
 def _claiming(key: str, change: Callable[[Subject, Any], Any]) -> Mutation:

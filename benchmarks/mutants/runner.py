@@ -10,17 +10,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.shown import shown
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.shown import shown
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program.errors import Refused
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 from mutants.kinds import KINDS, draw
 from mutants.subject import Subject
 from mutants.truth import Truth
-from network.modelfile import ModelFile, pack
-from program.errors import Refused
-from verify.checker.model_file import Machine
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ Checker: TypeAlias = Callable[[ModelFile, Automaton], Judgement]
 
 
 def by_proof(file: ModelFile, machine: Automaton) -> Judgement:
-    """The proof of `verify.proof`."""
+    """The proof of `krohn.verify.proof`."""
     found = prove(file, machine)
     return Judgement(found.verdict == "verified", found.reason, found.word or ())
 

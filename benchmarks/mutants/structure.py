@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from krohn.network.architecture import hidden_axis, sparse_matrices
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.sparse import Sparse
 from mutants.subject import Json, Mutant, Mutation, Subject
 from mutants.weights import exchanged
-from network.architecture import hidden_axis, sparse_matrices
-from network.precision import PRECISIONS, FloatArray
-from network.sparse import Sparse
 
 TEMPERATURES = (0.1, 0.5, 0.9, 1.1, 2.0)
 MATRICES = ("query", "key", "value", "out")

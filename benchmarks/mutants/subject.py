@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from network.architecture import Kind, kind_of
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from network.sparse import is_index
+from krohn.algebra.automaton import Automaton
+from krohn.network.architecture import Kind, kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.sparse import is_index
 
 Json: TypeAlias = dict[str, Any]
 

@@ -5,14 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFileError
+from krohn.verify.testing import bracket_words
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.strategies import STRATEGIES
 from mutants.subject import Subject
-from network.model import Model
-from network.modelfile import ModelFileError
-from verify.testing import bracket_words
-from verify.testing.counterexample import pair
-from verify.testing.strategies import STRATEGIES
 
 POSITIONS = 2**14
 """About so many letters are read to find a wrong answer."""

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from krohn.network.architecture import sparse_matrices
+from krohn.network.precision import FloatArray, Precision
+from krohn.network.sparse import Sparse
 from mutants.subject import Mutant, Mutation, Subject
-from network.architecture import sparse_matrices
-from network.precision import FloatArray, Precision
-from network.sparse import Sparse
 
 SCALES = (1e-6, 1e-3, 0.01, 0.1, 0.5)
 SHIFTS = (1e-6, 1e-3, 0.1, 0.5, 1.0)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from compare.measures.answers import Tally, tally
-from compare.measures.rates import Rate, clustered, independent
-from compare.tasks.task import Task
-from verify.testing.simulator import Simulator
+from krohn.compare.measures.answers import Tally, tally
+from krohn.compare.measures.rates import Rate, clustered, independent
+from krohn.compare.tasks.task import Task
+from krohn.verify.testing.simulator import Simulator
 
 WORDS = 2048
 """How many words the thesis measures on (section 3.4.5.1)."""
@@ -53,7 +53,7 @@ def accuracy(
     """Measure a network on fresh words.
 
     Args:
-        model: The network; see `compare.measures.answers.simulator`.
+        model: The network; see `krohn.compare.measures.answers.simulator`.
         task: The words and what counts.
         rng: The source of the words.
         length: Letters in each word.

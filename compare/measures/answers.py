@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from algebra.semiautomaton import IntArray
-from compare.tasks.task import Batch, BoolArray, Task
-from network.evaluation_mode import evaluation_mode
-from verify.testing.black_box import BlackBox
-from verify.testing.counterexample import CheckError, at_once, differs
-from verify.testing.simulator import Simulator
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.task import Batch, BoolArray, Task
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.verify.testing.black_box import BlackBox
+from krohn.verify.testing.counterexample import CheckError, at_once, differs
+from krohn.verify.testing.simulator import Simulator
 
 
 def simulator(
@@ -34,7 +34,7 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
     """Where the answers to a batch are right, ``(count, length)``, asked for or not.
 
     The right logit must be above every other one and all must be finite: neither a tie
-    nor a NaN is an answer (`verify.testing.counterexample`). Letters and classes are
+    nor a NaN is an answer (`krohn.verify.testing.counterexample`). Letters and classes are
     matched by name. A torch module is put in evaluation mode meanwhile.
 
     Raises:

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models.hugging_face import OWN
-from compare.models.recording import recording
-from network.attention_layer import AttentionLayer
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.hugging_face import OWN
+from krohn.compare.models.recording import recording
+from krohn.network.attention_layer import AttentionLayer
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 BLOCKS = 16
 """The jackknife leaves out so many parts of the positions in turn, at most."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.measures.answers import simulator
-from compare.measures.ngram import TOKENS, Codes, best_ngram
-from compare.tasks.task import Task
-from verify.testing.simulator import Simulator
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.measures.answers import simulator
+from krohn.compare.measures.ngram import TOKENS, Codes, best_ngram
+from krohn.compare.tasks.task import Task
+from krohn.verify.testing.simulator import Simulator
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.measures.beliefs import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.measures.beliefs import (
     THRESHOLDS,
     Errors,
     by_position,
@@ -15,8 +15,8 @@ from compare.measures.beliefs import (
     excesses,
     fit,
 )
-from compare.tasks.beliefs import BeliefTask
-from network.precision import FloatArray
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.network.precision import FloatArray
 
 WORDS = 1024
 Answers = Callable[[IntArray], FloatArray]

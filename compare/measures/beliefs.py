@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compare.tasks.task import BoolArray
-from network.precision import FloatArray
+from krohn.compare.tasks.task import BoolArray
+from krohn.network.precision import FloatArray
 
 Errors = tuple[float | None, ...]
 THRESHOLDS = (0.05, 0.1)

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.brackets import as_brackets
-from algebra.zoo.flipflop import VALUES, letters
-from compare.measures.accuracy import Accuracy, accuracy
-from compare.tasks.brackets import DyckPrefixes
-from compare.tasks.flipflop import FlipFlop
-from compare.tasks.letters import Biased, Counted, forbids, marked
-from compare.tasks.task import Inputs, Task
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import as_brackets
+from krohn.algebra.zoo.flipflop import VALUES, letters
+from krohn.compare.measures.accuracy import Accuracy, accuracy
+from krohn.compare.tasks.brackets import DyckPrefixes
+from krohn.compare.tasks.flipflop import FlipFlop
+from krohn.compare.tasks.letters import Biased, Counted, forbids, marked
+from krohn.compare.tasks.task import Inputs, Task
+from krohn.verify.testing.simulator import Simulator
 
 BIASES = tuple(k / 20 for k in range(1, 20))
 """0.05, 0.1, …, 0.95 (thesis, section 3.4.5.2.3)."""

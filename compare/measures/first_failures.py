@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from compare.measures.answers import evaluating, right
-from compare.measures.legal_words import OnLegalWords, TaskMachine, task_machine
-from compare.measures.rates import Rate, clustered
-from compare.tasks.task import Task
-from verify.testing.counterexample import Counterexample
-from verify.testing.examination import PREFIXES, Examination, examine
-from verify.testing.shortest_failing import minimise
-from verify.testing.simulator import Simulator
-from verify.testing.strategies import STRATEGIES
+from krohn.algebra.automaton import Automaton
+from krohn.compare.measures.answers import evaluating, right
+from krohn.compare.measures.legal_words import OnLegalWords, TaskMachine, task_machine
+from krohn.compare.measures.rates import Rate, clustered
+from krohn.compare.tasks.task import Task
+from krohn.verify.testing.counterexample import Counterexample
+from krohn.verify.testing.examination import PREFIXES, Examination, examine
+from krohn.verify.testing.shortest_failing import minimise
+from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.strategies import STRATEGIES
 
 SAMPLES = 2048
 """Long words that are run to find one that fails; a quarter is made from the worst."""
@@ -149,7 +149,7 @@ class StrategyAccuracy:
     """How a network does on words of one strategy.
 
     Attributes:
-        strategy: Its name in `verify.testing.strategies`.
+        strategy: Its name in `krohn.verify.testing.strategies`.
         tokens: Answers that are right.
         words: Words in which all are.
     """

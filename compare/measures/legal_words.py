@@ -12,18 +12,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from algebra.minimisation import reachable
-from algebra.products import parallel
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.shown import Shows, shown
-from algebra.zoo.flipflop import VALUES, acceptor
-from algebra.zoo.languages import ERROR
-from compare.measures.curves import flips
-from compare.tasks.letters import forbids
-from compare.tasks.task import BoolArray, Task
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.products import parallel
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.shown import Shows, shown
+from krohn.algebra.zoo.flipflop import VALUES, acceptor
+from krohn.algebra.zoo.languages import ERROR
+from krohn.compare.measures.curves import flips
+from krohn.compare.tasks.letters import forbids
+from krohn.compare.tasks.task import BoolArray, Task
+from krohn.verify.testing.simulator import Simulator
 
 
 @dataclass(frozen=True, eq=False)

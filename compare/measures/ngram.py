@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.semiautomaton import IntArray
-from compare.tasks.task import BoolArray, Task
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.task import BoolArray, Task
 
 Codes: TypeAlias = NDArray[np.uint64]
 

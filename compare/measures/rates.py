@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.precision import FloatArray
 
 CONFIDENCE = 0.95
 

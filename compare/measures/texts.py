@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.tasks.texts import TextTask
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.tasks.texts import TextTask
 
 BLANK = -1
 """Where the network is to write."""

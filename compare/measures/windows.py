@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.measures.beliefs import distances
-from compare.measures.ngram import HELD_OUT, TOKENS, Codes, contexts, orders_until
-from compare.tasks.beliefs import BeliefTask
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.measures.beliefs import distances
+from krohn.compare.measures.ngram import HELD_OUT, TOKENS, Codes, contexts, orders_until
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.network.precision import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class Window:
 
     Attributes:
         keys: Random numbers of letters and places, by which contexts are told apart
-            (`compare.measures.ngram`).
+            (`krohn.compare.measures.ngram`).
         orders: How many letters contexts have, ascending.
         codes: ``(contexts,)`` of each order, ascending.
         means: ``(contexts, classes)`` of each order.

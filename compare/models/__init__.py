@@ -1,6 +1,6 @@
 """Networks that are trained: like GPT-2, LSTM, RNN, compiled ones."""
 
-from compare.models.architecture import (
+from krohn.compare.models.architecture import (
     Architecture,
     Derived,
     EfficientGpt,
@@ -9,12 +9,12 @@ from compare.models.architecture import (
     Rnn,
     Specification,
 )
-from compare.models.building import assemble, build
-from compare.models.compiled import Compiled, compiled
-from compare.models.cost import Cost, cost
-from compare.models.files import load, save
-from compare.models.latency import Latency, latencies
-from compare.models.network import Inside, Network
+from krohn.compare.models.building import assemble, build
+from krohn.compare.models.compiled import Compiled, compiled
+from krohn.compare.models.cost import Cost, cost
+from krohn.compare.models.files import load, save
+from krohn.compare.models.latency import Latency, latencies
+from krohn.compare.models.network import Inside, Network
 
 __all__ = [
     "Architecture",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 Positions = Literal["sinusoidal", "linear", "learned", "none", "alibi", "rope"]
 Weighs = Literal["linear", "sparse"]

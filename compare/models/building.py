@@ -2,18 +2,18 @@
 
 import torch
 
-from compare.models.architecture import (
+from krohn.compare.models.architecture import (
     Architecture,
     Derived,
     Gpt,
     Rnn,
     Specification,
 )
-from compare.models.compiled import opened
-from compare.models.gpt import GptNetwork
-from compare.models.lstm import LstmNetwork
-from compare.models.network import Network
-from compare.models.rnn import RnnNetwork
+from krohn.compare.models.compiled import opened
+from krohn.compare.models.gpt import GptNetwork
+from krohn.compare.models.lstm import LstmNetwork
+from krohn.compare.models.network import Network
+from krohn.compare.models.rnn import RnnNetwork
 
 
 def build(

@@ -6,17 +6,17 @@ from pathlib import Path
 import torch
 from torch import Generator, Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models.architecture import Derived, Specification
-from compare.models.network import Inside, Network
-from compare.models.noise import disturbed
-from compare.models.recording import recording
-from network.gated_recurrent import GatedRecurrent
-from network.model import Model
-from network.modelfile import ModelFile, ModelFileError, read
-from network.rnn import Rnn
-from network.state_space import StateSpace
-from network.transformer import Attention, Transformer
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import Derived, Specification
+from krohn.compare.models.network import Inside, Network
+from krohn.compare.models.noise import disturbed
+from krohn.compare.models.recording import recording
+from krohn.network.gated_recurrent import GatedRecurrent
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, ModelFileError, read
+from krohn.network.rnn import Rnn
+from krohn.network.state_space import StateSpace
+from krohn.network.transformer import Attention, Transformer
 
 MASK = ".mask"
 """Which dimensions an MLP overwrites is no weight: it is never noisy and never learns."""
@@ -26,7 +26,7 @@ class Compiled(Network):
     """A network from a model file, which knows letters and classes by its own names.
 
     Attributes:
-        model: The network as `network.model` opens it: names, Program, places.
+        model: The network as `krohn.network.model` opens it: names, Program, places.
         taps: One for each hidden layer, which passes through it.
     """
 
@@ -60,7 +60,7 @@ class Compiled(Network):
 
         Of a Transformer, `hidden` is the residual stream at the letters after the
         embedding and after every sublayer: 2b + 1 after the heads of block b, 2b + 2
-        after its MLP, as in `network.model.VariablePlace`; `attention` has for each block
+        after its MLP, as in `krohn.network.model.VariablePlace`; `attention` has for each block
         ``(count, heads, length, length + 1)``: column 0 is BOS, which stands in front
         of every word, and column j the j-th letter. Of an RNN, `hidden` is what
         the letters add to the hidden state, and that state.

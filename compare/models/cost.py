@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compare.models.architecture import (
+from krohn.compare.models.architecture import (
     Derived,
     EfficientGpt,
     Gpt,
@@ -12,13 +12,13 @@ from compare.models.architecture import (
     Rnn,
     Specification,
 )
-from compare.models.compiled import Compiled
-from compare.models.gpt import GptNetwork
-from compare.models.lstm import LstmNetwork
-from compare.models.network import Network
-from compare.models.rnn import RnnNetwork
-from network.architecture import kind_of
-from network.work import parts
+from krohn.compare.models.compiled import Compiled
+from krohn.compare.models.gpt import GptNetwork
+from krohn.compare.models.lstm import LstmNetwork
+from krohn.compare.models.network import Network
+from krohn.compare.models.rnn import RnnNetwork
+from krohn.network.architecture import kind_of
+from krohn.network.work import parts
 
 
 @dataclass(frozen=True)

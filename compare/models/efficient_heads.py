@@ -5,9 +5,9 @@ import math
 import torch
 from torch import Tensor
 
-from compare.models.architecture import EfficientGpt
-from network.attention_kind import Sparse
-from network.mixing import phi
+from krohn.compare.models.architecture import EfficientGpt
+from krohn.network.attention_kind import Sparse
+from krohn.network.mixing import phi
 
 
 def mixed(architecture: EfficientGpt, query: Tensor, key: Tensor) -> Tensor:

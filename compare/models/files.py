@@ -13,27 +13,27 @@ import safetensors
 import safetensors.torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models.architecture import (
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import (
     Derived,
     Specification,
     from_object,
     to_object,
 )
-from compare.models.building import assemble
-from compare.models.compiled import Compiled, compiled
-from compare.models.cost import parameters
-from compare.models.gpt import GptNetwork
-from compare.models.lstm import LstmNetwork
-from compare.models.network import Network
-from compare.models.rnn import RnnNetwork
-from compare.models.to_model_file import model_file
-from network import modelfile
-from network.modelfile import ModelFileError
-from network.trained import KEY
-from program import strict_json
-from program.files import read_bytes
-from program.writing import atomic_write
+from krohn.compare.models.building import assemble
+from krohn.compare.models.compiled import Compiled, compiled
+from krohn.compare.models.cost import parameters
+from krohn.compare.models.gpt import GptNetwork
+from krohn.compare.models.lstm import LstmNetwork
+from krohn.compare.models.network import Network
+from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.models.to_model_file import model_file
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFileError
+from krohn.network.trained import KEY
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
+from krohn.program.writing import atomic_write
 
 VERSION = 1
 

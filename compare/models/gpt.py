@@ -7,12 +7,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models.architecture import Gpt, Specification
-from compare.models.hugging_face import OWN, gpt2, gpt_neox
-from compare.models.network import Inside, Network
-from compare.models.positions import NoPositions, Table, linear, penalties, sinusoidal
-from compare.models.recording import recording
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import Gpt, Specification
+from krohn.compare.models.hugging_face import OWN, gpt2, gpt_neox
+from krohn.compare.models.network import Inside, Network
+from krohn.compare.models.positions import (
+    NoPositions,
+    Table,
+    linear,
+    penalties,
+    sinusoidal,
+)
+from krohn.compare.models.recording import recording
 
 SPREAD = 0.02
 """The standard deviation of GPT-2's weights at the start."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models.architecture import EfficientGpt, Gpt
-from compare.models.efficient_heads import mixed
-from program.extras import install
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import EfficientGpt, Gpt
+from krohn.compare.models.efficient_heads import mixed
+from krohn.program.extras import install
 
 GELU = "gelu_pytorch_tanh"
 """GPT-2's approximation of GELU by tanh, as one kernel."""

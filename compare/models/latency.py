@@ -7,9 +7,9 @@ from statistics import median
 
 import torch
 
-from algebra.errors import KrohnError
-from compare.models.network import Network
-from network.evaluation_mode import evaluation_mode
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.network import Network
+from krohn.network.evaluation_mode import evaluation_mode
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from compare.models.architecture import Lstm, Specification
-from compare.models.network import Inside, Network
-from compare.models.recording import recording
+from krohn.compare.models.architecture import Lstm, Specification
+from krohn.compare.models.network import Inside, Network
+from krohn.compare.models.recording import recording
 
 
 @contextmanager

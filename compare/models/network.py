@@ -6,8 +6,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models.architecture import Specification
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import Specification
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from compare.models.architecture import Noisy
+from krohn.compare.models.architecture import Noisy
 
 
 def disturbed(weight: Tensor, size: float, noisy: Noisy, rng: Generator) -> Tensor:

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from compare.models.architecture import Rnn, Specification
-from compare.models.network import Inside, Network
-from compare.models.recording import recording
+from krohn.compare.models.architecture import Rnn, Specification
+from krohn.compare.models.network import Inside, Network
+from krohn.compare.models.recording import recording
 
 
 class RnnNetwork(Network):

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models.compiled import Compiled
-from network.gated_recurrent import GatedRecurrent
-from network.mlp import Mlp
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from network.rnn import Product, Rnn, SparseMatrix
-from network.state_space import StateSpace
-from network.transformer import Attention, Transformer
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.compiled import Compiled
+from krohn.network.gated_recurrent import GatedRecurrent
+from krohn.network.mlp import Mlp
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.network.rnn import Product, Rnn, SparseMatrix
+from krohn.network.state_space import StateSpace
+from krohn.network.transformer import Attention, Transformer
 
 
 def model_file(network: Compiled) -> ModelFile:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.probes.pairs import UNDEFINED
-from compare.tasks.task import BoolArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.pairs import UNDEFINED
+from krohn.compare.tasks.task import BoolArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.probes.agreement import Cases
-from compare.probes.exchange import exchanged
-from compare.probes.pairs import Pairs
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.agreement import Cases
+from krohn.compare.probes.exchange import exchanged
+from krohn.compare.probes.pairs import Pairs
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 STEPS = 80
 BATCH = 32

@@ -2,8 +2,8 @@
 
 That two patterns are alike does not show that two networks compute alike: networks of one
 function can attend almost at random (thesis, section 3.6;
-`compare.attention_variation`). These figures say where to look;
-`compare.probes.interchange` says what is used.
+`krohn.compare.attention_variation`). These figures say where to look;
+`krohn.compare.probes.interchange` says what is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.probes.head_patterns import Head, heads
-from compare.probes.landmarks import NOWHERE, landmarks
-from compare.tasks.task import Task
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.head_patterns import Head, heads
+from krohn.compare.probes.landmarks import NOWHERE, landmarks
+from krohn.compare.tasks.task import Task
+from krohn.network.precision import FloatArray
 
 ALIKE = 0.8
 """Four fifths of the weight of two heads lie on the same letters."""

@@ -1,6 +1,6 @@
 """What can be read of beliefs, states and letters after each layer; what moves heads.
 
-Linear probes as in `compare.probes.linear`: of the belief (R² of least squares), of the
+Linear probes as in `krohn.compare.probes.linear`: of the belief (R² of least squares), of the
 likeliest state and of the letters read 0, 1, 2, … places before (classifiers).
 """
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.probes.linear import Whitening, classifiers, explained, whitening
-from compare.tasks.beliefs import BeliefTask
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.linear import Whitening, classifiers, explained, whitening
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.network.precision import FloatArray
 
 SPLITS = (200, 100, 100)
 """Words that probes are fitted on, that choose between two fits, and that test them."""

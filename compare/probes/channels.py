@@ -4,21 +4,24 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from compare.probes.variable import Variable, VariableLocation, variable
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS, construct
-from compiler.constructions import scan, sequential
-from compiler.constructions.thesis import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.variable import Variable, VariableLocation, variable
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    construct,
+)
+from krohn.compiler.constructions import scan, sequential
+from krohn.compiler.constructions.thesis import (
     krohn_rhodes,
     permutation_reset,
     semidirect,
     series,
 )
-from compiler.errors import CompileError
-from compiler.output_programs import forms
-from program import MarkedSum, PrefixSum, Program
-from program.interpreter import interpret
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import forms
+from krohn.program import MarkedSum, PrefixSum, Program
+from krohn.program.interpreter import interpret
 
 # The baseline's channels are the state of one position for each layer: no algorithm.
 TRIED = (

@@ -4,13 +4,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.probes.hidden import WORDS_AT_ONCE
-from compare.probes.pairs import Pairs
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.hidden import WORDS_AT_ONCE
+from krohn.compare.probes.pairs import Pairs
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 
 def exchanged(

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from compare.probes.agreement import Agreement, Cases, agreement, cases_of
-from compare.probes.exchange import answers
-from compare.probes.hidden import hidden
-from compare.probes.pairs import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.agreement import Agreement, Cases, agreement, cases_of
+from krohn.compare.probes.exchange import answers
+from krohn.compare.probes.hidden import hidden
+from krohn.compare.probes.pairs import (
     UNDEFINED,
     Pairs,
     Positions,
     counterfactual,
     paired,
 )
-from compare.probes.scores import Split
-from compare.probes.variable import VariableLocation
-from compare.tasks.task import Batch, Task
-from network.precision import FloatArray
+from krohn.compare.probes.scores import Split
+from krohn.compare.probes.variable import VariableLocation
+from krohn.compare.tasks.task import Batch, Task
+from krohn.network.precision import FloatArray
 
 PAIRS = 128
 """With words of 32 letters 4,096 positions, of which a tenth or more usually change."""

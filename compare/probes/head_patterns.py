@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from algebra.semiautomaton import IntArray
-from compare.models.compiled import Compiled, CompiledTransformer
-from compare.models.network import Network
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.compiled import Compiled, CompiledTransformer
+from krohn.compare.models.network import Network
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 UNSEEN = 1e-6
 """A row with less weight on letters than float32 can tell from none looks at BOS alone."""

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 WORDS_AT_ONCE = 128
 """Of a pass; 128 words of 100 letters through 16 layers of width 512 are 420 MB."""

@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compare.probes.agreement import Agreement
-from compare.probes.alignment_search import searched
-from compare.probes.exchange_setup import ProbedNetwork, Trial
-from compare.probes.needed_subspace import needed
-from compare.probes.pairs import Pairs
-from compare.probes.scores import Split
-from compare.probes.subspace import (
+from krohn.compare.probes.agreement import Agreement
+from krohn.compare.probes.alignment_search import searched
+from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial
+from krohn.compare.probes.needed_subspace import needed
+from krohn.compare.probes.pairs import Pairs
+from krohn.compare.probes.scores import Split
+from krohn.compare.probes.subspace import (
     between_means,
     read_by_probe,
     reading,
     uniform,
     varying,
 )
-from compare.probes.variable import Variable, VariableLocation, joined
-from network.precision import FloatArray
+from krohn.compare.probes.variable import Variable, VariableLocation, joined
+from krohn.network.precision import FloatArray
 
 FEWEST = 50
 """Of changing cases: with fewer, a share has a standard error of up to 7 %."""

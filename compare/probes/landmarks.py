@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.brackets import as_brackets
-from algebra.semiautomaton import IntArray
-from compare.probes.standard import oriented, since
-from compare.tasks.task import Task
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import as_brackets
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.standard import oriented, since
+from krohn.compare.tasks.task import Task
 
 NOWHERE = -1
 

@@ -14,8 +14,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.precision import FloatArray
 
 Singles = npt.NDArray[np.float32]
 

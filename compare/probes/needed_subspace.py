@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from compare.models.network import Network
-from compare.probes.agreement import Cases
-from compare.probes.exchange_setup import Trial
-from compare.probes.pairs import Pairs
-from compare.probes.subspace import orthonormal
-from network.evaluation_mode import evaluation_mode
-from network.precision import FloatArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.agreement import Cases
+from krohn.compare.probes.exchange_setup import Trial
+from krohn.compare.probes.pairs import Pairs
+from krohn.compare.probes.subspace import orthonormal
+from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.precision import FloatArray
 
 AS_WELL = 0.02
 """Of balanced agreement: with a hundred cases, the smallest difference that shows."""

@@ -5,11 +5,11 @@ from typing import Literal
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.probes.variable import VariableLocation
-from compare.tasks.task import BoolArray
-from program.errors import Refused
-from program.interpreter import Held, interpret, states
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.variable import VariableLocation
+from krohn.compare.tasks.task import BoolArray
+from krohn.program.errors import Refused
+from krohn.program.interpreter import Held, interpret, states
 
 Positions = Literal["all", "one"]
 UNDEFINED = -1

@@ -3,10 +3,10 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from compare.probes.interchange import Interchange
-from compare.probes.scores import Score
-from compare.probes.variable import Kind
-from compare.probes.verdict import READ, Verdict, quality
+from krohn.compare.probes.interchange import Interchange
+from krohn.compare.probes.scores import Score
+from krohn.compare.probes.variable import Kind
+from krohn.compare.probes.verdict import READ, Verdict, quality
 
 
 @dataclass(frozen=True)

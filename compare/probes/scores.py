@@ -6,10 +6,10 @@ from zlib import crc32
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.probes.linear import classifiers, explained, whitening
-from compare.probes.variable import Variable
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.linear import classifiers, explained, whitening
+from krohn.compare.probes.variable import Variable
+from krohn.network.precision import FloatArray
 
 POSITIONS = 80
 """So many for each dimension fit the probes, and `FEWEST` at least."""

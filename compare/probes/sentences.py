@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from compare.probes.interchange import Interchange
-from compare.probes.probe_map import ProbeMap, Row
-from compare.probes.verdict import READ, quality, use
+from krohn.compare.probes.interchange import Interchange
+from krohn.compare.probes.probe_map import ProbeMap, Row
+from krohn.compare.probes.verdict import READ, quality, use
 
 LISTED = 6
 """So many variables are named in a sentence; the table has all of them."""

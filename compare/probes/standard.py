@@ -5,12 +5,12 @@ from math import lcm
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.brackets import as_brackets
-from algebra.corridor import Corridor, as_corridor
-from algebra.semiautomaton import IntArray
-from compare.probes.variable import Variable, variable
-from compare.tasks.task import Task
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import as_brackets
+from krohn.algebra.corridor import Corridor, as_corridor
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.variable import Variable, variable
+from krohn.compare.tasks.task import Task
 
 FARTHEST = 15
 """Distances beyond it are one class: 16 classes, and half of the desk's 32 letters."""

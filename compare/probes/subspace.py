@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compare.probes.linear import Classifier, classifiers, inverse, whitening
-from compare.probes.scores import Split, places
-from compare.probes.variable import Variable
-from network.precision import FloatArray
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.linear import Classifier, classifiers, inverse, whitening
+from krohn.compare.probes.scores import Split, places
+from krohn.compare.probes.variable import Variable
+from krohn.network.precision import FloatArray
 
 LOST = 0.005
 """Accuracy that a probe may lose for a smaller subspace: an error in 200."""

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from compare.models.compiled import CompiledTransformer
-from compare.models.network import Network
-from compare.probes.exchange_setup import ProbedNetwork, probed_network
-from compare.probes.hidden import hidden
-from compare.probes.interchange import Aligned, Interchange, aligned, interchange
-from compare.probes.pairs import Positions
-from compare.probes.probe_map import Cell, ProbeMap, Row
-from compare.probes.scores import Score, score, split
-from compare.probes.sentences import conclusion, sentences
-from compare.probes.variable import depends_only_on
-from compare.probes.variables import Variables, variables
-from compare.probes.verdict import (
+from krohn.compare.models.compiled import CompiledTransformer
+from krohn.compare.models.network import Network
+from krohn.compare.probes.exchange_setup import ProbedNetwork, probed_network
+from krohn.compare.probes.hidden import hidden
+from krohn.compare.probes.interchange import Aligned, Interchange, aligned, interchange
+from krohn.compare.probes.pairs import Positions
+from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
+from krohn.compare.probes.scores import Score, score, split
+from krohn.compare.probes.sentences import conclusion, sentences
+from krohn.compare.probes.variable import depends_only_on
+from krohn.compare.probes.variables import Variables, variables
+from krohn.compare.probes.verdict import (
     READ,
     Verdict,
     gain,
@@ -24,10 +24,10 @@ from compare.probes.verdict import (
     quality,
     use,
 )
-from compare.tasks.task import Task
-from compare.training.random_streams import Purpose, stream
-from compare.training.scratchpad import Scratchpad
-from network.precision import FloatArray
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.random_streams import Purpose, stream
+from krohn.compare.training.scratchpad import Scratchpad
+from krohn.network.precision import FloatArray
 
 
 @dataclass(frozen=True)

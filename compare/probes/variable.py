@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from program import Program
+from krohn.algebra.semiautomaton import IntArray
+from krohn.program import Program
 
 Kind = Literal["answer", "channel", "standard", "reference"]
 """What is asked for; a channel of a Program; what people look for; what comes free."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from compare.probes.channels import channels, programs
-from compare.probes.standard import standard
-from compare.probes.variable import Variable, depends_only_on, merged
-from compare.tasks.task import Task
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.channels import channels, programs
+from krohn.compare.probes.standard import standard
+from krohn.compare.probes.variable import Variable, depends_only_on, merged
+from krohn.compare.tasks.task import Task
 
 MOST_VARIABLES = 80
 """Probes of so many variables on five layers take about a minute on one core."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from compare.probes.interchange import FEWEST, Interchange
-from compare.probes.scores import Score
+from krohn.compare.probes.interchange import FEWEST, Interchange
+from krohn.compare.probes.scores import Score
 
 Verdict = Literal["used", "partly used", "readable", "not readable", "free"]
 """Readable: no more than that is shown. Free: as readable before training."""

@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.tasks.task import BoolArray
-from network.precision import FloatArray
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.task import BoolArray
+from krohn.network.precision import FloatArray
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem
 
 Source = LinearSystem | HiddenMarkovModel
 Asks = Literal["belief", "next"]

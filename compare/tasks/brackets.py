@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import distribution
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.tasks.letters import drawn
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.letters import drawn
 
 
 @dataclass(frozen=True)

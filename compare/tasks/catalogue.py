@@ -4,17 +4,17 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.observation import observe
-from algebra.semiautomaton import Semiautomaton
-from algebra.shown import Shows
-from algebra.zoo.flipflop import acceptor, tracker
-from compare.tasks.brackets import DyckPrefixes
-from compare.tasks.default import Default
-from compare.tasks.fixed import Abab
-from compare.tasks.flipflop import MIXTURE, FlipFlop
-from compare.tasks.task import Inputs, Task
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.observation import observe
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.shown import Shows
+from krohn.algebra.zoo.flipflop import acceptor, tracker
+from krohn.compare.tasks.brackets import DyckPrefixes
+from krohn.compare.tasks.default import Default
+from krohn.compare.tasks.fixed import Abab
+from krohn.compare.tasks.flipflop import MIXTURE, FlipFlop
+from krohn.compare.tasks.task import Inputs, Task
 
 THESIS = (
     *("Dyck4,2", "Grid4", "Grid9", *(f"C{n}" for n in range(2, 9))),

@@ -5,12 +5,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.semiautomaton import IntArray
-from algebra.zoo.samplers import Sampler, legal, uniform
-from compare.tasks.letters import forbids
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.samplers import Sampler, legal, uniform
+from krohn.compare.tasks.letters import forbids
 
 
 @dataclass(frozen=True)

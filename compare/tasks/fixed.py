@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.zoo.samplers import half_periodic
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.samplers import half_periodic
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.zoo.flipflop import VALUES, Instructions, letters
-from algebra.zoo.samplers import flip_flop
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.flipflop import VALUES, Instructions, letters
+from krohn.algebra.zoo.samplers import flip_flop
 
 DENSE, TRAINED, SPARSE = 0.1, 0.8, 0.98
 """The thesis trains on FFL(0.8) and tests there and on the others (section 3.5.2)."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.zoo.languages import ERROR
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo.languages import ERROR
 
 MARKED = "1"
 """The letter that the thesis counts (σ = 1); the last one where there is none."""

@@ -10,9 +10,9 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.tasks.texts import EOS, PAD, SEP
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.texts import EOS, PAD, SEP
 
 GAP, REPLACE = 2, 3
 """Of an insertion or deletion, and of another letter in place of one."""

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
 
 YES = ("1", "accept")
 """What an acceptor shows where it accepts."""

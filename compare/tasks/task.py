@@ -6,10 +6,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.shown import Shows, shown
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.shown import Shows, shown
 
 BoolArray = NDArray[np.bool_]
 Predicts = Literal["class", "next"]

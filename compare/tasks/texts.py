@@ -6,12 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.tasks.task import Batch
-from program.chain_of_thought import ChainOfThought
-from program.errors import Refused
-from sources.dynamic_programs import named
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.tasks.task import Batch
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.errors import Refused
+from krohn.sources.dynamic_programs import named
 
 PAD, SEP, EOS = "<pad>", "<sep>", "<eos>"
 """After a text; before its continuation, and before its answer; its end."""

@@ -1,12 +1,12 @@
 """Training: recipes, runs that can be interrupted and go on, sweeps."""
 
-from compare.training.balance import Balance
-from compare.training.cells import Cell, Measure
-from compare.training.recipe import Recipe
-from compare.training.run import Run, train
-from compare.training.sharpening import Sharpening
-from compare.training.sweep import Result, sweep
-from compare.training.trainer import Evaluation
+from krohn.compare.training.balance import Balance
+from krohn.compare.training.cells import Cell, Measure
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import Run, train
+from krohn.compare.training.sharpening import Sharpening
+from krohn.compare.training.sweep import Result, sweep
+from krohn.compare.training.trainer import Evaluation
 
 __all__ = [
     "Balance",

@@ -5,7 +5,7 @@ from copy import deepcopy
 import torch
 from torch import Tensor
 
-from compare.models.network import Network
+from krohn.compare.models.network import Network
 
 
 class Average:

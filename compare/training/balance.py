@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from algebra.automaton import Automaton
-from algebra.brackets import Brackets, as_brackets
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.models.network import Network
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import Brackets, as_brackets
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ the rate every 20 epochs, where ours falls linearly; its batches are 256 to 1,02
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from algebra.errors import KrohnError
-from compare.models import Gpt, Rnn
-from compare.training.beliefs import BeliefRecipe, doubling
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Gpt, Rnn
+from krohn.compare.training.beliefs import BeliefRecipe, doubling
 
 Name = Literal["desk", "paper"]
 

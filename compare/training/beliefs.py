@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
-from algebra.errors import KrohnError
-from compare.measures.beliefs import THRESHOLDS, Errors, by_position, distances
-from compare.models.network import Network
-from compare.tasks.beliefs import BeliefTask
-from compare.training.objective import forward_format
-from compare.training.random_streams import Purpose, stream
-from compare.training.recipe import Recipe
-from network.precision import FloatArray
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.beliefs import THRESHOLDS, Errors, by_position, distances
+from krohn.compare.models.network import Network
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.compare.training.objective import forward_format
+from krohn.compare.training.random_streams import Purpose, stream
+from krohn.compare.training.recipe import Recipe
+from krohn.network.precision import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,16 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Gpt, Inside, Network, Specification, build
-from compare.tasks.beliefs import BeliefTask
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import (
+    Architecture,
+    Gpt,
+    Inside,
+    Network,
+    Specification,
+    build,
+)
+from krohn.compare.tasks.beliefs import BeliefTask
 
 
 class BlockChain(Network):

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import torch
 
-from compare.models import Architecture
-from compare.training.described import Json, content_name, described
-from compare.training.folder import RECORD, WEIGHTS, noted
-from compare.training.provenance import provenance
-from compare.training.recipe import Recipe
-from compare.training.run import AnyTask, Run, identity, train
-from compare.training.trainer import Report
-from program import strict_json
-from program.errors import KrohnError
-from program.files import read_bytes
-from program.writing import atomic_write
+from krohn.compare.models import Architecture
+from krohn.compare.training.described import Json, content_name, described
+from krohn.compare.training.folder import RECORD, WEIGHTS, noted
+from krohn.compare.training.provenance import provenance
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import AnyTask, Run, identity, train
+from krohn.compare.training.trainer import Report
+from krohn.program import strict_json
+from krohn.program.errors import KrohnError
+from krohn.program.files import read_bytes
+from krohn.program.writing import atomic_write
 
 FORMAT, VERSION = "krohn-cell", 1
 

@@ -9,11 +9,11 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models.network import Network
-from compare.training.described import written
-from compare.training.trainer import Evaluation, Trainer
-from program import strict_json
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.network import Network
+from krohn.compare.training.described import written
+from krohn.compare.training.trainer import Evaluation, Trainer
+from krohn.program import strict_json
 
 KEY = "krohn-checkpoint"
 

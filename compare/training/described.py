@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from program.errors import Refused
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.program.errors import Refused
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem
 
 Json = Any
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 
 def usable(name: str) -> torch.device:

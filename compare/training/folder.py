@@ -13,19 +13,19 @@ from pathlib import Path
 
 import safetensors.torch
 
-from algebra.errors import KrohnError
-from compare.models.files import save
-from compare.models.gpt import GptNetwork
-from compare.models.lstm import LstmNetwork
-from compare.models.network import Network
-from compare.models.rnn import RnnNetwork
-from compare.training.checkpoint import pack, restore
-from compare.training.described import Json, content_name
-from compare.training.trainer import Evaluation, Outcome, Trainer
-from network.modelfile import LARGEST_FILE
-from program import strict_json
-from program.files import read_bytes
-from program.writing import atomic_write
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.files import save
+from krohn.compare.models.gpt import GptNetwork
+from krohn.compare.models.lstm import LstmNetwork
+from krohn.compare.models.network import Network
+from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.training.checkpoint import pack, restore
+from krohn.compare.training.described import Json, content_name
+from krohn.compare.training.trainer import Evaluation, Outcome, Trainer
+from krohn.network.modelfile import LARGEST_FILE
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
+from krohn.program.writing import atomic_write
 
 FORMAT, VERSION = "krohn-run", 1
 RECORD, CHECKPOINT, WEIGHTS = (

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from compare.tasks.task import Batch
+from krohn.compare.tasks.task import Batch
 
 IGNORED = -100
 """What torch calls a label that does not enter the loss."""

@@ -5,15 +5,15 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models.network import Inside, Network
-from compare.tasks.task import Task
-from compare.tasks.texts import TextTask
-from compare.training.balance import nested, stacks
-from compare.training.losses import DeviceBatch, mean_loss, on_device
-from compare.training.random_streams import Purpose, stream
-from compare.training.recipe import Recipe
-from compare.training.scratchpad import Scratchpad
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.network import Inside, Network
+from krohn.compare.tasks.task import Task
+from krohn.compare.tasks.texts import TextTask
+from krohn.compare.training.balance import nested, stacks
+from krohn.compare.training.losses import DeviceBatch, mean_loss, on_device
+from krohn.compare.training.random_streams import Purpose, stream
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.scratchpad import Scratchpad
 
 
 class Objective:

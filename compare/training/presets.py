@@ -9,11 +9,11 @@ smaller in every way; its numbers are ours.
 from dataclasses import replace
 from typing import Literal, get_args
 
-from algebra.errors import KrohnError
-from compare.models import Gpt, Lstm
-from compare.tasks import DyckPrefixes, FlipFlop
-from compare.tasks.task import Task
-from compare.training.recipe import Recipe
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Gpt, Lstm
+from krohn.compare.tasks import DyckPrefixes, FlipFlop
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.recipe import Recipe
 
 Name = Literal["desk", "paper"]
 Family = Literal["simulation", "flip-flop", "brackets"]

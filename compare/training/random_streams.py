@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 MOST = 2**32
 """A seed is one word of what seeds a generator; a step is the next one."""

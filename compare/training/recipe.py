@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from algebra.errors import KrohnError
-from compare.training.balance import Balance
-from compare.training.sharpening import Sharpening
+from krohn.algebra.errors import KrohnError
+from krohn.compare.training.balance import Balance
+from krohn.compare.training.sharpening import Sharpening
 
 Format = Literal["float32", "bfloat16"]
 Decay = Literal["linear", "cosine", "constant"]

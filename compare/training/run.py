@@ -8,23 +8,23 @@ from pathlib import Path
 
 import torch
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Derived, Network, build
-from compare.tasks.beliefs import BeliefTask
-from compare.tasks.task import Task
-from compare.tasks.texts import TextTask
-from compare.training.beliefs import BeliefObjective, BeliefRecipe
-from compare.training.blocks import block_chain
-from compare.training.described import Json, described
-from compare.training.devices import usable
-from compare.training.folder import RunFolder
-from compare.training.objective import Objective
-from compare.training.random_streams import check_seed
-from compare.training.recipe import Recipe
-from compare.training.scratchpad import scratchpad
-from compare.training.trainer import Evaluation, Outcome, Report, Trainer
-from network.modelfile import LARGEST_FILE
-from program.files import read_bytes
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Derived, Network, build
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.compare.tasks.task import Task
+from krohn.compare.tasks.texts import TextTask
+from krohn.compare.training.beliefs import BeliefObjective, BeliefRecipe
+from krohn.compare.training.blocks import block_chain
+from krohn.compare.training.described import Json, described
+from krohn.compare.training.devices import usable
+from krohn.compare.training.folder import RunFolder
+from krohn.compare.training.objective import Objective
+from krohn.compare.training.random_streams import check_seed
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.scratchpad import scratchpad
+from krohn.compare.training.trainer import Evaluation, Outcome, Report, Trainer
+from krohn.network.modelfile import LARGEST_FILE
+from krohn.program.files import read_bytes
 
 AnyTask = Task | BeliefTask | TextTask
 SHARE = 100

@@ -2,7 +2,7 @@
 
 import math
 
-from compare.training.recipe import Recipe
+from krohn.compare.training.recipe import Recipe
 
 
 def rate(recipe: Recipe, step: int) -> float:

@@ -8,9 +8,9 @@ the other, with a memory of what was read.
 import torch
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Inside, Network, Specification, build
-from compare.tasks.task import Task
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Inside, Network, Specification, build
+from krohn.compare.tasks.task import Task
 
 
 class Scratchpad(Network):

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 Form = Literal["entropy", "l2", "linf"]
 

@@ -8,15 +8,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from algebra.errors import KrohnError
-from compare.training.cells import Came, Cell, Job, Measure
-from compare.training.described import Json
-from compare.training.devices import usable
-from compare.training.provenance import command as typed
-from compare.training.run import Run, train
-from jobs.cluster import cluster as cluster_of
-from jobs.worker_pool import WorkerPool, processes, this_process
-from program.writing import atomic_write
+from krohn.algebra.errors import KrohnError
+from krohn.compare.training.cells import Came, Cell, Job, Measure
+from krohn.compare.training.described import Json
+from krohn.compare.training.devices import usable
+from krohn.compare.training.provenance import command as typed
+from krohn.compare.training.run import Run, train
+from krohn.jobs.cluster import cluster as cluster_of
+from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.program.writing import atomic_write
 
 CELLS = "networks"
 NICE = 10

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from algebra.errors import KrohnError
-from compare.models.network import Network
-from compare.training.average import Average
-from compare.training.random_streams import dropout_seed
-from compare.training.recipe import Recipe
-from compare.training.schedule import rate
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.network import Network
+from krohn.compare.training.average import Average
+from krohn.compare.training.random_streams import dropout_seed
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.schedule import rate
 
 Outcome = Literal["finished", "early", "diverged"]
 Report = Callable[[int, int], None]

@@ -6,7 +6,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from compiler.attention.base import Head, Lowering, flags, look
+from krohn.compiler.attention.base import Head, Lowering, flags, look
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import leak_allowed
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import At, Operation, Program
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import leak_allowed
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import At, Operation, Program
 
 
 def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float:

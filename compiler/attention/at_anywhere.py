@@ -1,7 +1,7 @@
 """A head that looks where binary digits say, before or after."""
 
-from compiler.attention.at import AtLowering
-from program import AtAnywhere
+from krohn.compiler.attention.at import AtLowering
+from krohn.program import AtAnywhere
 
 
 class AtAnywhereLowering(AtLowering):

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import FloatArray
-from program import Operation, Position, Program
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import FloatArray
+from krohn.program import Operation, Position, Program
 
 Matrices = tuple[FloatArray, FloatArray]
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import STEP_PLATEAU, feature_scale
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import BlockSum, Position, Program
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import STEP_PLATEAU, feature_scale
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import BlockSum, Position, Program
 
 
 def check_block_sum(

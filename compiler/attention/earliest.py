@@ -2,13 +2,13 @@
 
 from math import ceil, log2
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import recency_slope
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import Earliest
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import recency_slope
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import Earliest
 
 
 def earliest_scale(

@@ -1,11 +1,11 @@
 """A head that finds the last position of the word."""
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import recency_slope
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from program import Final
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import recency_slope
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.program import Final
 
 
 class FinalLowering(Lowering):

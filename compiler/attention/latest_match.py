@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import leak_target
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import LatestMatch, Match, Operation, Program
-from program.domains import IntArray
-from program.interpreter import interpret
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import leak_target
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import LatestMatch, Match, Operation, Program
+from krohn.program.domains import IntArray
+from krohn.program.interpreter import interpret
 
 
 def equality_scale(length: int, precision: Precision) -> tuple[float, float]:

@@ -2,15 +2,15 @@
 
 from math import ceil, log, log2
 
-from compiler.attention.base import Lowering, Matrices, blank, flags
-from compiler.attention_scales import (
+from krohn.compiler.attention.base import Lowering, Matrices, blank, flags
+from krohn.compiler.attention_scales import (
     leak_target,
     mark_scale,
 )
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import MarkedSum, Program
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import MarkedSum, Program
 
 
 def mark_penalty(length: int, precision: Precision) -> float:

@@ -1,7 +1,7 @@
 """A head that finds the last position of the word with a key."""
 
-from compiler.attention.latest_match import LatestMatchLowering
-from program import MatchAnywhere
+from krohn.compiler.attention.latest_match import LatestMatchLowering
+from krohn.program import MatchAnywhere
 
 
 class MatchAnywhereLowering(LatestMatchLowering):

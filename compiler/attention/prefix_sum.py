@@ -1,12 +1,12 @@
 """A uniform head, which adds up (Lemma 15)."""
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import (
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import (
     count_scale,
 )
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from program import PrefixSum, Program
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.program import PrefixSum, Program
 
 
 class PrefixSumLowering(Lowering):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import match_scale
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from program import Program, Shift
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import match_scale
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.program import Program, Shift
 
 
 class ShiftLowering(Lowering):

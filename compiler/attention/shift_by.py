@@ -3,13 +3,13 @@
 from math import ceil, log, log2
 from typing import ClassVar
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import leak_allowed
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import Operation, ShiftBy
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import leak_allowed
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import Operation, ShiftBy
 
 
 def distance_slope(length: int, precision: Precision, largest: int = 1) -> float:

@@ -4,13 +4,13 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import leak_target
-from compiler.errors import CompileError
-from compiler.layout import Layout
-from compiler.position_table import Positions
-from network.precision import Precision
-from program import Program, SiblingLatest
+from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention_scales import leak_target
+from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import Layout
+from krohn.compiler.position_table import Positions
+from krohn.network.precision import Precision
+from krohn.program import Program, SiblingLatest
 
 
 def sibling_scale(length: int, precision: Precision) -> float:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from compiler.bounds import Bound, Priced, Steps
-from compiler.errors import CompileError
+from krohn.compiler.bounds import Bound, Priced, Steps
+from krohn.compiler.errors import CompileError
 
 Found = TypeVar("Found", bound=Priced)
 Branch: TypeAlias = "Steps[Found | list[Branch[Found]]]"

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
-from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget
-from algebra.near_names import near
-from compiler.bounds import Steps, finished
-from compiler.constructions import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import NORMAL, Budget
+from krohn.algebra.near_names import near
+from krohn.compiler.bounds import Steps, finished
+from krohn.compiler.constructions import (
     cascade,
     content,
     corridor,
@@ -23,9 +23,9 @@ from compiler.constructions import (
     sequential,
     window,
 )
-from compiler.constructions.departures import construction as departures
-from compiler.constructions.departures import piecewise
-from compiler.constructions.thesis import (
+from krohn.compiler.constructions.departures import construction as departures
+from krohn.compiler.constructions.departures import piecewise
+from krohn.compiler.constructions.thesis import (
     chunked,
     krohn_rhodes,
     permutation_reset,
@@ -33,9 +33,9 @@ from compiler.constructions.thesis import (
     series,
     wreath,
 )
-from compiler.errors import CompileError
-from compiler.output_programs import observed
-from program import Program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import observed
+from krohn.program import Program
 
 # One that takes long to build yields bounds of its sizes first.
 Construction = Callable[[Automaton, int], Program | Steps[Program]]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from algebra.near_names import near
-from compiler.bounds import Bound, Priced
-from compiler.errors import CompileError
+from krohn.algebra.near_names import near
+from krohn.compiler.bounds import Bound, Priced
+from krohn.compiler.errors import CompileError
 
 COMPROMISE = "compromise"
 

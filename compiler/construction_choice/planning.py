@@ -6,30 +6,30 @@ from functools import partial
 from math import isqrt
 from typing import TypeAlias
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from compiler.bounds import Bound, Steps
-from compiler.construction_choice.best_first_search import Key, Search
-from compiler.construction_choice.known_constructions import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.compiler.bounds import Bound, Steps
+from krohn.compiler.construction_choice.best_first_search import Key, Search
+from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
     built,
     radix_of,
 )
-from compiler.construction_choice.objectives import (
+from krohn.compiler.construction_choice.objectives import (
     COMPROMISE,
     checked,
     front,
     no_better,
     sizes,
 )
-from compiler.construction_choice.stages import Plan, Request, branch
-from compiler.constructions import scan
-from compiler.cost import Cost
-from compiler.errors import CompileError
-from compiler.output_programs import forms, spoken
-from compiler.pipeline import Options
-from network.modelfile import LONGEST
-from program import Program, Vectors
+from krohn.compiler.construction_choice.stages import Plan, Request, branch
+from krohn.compiler.constructions import scan
+from krohn.compiler.cost import Cost
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import forms, spoken
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import LONGEST
+from krohn.program import Program, Vectors
 
 Build: TypeAlias = Callable[[int], Steps[Program]]
 """The Program of a construction for a length."""

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from compiler.bounds import Bound, Result, Steps
-from compiler.construction_choice.best_first_search import Branch
-from compiler.cost import Cost, priced, unplaced
-from compiler.errors import CompileError
-from compiler.latency import latency
-from compiler.layout import Layout
-from compiler.pipeline import Options, features_of, optimise, placed, scheduled
-from compiler.position_table import Positions
-from compiler.schedule import Schedule
-from program import Program
-from program.limits import MOST_PAIRED
+from krohn.compiler.bounds import Bound, Result, Steps
+from krohn.compiler.construction_choice.best_first_search import Branch
+from krohn.compiler.cost import Cost, priced, unplaced
+from krohn.compiler.errors import CompileError
+from krohn.compiler.latency import latency
+from krohn.compiler.layout import Layout
+from krohn.compiler.pipeline import Options, features_of, optimise, placed, scheduled
+from krohn.compiler.position_table import Positions
+from krohn.compiler.schedule import Schedule
+from krohn.program import Program
+from krohn.program.limits import MOST_PAIRED
 
 # At most so many paths decide tables of tables at once; 0: one after the other.
 MERGES = (1024, 0)

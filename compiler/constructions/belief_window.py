@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from compiler.compiled_network import CompiledNetwork, compile_program
-from compiler.errors import CompileError
-from compiler.output_programs import vectors_of
-from compiler.pipeline import Options
-from program import Map, Operation, Program, Row, Shift, Table, Token, Vectors
-from program.domains import joint
-from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.contexts import Contexts, contexts
+from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import vectors_of
+from krohn.compiler.pipeline import Options
+from krohn.program import Map, Operation, Program, Row, Shift, Table, Token, Vectors
+from krohn.program.domains import joint
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.contexts import Contexts, contexts
 
 NAME = "window"
 SUMMARY = "look at the last letters side by side; a unit for each context says its law"

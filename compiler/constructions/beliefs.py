@@ -5,19 +5,19 @@ from functools import partial
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.bounds import Bound, Steps
-from compiler.compiled_network import CompiledNetwork, realise
-from compiler.construction_choice.planning import planning
-from compiler.constructions import context_scan
-from compiler.errors import CompileError
-from compiler.output_programs import spoken, vectors_of
-from compiler.pipeline import Options
-from compiler.rnn import speaking
-from program import Program, Vectors
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.beliefs import Beliefs, reachable
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.bounds import Bound, Steps
+from krohn.compiler.compiled_network import CompiledNetwork, realise
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions import context_scan
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import spoken, vectors_of
+from krohn.compiler.pipeline import Options
+from krohn.compiler.rnn import speaking
+from krohn.program import Program, Vectors
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 
 NAME = "beliefs"
 MOST_BELIEFS = 1000

@@ -1,10 +1,10 @@
 """Block chain of thought: the depth is that of a block, whatever the length of the word."""
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.constructions.scan import scan
-from program import Program
-from program.blocks import Blocks, longest
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.constructions.scan import scan
+from krohn.program import Program
+from krohn.program.blocks import Blocks, longest
 
 NAME = "blocks"
 SUMMARY = "compose maps back to the last written state only (Hu et al. 2024, 4.4)"

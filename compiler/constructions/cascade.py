@@ -9,19 +9,19 @@ group is not solvable is scanned (Theorem 10), alone, so that only it takes log 
 Solvable machines have none (Theorem 11).
 """
 
-from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget
-from algebra.cascade import Cascade
-from algebra.dependency import dependency
-from algebra.layered_parity import clock
-from algebra.minimisation import reachable
-from algebra.structure import as_counter, as_memory
-from compiler.bounds import Bound, Steps
-from compiler.constructions.cascade_channels import CascadeChannels
-from compiler.constructions.cascade_search import search_cascade
-from compiler.constructions.scan import levels
-from compiler.errors import CompileError
-from program import Program
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import NORMAL, Budget
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.dependency import dependency
+from krohn.algebra.layered_parity import clock
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.structure import as_counter, as_memory
+from krohn.compiler.bounds import Bound, Steps
+from krohn.compiler.constructions.cascade_channels import CascadeChannels
+from krohn.compiler.constructions.cascade_search import search_cascade
+from krohn.compiler.constructions.scan import levels
+from krohn.compiler.errors import CompileError
+from krohn.program import Program
 
 NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.cascade import INVALID, Cascade, Component
-from algebra.dependency import Dependency, Step, dependency
-from algebra.semiautomaton import IntArray
-from algebra.structure import as_counter, as_memory
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.constructions.latest_before import latest_before
-from compiler.constructions.scan import compose
-from compiler.errors import CompileError
-from program import Latest, Map, Operation, PrefixSum, Row, Shift, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.cascade import INVALID, Cascade, Component
+from krohn.algebra.dependency import Dependency, Step, dependency
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.structure import as_counter, as_memory
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.constructions.latest_before import latest_before
+from krohn.compiler.constructions.scan import compose
+from krohn.compiler.errors import CompileError
+from krohn.program import Latest, Map, Operation, PrefixSum, Row, Shift, Token, table
 
 
 @dataclass

@@ -5,14 +5,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget, BudgetExceeded
-from algebra.cascade import Cascade, trivial
-from algebra.decomposition.methods import decompose
-from algebra.decomposition.reach import restricted
-from algebra.decomposition.simplify import simplify
-from algebra.semiautomaton import Semiautomaton
-from compiler.errors import CompileError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
+from krohn.algebra.cascade import Cascade, trivial
+from krohn.algebra.decomposition.methods import decompose
+from krohn.algebra.decomposition.reach import restricted
+from krohn.algebra.decomposition.simplify import simplify
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.errors import CompileError
 
 MOST_IMAGES = 200_000
 MOST_COORDINATES = 50_000
@@ -25,7 +25,7 @@ def decomposed(
 
     Args:
         machine: Any machine.
-        method: One of `algebra.decomposition.methods`; ``auto`` takes the cheapest.
+        method: One of `krohn.algebra.decomposition.methods`; ``auto`` takes the cheapest.
         budget: How much work each search may do; it notes what they left out.
 
     Raises:

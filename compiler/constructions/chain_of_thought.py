@@ -20,7 +20,7 @@ from functools import partial
 from itertools import zip_longest
 from math import isqrt
 
-from program import (
+from krohn.program import (
     At,
     BlockSum,
     Map,
@@ -34,9 +34,9 @@ from program import (
     Token,
     table,
 )
-from program.chain_of_thought import Argument, ChainOfThought
-from program.expression_bounds import Bounds
-from program.expressions import (
+from krohn.program.chain_of_thought import Argument, ChainOfThought
+from krohn.program.expression_bounds import Bounds
+from krohn.program.expressions import (
     Atom,
     Expression,
     argument,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.errors import CompileError
-from compiler.output_programs import one_tuple_each
-from program import Latest, Map, Operation, PrefixSum, Program, Row, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import one_tuple_each
+from krohn.program import Latest, Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "content"
 SUMMARY = "count every letter, up to a threshold and then modulo a period"

@@ -1,6 +1,6 @@
 """A scan of few points, which the last letters make states: less than a scan of states.
 
-The points and the letters are those of `algebra.context_points`. The scan composes maps of
+The points and the letters are those of `krohn.algebra.context_points`. The scan composes maps of
 points; one layer of look-backs beside it fetches the last letters, and a table of both
 says the state. Cyclic-HARD is solved so by 5 points instead of 76 beliefs
 (Hu et al. 2024, 3): an action moves the point at once, a told state resets it, ``*``
@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from algebra.context_points import ContextPoints, context_points
-from algebra.semiautomaton import IntArray
-from compiler.constructions.scan import compose
-from compiler.errors import CompileError
-from program import Map, Operation, Program, Row, Shift, Token, table
+from krohn.algebra.context_points import ContextPoints, context_points
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.scan import compose
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "context-scan"
 MOST_ROWS = 2**16

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 
-from algebra.automaton import Automaton
-from algebra.corridor import Corridor, as_corridor
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.errors import CompileError
-from program import Latest, Map, Operation, PrefixSum, Program, Row, Sum, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.corridor import Corridor, as_corridor
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.errors import CompileError
+from krohn.program import (
+    Latest,
+    Map,
+    Operation,
+    PrefixSum,
+    Program,
+    Row,
+    Sum,
+    Token,
+    table,
+)
 
 NAME = "corridor"
 MOST_CELLS = 90

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from algebra.automaton import Automaton
-from algebra.structure import Counter, as_counter
-from compiler.errors import CompileError
-from program import Map, Operation, PrefixSum, Program, Row, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.structure import Counter, as_counter
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "counter"
 LARGEST_SUM = 300_000

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.classification.definite import equivalences
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.errors import CompileError
-from program import Latest, Map, Operation, Program, Row, Shift, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.errors import CompileError
+from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "definite"
 SUMMARY = "look at the last letters side by side, or keep what the first ones decided"

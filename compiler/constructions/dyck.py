@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from algebra.automaton import Automaton
-from algebra.brackets import Brackets, Stack, as_brackets
-from algebra.semiautomaton import IntArray
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.constructions.stack import Nesting, letter
-from compiler.errors import CompileError
-from compiler.sum_of_steps import form
-from program import LatestMatch, Map, Operation, Program, Row, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import Brackets, Stack, as_brackets
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.constructions.stack import Nesting, letter
+from krohn.compiler.errors import CompileError
+from krohn.compiler.sum_of_steps import form
+from krohn.program import LatestMatch, Map, Operation, Program, Row, Token, table
 
 NAME = "dyck"
 MOST_PAIRS = 10_000

@@ -8,7 +8,7 @@ each, and the first that found one, from the nearest block on, is the latest bef
 from collections.abc import Sequence
 from itertools import product
 
-from program import Map, Operation, Row, SiblingLatest, table
+from krohn.program import Map, Operation, Row, SiblingLatest, table
 
 
 def latest_before(

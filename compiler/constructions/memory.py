@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from algebra.automaton import Automaton
-from algebra.structure import Memory, as_memory
-from compiler.errors import CompileError
-from program import Latest, Map, Operation, Program, Row, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.structure import Memory, as_memory
+from krohn.compiler.errors import CompileError
+from krohn.program import Latest, Map, Operation, Program, Row, Token, table
 
 NAME = "memory"
 SUMMARY = "fetch the latest letter that wrote (Lemma 16)"

@@ -5,13 +5,13 @@ The matrices of windows that double are multiplied, and made to have mass 1 in e
 
 import numpy as np
 
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.normalisation import normalised_scale
-from compiler.pipeline import Options, arrange
-from compiler.transformer import describe, lower
-from network.precision import FloatArray, Precision
-from program import (
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.normalisation import normalised_scale
+from krohn.compiler.pipeline import Options, arrange
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FloatArray, Precision
+from krohn.program import (
     LetterMatrix,
     MatrixProduct,
     Normalised,
@@ -20,8 +20,8 @@ from program import (
     Shift,
     Token,
 )
-from program.operations.letter_matrix import matrices_of
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.program.operations.letter_matrix import matrices_of
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 NAME = "normalised-products"
 MOST_NUMBERS = 2**28

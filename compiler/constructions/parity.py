@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from algebra.automaton import Automaton
-from algebra.layered_parity import LayeredParity, as_layered_parity
-from compiler.bounds import check_written
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.errors import CompileError
-from program import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.layered_parity import LayeredParity, as_layered_parity
+from krohn.compiler.bounds import check_written
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.errors import CompileError
+from krohn.program import (
     Map,
     MarkedSum,
     Operation,

@@ -6,13 +6,13 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.layered_parity import ParityNode, as_parity_tree
-from compiler.bounds import check_written
-from compiler.constructions.parity import kinds, marked
-from compiler.errors import CompileError
-from compiler.output_programs import observed
-from program import Operation, Position, Program, Row, Token
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.layered_parity import ParityNode, as_parity_tree
+from krohn.compiler.bounds import check_written
+from krohn.compiler.constructions.parity import kinds, marked
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import observed
+from krohn.program import Operation, Position, Program, Row, Token
 
 NAME = "parity-tree"
 SUMMARY = "parities side by side, and a table of the path that they choose"

@@ -12,8 +12,8 @@ each binary digit of it. (−1 and 0 need not be told apart: both are before eve
 Channels that nothing reads are dropped by the passes, so all of them may be asked for.
 """
 
-from compiler.bounds import check_written
-from program import At, Earliest, Latest, Map, Operation, Position, Sum, table
+from krohn.compiler.bounds import check_written
+from krohn.program import At, Earliest, Latest, Map, Operation, Position, Sum, table
 
 BEFORE, LEFT = "before", "left"
 """The channels of `places`: max(t − 1, 0), and T − t (0 at BOS)."""

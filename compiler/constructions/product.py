@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from algebra.automaton import Automaton
-from algebra.corridor import as_corridor
-from algebra.minimisation import reachable
-from algebra.structure import Factor, as_counter, as_memory, parallel_factors
-from compiler.constructions import corridor, counter, memory
-from compiler.errors import CompileError
-from program import Operation, Program, Row, Token
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.corridor import as_corridor
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.structure import Factor, as_counter, as_memory, parallel_factors
+from krohn.compiler.constructions import corridor, counter, memory
+from krohn.compiler.errors import CompileError
+from krohn.program import Operation, Program, Row, Token
 
 NAME = "product"
 SUMMARY = "run counters, memories and gridworlds side by side (Lemma 17)"

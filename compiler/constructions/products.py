@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from compiler.errors import CompileError
-from compiler.matrix_product import product_scale
-from compiler.pipeline import Options, arrange
-from compiler.transformer import Network, describe, lower
-from program import LetterMatrix, MatrixProduct, Operation, Program, Shift, Token
-from program.operations.letter_matrix import matrices_of
-from sources.linear_systems import LinearSystem
+from krohn.compiler.errors import CompileError
+from krohn.compiler.matrix_product import product_scale
+from krohn.compiler.pipeline import Options, arrange
+from krohn.compiler.transformer import Network, describe, lower
+from krohn.program import LetterMatrix, MatrixProduct, Operation, Program, Shift, Token
+from krohn.program.operations.letter_matrix import matrices_of
+from krohn.sources.linear_systems import LinearSystem
 
 NAME = "products"
 SUMMARY = "multiply the matrices of windows that double, by GeLU units (Theorem 5.2)"

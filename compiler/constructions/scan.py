@@ -5,13 +5,13 @@ from math import ceil
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from algebra.structure import reached_pairs
-from compiler.bounds import Steps, looking_back
-from compiler.errors import CompileError
-from program import Map, Operation, Program, Row, Select, Shift, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.structure import reached_pairs
+from krohn.compiler.bounds import Steps, looking_back
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, Program, Row, Select, Shift, Token, table
 
 NAME = "scan"
 MOST_POINTS = 128

@@ -1,10 +1,10 @@
 """The sequential baseline: one layer for every letter (spec section 9)."""
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from compiler.bounds import Steps, looking_back
-from compiler.errors import CompileError
-from program import Map, Operation, Program, Row, Shift, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.compiler.bounds import Steps, looking_back
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
 MOST_ROWS = 400_000

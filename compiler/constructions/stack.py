@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from algebra.brackets import Brackets, Stack
-from program import Latest, LatestMatch, Map, Operation, PrefixSum, Row, table
+from krohn.algebra.brackets import Brackets, Stack
+from krohn.program import Latest, LatestMatch, Map, Operation, PrefixSum, Row, table
 
 
 @dataclass(frozen=True)

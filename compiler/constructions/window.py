@@ -7,11 +7,11 @@ from math import prod
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from algebra.window_memory import WindowMemory, as_window_memory
-from compiler.errors import CompileError
-from program import Latest, Map, Operation, Program, Row, Shift, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.window_memory import WindowMemory, as_window_memory
+from krohn.compiler.errors import CompileError
+from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "window"
 SUMMARY = "fetch what the latest window of letters wrote (flip-flop language)"

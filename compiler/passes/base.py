@@ -4,9 +4,9 @@ from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from compiler.errors import CompileError
-from program import Map, Program, Refused, Table, cone
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Program, Refused, Table, cone
 
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")

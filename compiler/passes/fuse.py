@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.passes.base import check_same_channels, evaluate_cone
-from program import Map, Operation, Program, Table, Token
+from krohn.compiler.passes.base import check_same_channels, evaluate_cone
+from krohn.program import Map, Operation, Program, Table, Token
 
 
 @dataclass(frozen=True)

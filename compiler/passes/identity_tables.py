@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from compiler.passes.base import PassError, check_frame, check_order
-from program import Map, Operation, Program, Table, Token
+from krohn.compiler.passes.base import PassError, check_frame, check_order
+from krohn.program import Map, Operation, Program, Table, Token
 
 
 def identity(read: str, domain: tuple[int, ...]) -> Map:

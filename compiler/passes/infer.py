@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
-from compiler.errors import CompileError
-from compiler.passes.base import PassError, check_order, check_same_channels
-from program import Map, Operation, Program, Refused, Table
-from program.domains import Values
+from krohn.compiler.errors import CompileError
+from krohn.compiler.passes.base import PassError, check_order, check_same_channels
+from krohn.program import Map, Operation, Program, Refused, Table
+from krohn.program.domains import Values
 
 
 @dataclass(frozen=True)

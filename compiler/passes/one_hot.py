@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from compiler.passes.base import PassError
-from compiler.passes.identity_tables import (
+from krohn.compiler.passes.base import PassError
+from krohn.compiler.passes.identity_tables import (
     check_copies,
     check_identities,
     identity,
     is_identity,
     with_identities,
 )
-from program import Map, Match, Operation, Program, Table
+from krohn.program import Map, Match, Operation, Program, Table
 
 
 @dataclass(frozen=True)

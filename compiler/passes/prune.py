@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from compiler.passes.base import PassError, check_frame, check_order
-from program import Program, Token
+from krohn.compiler.passes.base import PassError, check_frame, check_order
+from krohn.program import Program, Token
 
 
 @dataclass(frozen=True)

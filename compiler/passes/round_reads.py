@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from compiler.passes.base import PassError
-from compiler.passes.identity_tables import check_identities, identity, with_identities
-from program import At, Map, Operation, Program, is_sum
+from krohn.compiler.passes.base import PassError
+from krohn.compiler.passes.identity_tables import (
+    check_identities,
+    identity,
+    with_identities,
+)
+from krohn.program import At, Map, Operation, Program, is_sum
 
 
 @dataclass(frozen=True)

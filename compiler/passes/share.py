@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from compiler.passes.base import PassError, check_frame, check_order
-from program import Operation, Program
+from krohn.compiler.passes.base import PassError, check_frame, check_order
+from krohn.program import Operation, Program
 
 
 @dataclass(frozen=True)

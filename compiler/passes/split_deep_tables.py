@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from compiler.passes.base import PassError, check_frame, check_order
-from compiler.passes.identity_tables import identity, is_identity
-from compiler.sum_of_steps import linear
-from program import (
+from krohn.compiler.passes.base import PassError, check_frame, check_order
+from krohn.compiler.passes.identity_tables import identity, is_identity
+from krohn.compiler.sum_of_steps import linear
+from krohn.program import (
     BlockSum,
     LookBack,
     Map,
@@ -26,7 +26,7 @@ class SplitDeepTables:
 
     A table of several integers needs two hidden layers: one to recognise each value, one
     to recognise each combination. One-hot channels are recognised already, and steps
-    along a sum of integers (`compiler.sum_of_steps`) are not joint at all. What a head
+    along a sum of integers (`krohn.compiler.sum_of_steps`) are not joint at all. What a head
     copies is one-hot if its source is, so that only sums need an MLP to become it. But a
     table of one-hot channels passes their noise on; where that grows too large, integers
     must be recognised anew, which removes it.

@@ -16,11 +16,11 @@
 import matplotlib.pyplot as plt
 
 import krohn
-from compare.models import Gpt
-from compare.probes.survey import Survey, survey
-from compare.tasks.catalogue import task
-from compare.training.recipe import Recipe
-from compare.training.run import train
+from krohn.compare.models import Gpt
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import train
 
 LENGTH = 12
 

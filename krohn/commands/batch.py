@@ -57,8 +57,8 @@ def batch(
     as_json: common.Json = False,
 ) -> int:
     """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
-    from algebra.budget import steps_of
-    from algebra.errors import KrohnError
+    from krohn.algebra.budget import steps_of
+    from krohn.algebra.errors import KrohnError
     from krohn.batch import batch as done
     from krohn.batch_output import check_suffix, write
     from krohn.batch_table import rows

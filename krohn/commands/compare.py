@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands.options import Fill, Json, Machine, ReadAs, reading
 from krohn.commands.terminal import emit, progress, waiting
 

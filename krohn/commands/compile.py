@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import compile_options as own
 from krohn.commands import options as common
 from krohn.commands.options import check, reading, remarks, typed
@@ -17,7 +17,7 @@ from krohn.commands.terminal import emit, progress
 from krohn.option_rules import COMPILE, IN_BLOCKS, refuse_others
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
     from krohn.compiled_model import CompiledModel
 
 
@@ -42,7 +42,7 @@ class Law:
     opening: str | None
 
     def given(self) -> dict[str, Any]:
-        """What was given, by the names of `compiler.generator.Freedom`."""
+        """What was given, by the names of `krohn.compiler.generator.Freedom`."""
         return {k: v for k, v in vars(self).items() if v is not None}
 
 
@@ -77,8 +77,8 @@ def compile(  # noqa: A001  (the command is called so)
     as_json: common.Json = False,
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
+    from krohn.machines import MODEL
     from krohn.source_kinds import named
-    from krohn.sources import MODEL
 
     if output.suffix not in ("", *MODEL):
         raise KrohnError(
@@ -157,8 +157,8 @@ def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
 
 def _generator(source: Source, law: Law) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
-    from algebra.rational import probability
-    from compiler.generator import Freedom
+    from krohn.algebra.rational import probability
+    from krohn.compiler.generator import Freedom
     from krohn.generation import compile_generator
 
     given = law.given()

@@ -46,9 +46,9 @@ def draw(
 ) -> None:
     """Draw a machine, its monoid, a recurrence; of a model its layers or attention."""
     from krohn.drawing import check_suffix
+    from krohn.machines import MODEL
     from krohn.pictures import draw as drawn
     from krohn.source_kinds import named
-    from krohn.sources import MODEL
 
     check(context, DRAW)
     check_suffix(output)

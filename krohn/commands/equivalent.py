@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
-from krohn.sources import MODEL
+from krohn.machines import MODEL
 
 if TYPE_CHECKING:
     from krohn.equivalence import Answer
@@ -118,8 +118,8 @@ def crasp(
     """Derive the counting program of a language in C-RASP, and prove that it is right."""
     from krohn.counting_programs import derived, save
     from krohn.equivalence import equivalent as decided
-    from krohn.sources import read
-    from sources.counting import written
+    from krohn.machines import read
+    from krohn.sources.counting import written
 
     source = read(machine)
     program = derived(source, effort)

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.terminal import emit
 

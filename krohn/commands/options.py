@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from algebra.errors import KrohnError
-from algebra.formats import Complete, Kind
-from algebra.near_names import near
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import Complete, Kind
+from krohn.algebra.near_names import near
 from krohn.option_rules import Need, refuse
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
 
 Machine = Annotated[
     str,
@@ -177,7 +177,7 @@ class Reading:
         Raises:
             KrohnError: If there is none.
         """
-        from krohn.sources import FORMAL, REGEX, read
+        from krohn.machines import FORMAL, REGEX, read
 
         if self.formal:
             if not source.startswith(REGEX):
@@ -221,8 +221,8 @@ def remarks(machine: "Automaton | None") -> dict[str, Any]:
 def source_given(file: str, name: str | None) -> str | None:
     """What a file must be about, if it is about a source that is no machine."""
     from krohn.gpt2 import is_export
-    from network import modelfile
-    from network.trained import is_network
+    from krohn.network import modelfile
+    from krohn.network.trained import is_network
 
     if name is None or is_network(file) or is_export(file):
         return None

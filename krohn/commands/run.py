@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import Wanted, check, reading
 from krohn.commands.stream import run_stream
@@ -18,9 +18,9 @@ from krohn.commands.terminal import DONE, REFUTED, emit
 from krohn.option_rules import RUN
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
+    from krohn.network.modelfile import ModelFileError
     from krohn.replaying import Replay
-    from network.modelfile import ModelFileError
 
 OWN = "--expect-own"
 
@@ -131,8 +131,8 @@ def run(
 
 def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
     """What says the text of a source that is no machine: its network, or no network."""
-    from krohn.sources import MODEL
-    from network import modelfile
+    from krohn.machines import MODEL
+    from krohn.network import modelfile
 
     if not file.endswith(MODEL):
         if (said := _interpreter(file)) is not None:
@@ -158,8 +158,8 @@ def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
 
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":
     """Why a file cannot be run, and what can."""
-    from krohn.sources import MODEL, read
-    from network.errors import ModelFileError
+    from krohn.machines import MODEL, read
+    from krohn.network.errors import ModelFileError
 
     if file.endswith(MODEL) and Path(file).exists():
         return error

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.commands.terminal import DONE, emit, progress
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
     from krohn.streams import Stream
 
 CHUNK = 2**16

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from algebra.errors import KrohnError
 from krohn import show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands import verify_options as own
 from krohn.commands.options import Wanted, check, reading, remarks, source_given, typed
@@ -17,7 +17,7 @@ from krohn.commands.verify_methods import Asked, Methods, Solver
 from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
     from krohn.evidence import Checked, Rests
     from krohn.report import Report
 
@@ -108,8 +108,8 @@ def _check_kind(file: str, given: list[str]) -> None:
         KrohnError: If the file is about another source, and such an option was given.
     """
     from krohn.gpt2 import TAKES, is_export
-    from network import modelfile
-    from network.trained import is_network
+    from krohn.network import modelfile
+    from krohn.network.trained import is_network
 
     if is_export(file):
         refuse_others(given, TAKES, "the directory of a GPT-2, which is proved")
@@ -147,14 +147,14 @@ class Outputs:
             KrohnError: If a name is bad, or the network is a trained one.
         """
         if self.page is not None:
-            from algebra.budget import steps_of
+            from krohn.algebra.budget import steps_of
             from krohn.page import check_suffix
 
             check_suffix(self.page)
             steps_of(self.effort)
         if self.page is None and self.evidence is None:
             return
-        from network.trained import is_network
+        from krohn.network.trained import is_network
 
         if is_network(self.file):
             raise KrohnError(
@@ -173,8 +173,8 @@ class Outputs:
         if self.page is None:
             return
         from krohn.foreign import own_machine
+        from krohn.network import modelfile
         from krohn.page import Request, write
-        from network import modelfile
 
         held = machine or own_machine(modelfile.read(self.file))
         with waiting("writing the page"):
@@ -210,8 +210,8 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
 
 def _compiled(file: str) -> dict[str, Any]:
     """How to compile networks like that of a file, by the options of the command."""
-    from network import modelfile
-    from network.architecture import kind_of
+    from krohn.network import modelfile
+    from krohn.network.architecture import kind_of
 
     header = modelfile.read(file).header
     kind = kind_of(header["architecture"])

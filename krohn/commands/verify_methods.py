@@ -5,11 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algebra.errors import KrohnError
-from algebra.rational import rational
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.rational import rational
 
 if TYPE_CHECKING:
-    from algebra.automaton import Automaton
+    from krohn.algebra.automaton import Automaton
     from krohn.progress import Progress
     from krohn.report import Report
     from krohn.sharding import Sharding

@@ -7,8 +7,8 @@ from krohn.commands.terminal import emit
 
 def zoo(as_json: Json = False) -> None:
     """List the machines that are known by name."""
-    from algebra import zoo as animals
-    from sources import FAMILIES
+    from krohn.algebra import zoo as animals
+    from krohn.sources import FAMILIES
 
     rows = []
     for name in animals.names():

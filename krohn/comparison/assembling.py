@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from algebra.formats import json_format
-from compare.measures.first_failures import EACH
-from compare.models import compiled
-from compare.tasks.default import Default
-from compare.tasks.task import Task
-from compare.training.cells import Cell
-from compare.training.provenance import commit, device_name, versions
+from krohn.algebra.formats import json_format
+from krohn.compare.measures.first_failures import EACH
+from krohn.compare.models import compiled
+from krohn.compare.tasks.default import Default
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.provenance import commit, device_name, versions
 from krohn.comparison.attention_maps import attention_maps
 from krohn.comparison.derived import derive
 from krohn.comparison.interpretability import ProbeResult

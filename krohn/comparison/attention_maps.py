@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from compare.models import Compiled, Network
-from compare.probes.attention_landmarks import AttentionComparison, attended
-from compare.probes.head_patterns import Head, heads
-from compare.tasks.task import Task
+from krohn.compare.models import Compiled, Network
+from krohn.compare.probes.attention_landmarks import AttentionComparison, attended
+from krohn.compare.probes.head_patterns import Head, heads
+from krohn.compare.tasks.task import Task
 from krohn.comparison.interpretability import AttentionMap, AttentionMaps
 from krohn.comparison.model_results import COMPILED, GPT
 

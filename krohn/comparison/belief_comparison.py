@@ -4,22 +4,22 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from algebra.errors import KrohnError
-from compare.models import Network
-from compare.probes.beliefs import read_beliefs
-from compare.tasks.beliefs import BeliefTask, Source, task_of
-from compare.training.devices import usable
-from compare.training.sweep import Result
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Network
+from krohn.compare.probes.beliefs import read_beliefs
+from krohn.compare.tasks.beliefs import BeliefTask, Source, task_of
+from krohn.compare.training.devices import usable
+from krohn.compare.training.sweep import Result
 from krohn.comparison.assembling import origin
 from krohn.comparison.belief_networks import PROBED, derived, plans, rules, trained
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel, Geometry
 from krohn.comparison.settings import Settings, run_folder
+from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.source_kinds import named as named_source
-from program.errors import Refused
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem
 
 SHOWN = 400
 """Beliefs of a triangle."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel
-from program.wording import at_most
+from krohn.program.wording import at_most
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import KrohnError
-from compare.measures.belief_scores import BeliefScores, scores
-from compare.measures.beliefs import THRESHOLDS, fit
-from compare.measures.ngram import TOKENS
-from compare.measures.windows import best_window
-from compare.models import Architecture, Compiled, compiled, cost
-from compare.probes.beliefs import LayerProbe, attention_moved, layer_probes
-from compare.tasks.beliefs import BeliefTask
-from compare.training.belief_presets import preset
-from compare.training.beliefs import BeliefRecipe, outputs
-from compare.training.cells import Cell
-from compare.training.run import Run
-from compare.training.sweep import Result, sweep
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.belief_scores import BeliefScores, scores
+from krohn.compare.measures.beliefs import THRESHOLDS, fit
+from krohn.compare.measures.ngram import TOKENS
+from krohn.compare.measures.windows import best_window
+from krohn.compare.models import Architecture, Compiled, compiled, cost
+from krohn.compare.probes.beliefs import LayerProbe, attention_moved, layer_probes
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.compare.training.belief_presets import preset
+from krohn.compare.training.beliefs import BeliefRecipe, outputs
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result, sweep
 from krohn.comparison.belief_result import BeliefModel, BeliefProof, BeliefSeed
 from krohn.comparison.json_values import read, to_object
 from krohn.comparison.model_results import Training
@@ -25,7 +25,7 @@ from krohn.comparison.settings import Settings
 from krohn.comparison.trained_networks import ENDED
 from krohn.compilation import compile as compile_source
 from krohn.progress import Progress
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 MEASURED, COUNTED, PROBED = 1 << 20, (1 << 20) + 1, (1 << 20) + 2
 """Seeds of the words that are measured, counted and probed; runs have small ones."""

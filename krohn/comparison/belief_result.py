@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from algebra.wording import count, cut
-from compare.measures.belief_scores import BeliefScores
-from compare.probes.beliefs import LayerProbe
+from krohn.algebra.wording import count, cut
+from krohn.compare.measures.belief_scores import BeliefScores
+from krohn.compare.probes.beliefs import LayerProbe
 from krohn.comparison.json_values import from_object, to_object
 from krohn.comparison.model_results import Training
 from krohn.comparison.result import Origin

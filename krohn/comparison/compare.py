@@ -4,22 +4,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from algebra import zoo
-from algebra.errors import KrohnError
-from algebra.formats import Complete, Kind
-from algebra.observation import OBSERVATIONS
-from compare.models.architecture import Positions
-from compare.tasks.catalogue import names, task
-from compare.tasks.task import Task
-from compare.training.devices import usable
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import Complete, Kind
+from krohn.algebra.observation import OBSERVATIONS
+from krohn.compare.models.architecture import Positions
+from krohn.compare.tasks.catalogue import names, task
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.devices import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.belief_comparison import belief_source, compare_beliefs
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.counting import counting_task
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check, run_folder
+from krohn.machines import automaton
 from krohn.progress import Progress, silent
-from krohn.sources import automaton
 
 
 def named_task(
@@ -65,7 +65,7 @@ def compare(
 
     Args:
         machine: Anything that `krohn.automaton` takes, or a task of the thesis by name
-            (`compare.tasks.catalogue.names`); or a hidden Markov model or linear system,
+            (`krohn.compare.tasks.catalogue.names`); or a hidden Markov model or linear system,
             or its name (``Cyclic-DET5,5@3``); or a counting program (``crasp:Dyck1``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
         depth: Layers of the Transformer that is trained; None for the preset's. On a

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from algebra.errors import KrohnError
-from compare.tasks.surviving import Surviving
-from compare.tasks.task import Task
-from compare.training import presets
+from krohn.algebra.errors import KrohnError
+from krohn.compare.tasks.surviving import Surviving
+from krohn.compare.tasks.task import Task
+from krohn.compare.training import presets
 from krohn.counting_machines import unrolled
 from krohn.counting_programs import counting_program
-from sources.counting import CountingProgram
+from krohn.sources.counting import CountingProgram
 
 MOST_STATES = 1100
 """Of which a comparison draws, probes and writes down the machine in some seconds."""

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from algebra.errors import KrohnError
-from compare.tasks.task import Task
-from compiler.construction_choice.planning import planning
+from krohn.algebra.errors import KrohnError
+from krohn.compare.tasks.task import Task
 from krohn.comparison.counting import CountingTask
 from krohn.comparison.model_results import Proved
 from krohn.compilation import compile as compiled
 from krohn.compilation import options_of
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.construction_choice.planning import planning
 from krohn.foreign import saying_outputs
-from krohn.sources import OWN
-from network.model import Model
-from network.modelfile import ModelFile
+from krohn.machines import OWN
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 
 MOST_PARAMETERS = 20_000_000
 """A scan of 50 points: proved in about a minute on a core, run by two words a second."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.comparison.model_results import COMPILED, GPT, LSTM, ModelResult
 from krohn.comparison.models import TITLES
 from krohn.comparison.result import Comparison, Sweep

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from compare.probes.probe_map import ProbeMap
+from krohn.compare.probes.probe_map import ProbeMap
 
 
 @dataclass(frozen=True)

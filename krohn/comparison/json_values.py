@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from compare.measures.rates import spread
+from krohn.compare.measures.rates import spread
 from krohn.comparison.measurements import Measurements
 from krohn.comparison.model_results import (
     Failure,

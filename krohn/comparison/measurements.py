@@ -8,17 +8,17 @@ from enum import IntEnum
 
 import numpy as np
 
-from compare.measures import by_bias, by_count, by_length, countable
-from compare.measures.accuracy import accuracy
-from compare.measures.curves import Curve
-from compare.measures.first_failures import EACH, by_strategy, first_failing_words
-from compare.measures.rates import Rate
-from compare.tasks.task import Task
-from compare.training import random_streams
+from krohn.compare.measures import by_bias, by_count, by_length, countable
+from krohn.compare.measures.accuracy import accuracy
+from krohn.compare.measures.curves import Curve
+from krohn.compare.measures.first_failures import EACH, by_strategy, first_failing_words
+from krohn.compare.measures.rates import Rate
+from krohn.compare.tasks.task import Task
+from krohn.compare.training import random_streams
 from krohn.comparison.model_results import Failure
 from krohn.comparison.settings import lengths_of
-from verify.testing.examination import PREFIXES, SAMPLES
-from verify.testing.simulator import Simulator
+from krohn.verify.testing.examination import PREFIXES, SAMPLES
+from krohn.verify.testing.simulator import Simulator
 
 WORDS = 2048
 """As in the thesis (section 3.4.5.1)."""

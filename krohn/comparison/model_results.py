@@ -6,7 +6,7 @@ are trained come once for each seed, all others once.
 
 from dataclasses import dataclass
 
-from compare.measures.rates import Rate, Spread
+from krohn.compare.measures.rates import Rate, Spread
 
 COMPILED, GPT, LSTM, NGRAM, MAJORITY = "compiled", "gpt", "lstm", "ngram", "majority"
 KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)

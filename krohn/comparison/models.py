@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from compare.measures.baselines import baselines
-from compare.models import Network, cost, latencies
-from compare.tasks.task import Task
+from krohn.compare.measures.baselines import baselines
+from krohn.compare.models import Network, cost, latencies
+from krohn.compare.tasks.task import Task
 from krohn.comparison.derived import Derived
 from krohn.comparison.measured_model import MeasuredModel, MeasuredSeed
 from krohn.comparison.measurements import first_failure, measure
@@ -17,7 +17,7 @@ from krohn.comparison.trained_networks import TrainedNetwork
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
 """What trained networks are called, everywhere."""
 BASELINES = {NGRAM: "n-gram", MAJORITY: "majority"}
-"""Baselines that are shown, by what `compare.measures.baselines` calls them."""
+"""Baselines that are shown, by what `krohn.compare.measures.baselines` calls them."""
 
 MANY = 40_000
 """Words of the length of training, or as many letters, that a network is run on."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from compare.models import Gpt
-from compare.tasks.task import Task
-from compare.training import presets
-from compare.training.cells import Cell
-from compare.training.presets import GPT_RATES, LSTM_RATES
-from compare.training.recipe import Recipe
+from krohn.compare.models import Gpt
+from krohn.compare.tasks.task import Task
+from krohn.compare.training import presets
+from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import GPT_RATES, LSTM_RATES
+from krohn.compare.training.recipe import Recipe
 from krohn.comparison.measurements import FEWER, WORDS
 from krohn.comparison.model_results import GPT, LSTM
 from krohn.comparison.models import TITLES

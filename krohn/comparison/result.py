@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from algebra.wording import count, cut
-from compare.measures.rates import Rate
+from krohn.algebra.wording import count, cut
+from krohn.compare.measures.rates import Rate
 from krohn.comparison.interpretability import AttentionMaps, ProbeResult
 from krohn.comparison.json_values import from_object, to_object
 from krohn.comparison.model_results import ModelResult, Proved
@@ -55,7 +55,7 @@ class Strategy:
     """Token accuracy on words of one kind that are made to break networks.
 
     Attributes:
-        name: Of the strategy of `verify.testing.strategies`.
+        name: Of the strategy of `krohn.verify.testing.strategies`.
         words: How many.
         shares: By key, for each seed.
     """

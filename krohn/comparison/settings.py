@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from algebra.errors import KrohnError
-from compare.models.architecture import Positions
-from compare.tasks.task import Task
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models.architecture import Positions
+from krohn.compare.tasks.task import Task
 
 SEEDS = 2
 FRACTIONS = ((1, 4), (1, 2), (3, 4), (1, 1), (3, 2), (2, 1), (3, 1), (4, 1))

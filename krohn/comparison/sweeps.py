@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.brackets import Brackets, as_brackets
-from algebra.semiautomaton import IntArray
-from compare.measures.curves import flips, nests
-from compare.tasks.task import Task
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import Brackets, as_brackets
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.measures.curves import flips, nests
+from krohn.compare.tasks.task import Task
 from krohn.comparison.measured_model import MeasuredModel
 from krohn.comparison.measurements import FEWER, WORDS, AccuracyCurve, Measurements
 from krohn.comparison.result import Curve, Strategy, Sweep

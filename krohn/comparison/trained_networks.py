@@ -6,26 +6,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import KrohnError
-from compare.measures.answers import simulator
-from compare.models import Architecture, assemble, build
-from compare.probes.probe_map import ProbeMap
-from compare.probes.survey import Survey, survey
-from compare.tasks.task import Task
-from compare.training import presets
-from compare.training.cells import Cell, Job
-from compare.training.folder import WEIGHTS
-from compare.training.recipe import Recipe
-from compare.training.run import Run
-from compare.training.sweep import Result, sweep
-from compare.training.trainer import Evaluation
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.answers import simulator
+from krohn.compare.models import Architecture, assemble, build
+from krohn.compare.probes.probe_map import ProbeMap
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.tasks.task import Task
+from krohn.compare.training import presets
+from krohn.compare.training.cells import Cell, Job
+from krohn.compare.training.folder import WEIGHTS
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import Run
+from krohn.compare.training.sweep import Result, sweep
+from krohn.compare.training.trainer import Evaluation
 from krohn.comparison.json_values import read, to_object
 from krohn.comparison.measured_model import MeasuredSeed
 from krohn.comparison.measurements import Measurements, first_failure, measure
 from krohn.comparison.model_results import GPT, LSTM, Failure, Training
 from krohn.comparison.settings import Settings
 from krohn.replaying import replay_command
-from verify.testing.black_box import BlackBox
+from krohn.verify.testing.black_box import BlackBox
 
 PROBE_WORDS = 480
 """Half of them fit probes: at 32 letters as many positions as probes need and more."""

@@ -16,7 +16,7 @@ from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 from krohn.drawing.recurrence import draw_recurrence
 from krohn.drawing.rollout import draw_rollout
-from program.writing import atomic_write
+from krohn.program.writing import atomic_write
 
 __all__ = [
     "DrawingError",

@@ -3,11 +3,11 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.automaton import Automaton
-from algebra.groups.naming import is_proper, name
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.wording import count
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.groups.naming import is_proper, name
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.wording import count
 from krohn.drawing.arrows import arcs, at, route
 from krohn.drawing.canvas import FAINT, INK, PALETTE, SOFT, Canvas, Points, legible
 from krohn.drawing.layout import cycles

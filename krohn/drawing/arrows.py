@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 from krohn.drawing.canvas import Box, Points, legible, measure
 
 BENDS_ALONE = (0.0, 0.16, -0.16, 0.3, -0.3, 0.45, -0.45)

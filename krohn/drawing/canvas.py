@@ -19,8 +19,8 @@ from matplotlib.patches import Circle, Patch, PathPatch, Polygon, Rectangle
 from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
-from algebra.errors import KrohnError
-from algebra.wording import cut
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import cut
 
 Points = npt.NDArray[np.float64]
 

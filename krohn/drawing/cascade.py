@@ -6,10 +6,10 @@ from itertools import accumulate
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.cascade import Cascade
-from algebra.cascade_structure import Reading, dependencies, levels, meaning
-from algebra.covering import Covering
-from algebra.wording import count
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.cascade_structure import Reading, dependencies, levels, meaning
+from krohn.algebra.covering import Covering
+from krohn.algebra.wording import count
 from krohn.coordinate_meanings import merged
 from krohn.drawing.canvas import SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from algebra.green import EggBox
-from algebra.semiautomaton import IntArray
+from krohn.algebra.green import EggBox
+from krohn.algebra.semiautomaton import IntArray
 from krohn.drawing.canvas import (
     INK,
     PALETTE,

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.drawing.arrows import (
     LABEL_SIZE,
     Arc,
@@ -28,8 +28,8 @@ from krohn.drawing.canvas import (
     measure,
 )
 from krohn.drawing.layout import Layout, arrange
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.forms import undriven
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import undriven
 
 MOST_STATES, MOST_LABELS = 40, 40
 """Of how many states a picture is drawn, and how many letters are written at arrows."""

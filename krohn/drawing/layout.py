@@ -7,7 +7,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-from algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import IntArray
 from krohn.drawing.canvas import Points
 from krohn.drawing.stress import UP, apart_of, circle, least_stress
 

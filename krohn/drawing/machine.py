@@ -3,9 +3,9 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.automaton import Automaton
-from algebra.formats.outputs import acceptance
-from algebra.wording import count
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats.outputs import acceptance
+from krohn.algebra.wording import count
 from krohn.drawing.action import acts_on_few, draw_action
 from krohn.drawing.arrows import (
     LABEL_SIZE,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.formats.outputs import acceptance
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats.outputs import acceptance
+from krohn.algebra.semiautomaton import IntArray
 from krohn.drawing.arrows import LABEL_SIZE, Arc, arcs
 from krohn.drawing.canvas import PALETTE, Points, legible, measure
 from krohn.drawing.layout import MOST_INCHES, Layout, arrange

@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.drawing.bars import FILLS, draw_bar, draw_feature, writer
 from krohn.drawing.canvas import FAINT, INK, SOFT, Box, Canvas, legible, measure
 from krohn.drawing.reads import draw_read_out, draw_reads
@@ -14,8 +14,8 @@ from krohn.drawing.residual_stream import stream
 from krohn.drawing.rnn import draw_rnn
 from krohn.drawing.state_space import draw_state_space
 from krohn.drawing.stream_plan import ELISION, SHOWN_FIRST, SHOWN_LAST, Plan, plan_of
-from network.architecture import kind_of, parameters
-from network.modelfile import ModelFile
+from krohn.network.architecture import kind_of, parameters
+from krohn.network.modelfile import ModelFile
 
 MEANINGS = {
     "position": "position feature",

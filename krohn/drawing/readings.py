@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.cascade import Cascade
-from algebra.cascade_structure import BoolArray, Reading
-from algebra.semiautomaton import IntArray
-from algebra.wording import count
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.cascade_structure import BoolArray, Reading
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     FAINT,
     PALETTE,

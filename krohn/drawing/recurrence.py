@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.drawing.arrows import bow
 from krohn.drawing.canvas import (
     INK,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from krohn.drawing.canvas import DrawingError, legible
-from sources import in_context as contexts
+from krohn.sources import in_context as contexts
 
 INDEX = re.compile(r"\[(\d+)\]")
 

@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from scipy import sparse
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.semiautomaton import IntArray
-from compiler.rnn import Units
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.rnn import Units
 from krohn.drawing.canvas import (
     INK,
     PALETTE,
@@ -21,9 +21,9 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from network.architecture import RANKS, sparse_matrices
-from network.modelfile import ModelFile
-from network.sparse import Sparse
+from krohn.network.architecture import RANKS, sparse_matrices
+from krohn.network.modelfile import ModelFile
+from krohn.network.sparse import Sparse
 
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [PALETTE[1], "#ffffff", PALETTE[0]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     INK,
     SOFT,
@@ -11,8 +11,8 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 MOST_LAYERS, MOST_VALUES = 64, 4
 

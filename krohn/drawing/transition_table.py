@@ -7,8 +7,8 @@ import numpy.typing as npt
 from matplotlib.colors import hsv_to_rgb
 from matplotlib.figure import Figure
 
-from algebra.automaton import Automaton
-from algebra.wording import count
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.wording import count
 from krohn.drawing.canvas import INK, SOFT, Box, Canvas, legible, measure
 
 ROWS = 50

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.cascade_structure import BoolArray
+from krohn.algebra.cascade_structure import BoolArray
 from krohn.drawing.canvas import INK, Box, Canvas
 
 LANE = 0.13

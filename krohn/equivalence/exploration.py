@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.equivalence.systems import Relation, System
-from program.domains import IntArray
+from krohn.program.domains import IntArray
 
 MOST_PAIRS = 20_000_000
 """What may be remembered together: 160 MB of numbers, and about a minute."""

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from compiler.pruned import is_random
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.pruned import is_random
 from krohn.equivalence.notions import Compared, Notion, compared, notion_of
 from krohn.foreign import own_machine
-from krohn.sources import MODEL
+from krohn.machines import MODEL
+from krohn.network import modelfile
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program import claim
+from krohn.program.claim import Claim
 from krohn.verification import verify
-from network import modelfile
-from network.model import Model
-from network.modelfile import ModelFile
-from program import claim
-from program.claim import Claim
 
 
 @dataclass(frozen=True)

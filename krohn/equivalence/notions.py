@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.minimisation import minimise
-from algebra.near_names import near
-from algebra.shown import moore
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import minimise
+from krohn.algebra.near_names import near
+from krohn.algebra.shown import moore
 from krohn.learning.machines import beside, observed
 
 UpTo = Literal["names", "outputs", "accept"]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.equivalence.exploration import explore
 from krohn.equivalence.notions import Notion, check_known, compared, notion_of
 from krohn.equivalence.systems import Relation, Source, read, system_of, systems_of

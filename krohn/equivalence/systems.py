@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.counting_programs import counting_program
-from krohn.sources import machine_of
-from program.domains import BoolArray, IntArray
-from sources.counting import (
+from krohn.machines import machine_of
+from krohn.program.domains import BoolArray, IntArray
+from krohn.sources.counting import (
     Builder,
     Comparison,
     CountingProgram,

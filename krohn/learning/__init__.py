@@ -2,8 +2,8 @@
 
 from importlib.util import find_spec
 
-from algebra.errors import KrohnError
-from program.extras import install
+from krohn.algebra.errors import KrohnError
+from krohn.program.extras import install
 
 if find_spec("aalpy") is None:
     raise KrohnError(f"krohn learn needs aalpy; {install('learn')}")

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from aalpy.base import SUL
 
-from algebra.errors import KrohnError
-from network.model import NOT_FINITE, TIED, said
-from verify.testing.counterexample import at_once
-from verify.testing.simulator import Simulator
+from krohn.algebra.errors import KrohnError
+from krohn.network.model import NOT_FINITE, TIED, said
+from krohn.verify.testing.counterexample import at_once
+from krohn.verify.testing.simulator import Simulator
 
 Word = tuple[int, ...]
 

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.learning.answers import Answers, Word
 from krohn.learning.lstar import KINDS, Kind, Last, lstar, rpni
 from krohn.learning.machines import beside, observed, started
 from krohn.learning.opening import Asked, opened
 from krohn.learning.result import Learned
 from krohn.learning.teacher import Parted, Teacher
+from krohn.network.evaluation_mode import evaluation_mode
 from krohn.progress import Progress, silent
-from network.evaluation_mode import evaluation_mode
-from verify.testing.black_box import BlackBox
-from verify.testing.examination import PREFIXES, SAMPLES, affordable
-from verify.testing.simulation_result import BUDGET
+from krohn.verify.testing.black_box import BlackBox
+from krohn.verify.testing.examination import PREFIXES, SAMPLES, affordable
+from krohn.verify.testing.simulation_result import BUDGET
 
 METHODS = ("lstar", "rpni")
 QUERIES = 200_000

@@ -14,9 +14,9 @@ from aalpy.learning_algs.deterministic.CounterExampleProcessing import rs_cex_pr
 from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
 from aalpy.utils.HelperFunctions import extend_set
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.learning.answers import Answers, Spent, Word
 from krohn.progress import Progress
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.automaton import Automaton, Output
-from algebra.minimisation import minimise, reachable
-from algebra.shown import Shows, moore
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.minimisation import minimise, reachable
+from krohn.algebra.shown import Shows, moore
 from krohn.learning.answers import Word
 from krohn.learning.lstar import Kind
 

@@ -8,24 +8,24 @@ from typing import Any, cast
 
 import torch
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.shown import Shows
 from krohn import gpt2
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.shown import Shows
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
+from krohn.machines import OWN, machine_of
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.exports import destination
+from krohn.network.modelfile import ModelFile, ModelFileError, names
+from krohn.network.trained import is_network
 from krohn.open_model import Model
-from krohn.sources import OWN, machine_of
-from network import modelfile
-from network.architecture import kind_of
-from network.exports import destination
-from network.modelfile import ModelFile, ModelFileError, names
-from network.trained import is_network
-from program import strict_json
-from program.files import read_bytes
-from verify.testing.black_box import BlackBox, black_box
-from verify.testing.simulator import Simulator
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
+from krohn.verify.testing.black_box import BlackBox, black_box
+from krohn.verify.testing.simulator import Simulator
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _trained(path: str, machine: object, observation: str | None) -> Asked:
     """A trained network, with the names of a machine or with numbers."""
-    from compare.models.files import load
+    from krohn.compare.models.files import load
 
     network = load(path)
     has = network.specification
@@ -163,7 +163,7 @@ def _trained(path: str, machine: object, observation: str | None) -> Asked:
 
 def _directory(path: Path, machine: object, observation: str | None) -> Asked:
     """The network of a run of `krohn compare`, or of an export."""
-    from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
+    from krohn.compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
 
     if (path / RECORD).is_file():
         if not (path / WEIGHTS).is_file():

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from algebra import formats
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.wording import count
+from krohn.algebra import formats
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.wording import count
 from krohn.drawing import check_suffix, draw_machine
 from krohn.drawing import save as save_picture
 from krohn.learning.lstar import Kind

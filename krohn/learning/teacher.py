@@ -7,20 +7,20 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.shown import moore
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.shown import moore
 from krohn.learning.answers import Answers, Word
 from krohn.learning.lstar import Guess
 from krohn.learning.machines import beside
 from krohn.progress import Progress
-from verify.testing.counterexample import Counterexample, at_once, pair
-from verify.testing.examination import examine
-from verify.testing.exhaustive import words_below
-from verify.testing.sampling import first_failure, sample
-from verify.testing.shortest_failing import Minimal, minimise
-from verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Counterexample, at_once, pair
+from krohn.verify.testing.examination import examine
+from krohn.verify.testing.exhaustive import words_below
+from krohn.verify.testing.sampling import first_failure, sample
+from krohn.verify.testing.shortest_failing import Minimal, minimise
+from krohn.verify.testing.simulator import Simulator
 
 EXTRA = 1
 """How many more states than a guess the network may have for Chow's words to tell."""

@@ -1,15 +1,15 @@
 """Machines from Python objects: tables, functions, graphs, other libraries' automata.
 
 Each reader makes a table with the object's own states and letters, and the readers of
-files share the rest with it: `algebra.formats.assembly`, `algebra.formats.completion`.
+files share the rest with it: `krohn.algebra.formats.assembly`, `krohn.algebra.formats.completion`.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats import Complete
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete
 from krohn.machine_objects.libraries import (
     of_aalpy,
     of_automata_lib,

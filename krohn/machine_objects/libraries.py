@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats import Complete, att
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete, att
 from krohn.machine_objects.table import Table, Told, started
 
 EDGE = "letter"

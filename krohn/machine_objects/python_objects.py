@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from algebra.errors import MachineError
+from krohn.algebra.errors import MachineError
 from krohn.machine_objects.table import Table, Told, names, started
 
 LIMIT = 100_000

@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields
 from inspect import signature
 from typing import Any, NamedTuple
 
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats import Complete, Kind
-from algebra.formats.assembly import Transition, assemble
-from algebra.formats.completion import complete_draft
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete, Kind
+from krohn.algebra.formats.assembly import Transition, assemble
+from krohn.algebra.formats.completion import complete_draft
 
 Outputs = Mapping[Any, Any] | Callable[..., object]
 Accepting = Collection[Any] | Callable[[Any], object]

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel, Geometry
+from krohn.network.precision import FloatArray
 from krohn.page.curves import (
     COLOURS,
     LABEL_STEP,
@@ -16,7 +17,6 @@ from krohn.page.curves import (
     empty_chart,
     inline,
 )
-from network.precision import FloatArray
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 """Where the three states lie."""

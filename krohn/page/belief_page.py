@@ -9,7 +9,7 @@ from krohn.page.belief_charts import charts, triangles
 from krohn.page.curves import COLOURS, Chart, inline
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration
-from program.writing import atomic_write
+from krohn.program.writing import atomic_write
 
 
 def write(found: BeliefComparison, path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from algebra.formats import json_format
+from krohn.algebra.formats import json_format
 from krohn.comparison.headline import headline, percent
 from krohn.comparison.model_results import KEYS, Failure
 from krohn.comparison.result import Comparison
@@ -13,7 +13,7 @@ from krohn.page.heat import heat_map
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration, summary
 from krohn.page.words import Wrong, wrong
-from program.writing import atomic_write
+from krohn.program.writing import atomic_write
 
 SHOWN_LETTERS = 8
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import get_args
 
-from compare.probes.interchange import Interchange
-from compare.probes.probe_map import Cell, ProbeMap, Row
-from compare.probes.verdict import Verdict, quality
+from krohn.compare.probes.interchange import Interchange
+from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
+from krohn.compare.probes.verdict import Verdict, quality
 from krohn.comparison.interpretability import ProbeResult
 
 SHADES = 10

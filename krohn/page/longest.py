@@ -8,17 +8,17 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from algebra.automaton import Automaton
-from algebra.budget import ENTRIES, Budget, steps_of
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from compiler.construction_choice.known_constructions import construction_named
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import ENTRIES, Budget, steps_of
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
 from krohn.compilation import compile as compiled
+from krohn.compiler.construction_choice.known_constructions import construction_named
 from krohn.foreign import names_machine
-from krohn.sources import OWN
-from network.architecture import activations, kind_of, parameters
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
+from krohn.machines import OWN
+from krohn.network.architecture import activations, kind_of, parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
 
 EFFORT = "high"
 LIMIT = 4096
@@ -60,7 +60,7 @@ def longest(
         file: The model.
         proved: Whether it was proved itself.
         effort: How much work to do for all formats together: a key of
-            `algebra.budget.EFFORTS`, or steps.
+            `krohn.algebra.budget.EFFORTS`, or steps.
         formats: Which formats; all of them, if nothing is said.
 
     Returns:

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 from krohn.drawing import DrawingError, draw_machine, draw_model, render
-from network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 import krohn
+from krohn.network.modelfile import LARGEST_FILE
+from krohn.program.files import read_bytes
 from krohn.replaying import quoted
-from network.modelfile import LARGEST_FILE
-from program.files import read_bytes
 
 PACKAGES = ("numpy", "torch", "safetensors", "ml-dtypes")
 SOLVER = "z3-solver"

@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.page import texts
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compare.measures.rates import Rate, Spread
+from krohn.compare.measures.rates import Rate, Spread
 from krohn.comparison.headline import percent
 from krohn.comparison.model_results import COMPILED, ModelResult, SeedResult, Size
 from krohn.comparison.result import Comparison

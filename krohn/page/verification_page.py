@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton
 from krohn.drawing import DrawingError
 from krohn.foreign import with_names
+from krohn.network import modelfile
+from krohn.network.architecture import kind_of, parameters
+from krohn.network.modelfile import ModelFile
 from krohn.page import pictures
 from krohn.page.chart import chart
 from krohn.page.longest import EFFORT, Longest, longest
@@ -16,11 +19,8 @@ from krohn.page.operations import operations
 from krohn.page.provenance import provenance
 from krohn.page.rendering import rendered
 from krohn.page.words import Wrong, wrong
+from krohn.program.writing import atomic_write
 from krohn.report import Report
-from network import modelfile
-from network.architecture import kind_of, parameters
-from network.modelfile import ModelFile
-from program.writing import atomic_write
 
 MOST_HEADS = 40
 

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from algebra.wording import count, cut
+from krohn.algebra.wording import count, cut
 from krohn.show.tables import console, cut_short, new_table, print_table
 
 SHOWN_STATES = 12

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krohn.program.domains import FloatArray
+from krohn.program.wording import at_most
 from krohn.show.tables import new_table, print_table
-from program.domains import FloatArray
-from program.wording import at_most
 
 if TYPE_CHECKING:
     from krohn.decompiling import Recovered

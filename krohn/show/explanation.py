@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from algebra.wording import cut
+from krohn.algebra.wording import cut
 from krohn.show import language
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
@@ -147,7 +147,7 @@ def _sizes(row: dict[str, Any]) -> list[str]:
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     """The monoid, its groups and the machine's properties, a line each."""
-    from algebra.classification.group_names import amount
+    from krohn.algebra.classification.group_names import amount
 
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])

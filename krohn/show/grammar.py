@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 from krohn.show.tables import new_table, print_table
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 
 if TYPE_CHECKING:
     from krohn.learning import Learned

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from algebra.wording import count
+from krohn.algebra.wording import count
+from krohn.network.architecture import kind_of
+from krohn.program import Map, Program
+from krohn.program import Table as Rows
+from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 from krohn.show.verdict import about
-from network.architecture import kind_of
-from program import Map, Program
-from program import Table as Rows
-from program.wording import at_most
-from sources import in_context as contexts
+from krohn.sources import in_context as contexts
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
-    from network.modelfile import ModelFile
+    from krohn.network.modelfile import ModelFile
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:

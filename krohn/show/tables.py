@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from algebra.wording import count
+from krohn.algebra.wording import count
 
 
 def console(**how: Any) -> Console:

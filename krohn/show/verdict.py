@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from algebra.wording import LONGEST, count, cut, in_runs
+from krohn.algebra.wording import LONGEST, count, cut, in_runs
+from krohn.program.wording import at_most
 from krohn.show.tables import console, legibly, new_table, print_table
-from program.wording import at_most
 
 if TYPE_CHECKING:
     from krohn.evidence import Checked, Rests
+    from krohn.program.claim import Claim
     from krohn.replaying import Replay
     from krohn.report import Report
-    from program.claim import Claim
-    from verify.attack.campaign import Attack
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.attack.campaign import Attack
+    from krohn.verify.testing.counterexample import Counterexample
 
 
 MOST_HEADS = 8

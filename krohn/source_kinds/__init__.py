@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from compiler.errors import CompileError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
 from krohn.source_kinds.attention_targets import AttentionTargets
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
@@ -21,10 +23,8 @@ from krohn.source_kinds.rewritings import Rewritings
 from krohn.source_kinds.selected_means import SelectedMeans
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
-from network.modelfile import ModelFile
-from program.errors import Refused
-from sources import counting
-from sources.linear_systems import LinearSystem, VectorsInBlocks
+from krohn.sources import counting
+from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
 
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind

@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.attention_layer import NAME, attention_layer
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.attention_layer import NAME, attention_layer
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.architecture import parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
-from network.architecture import parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.wording import at_most
-from sources.attention_targets import complexity, sampling
-from sources.attention_targets.target import KIND, AttentionTarget, joined
+from krohn.sources.attention_targets import complexity, sampling
+from krohn.sources.attention_targets.target import KIND, AttentionTarget, joined
 
 MOST_KNOTS = 1024
 """A layer of tents has as many weights as the square of its knots."""

@@ -20,25 +20,25 @@ from typing import (
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
-from compiler.cost import Cost
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from compiler.transformer import Network
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.cost import Cost
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.compiler.transformer import Network
+from krohn.network.modelfile import ModelFile
+from krohn.program import claim
+from krohn.program.claim import Claim
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.report import Report
-from network.modelfile import ModelFile
-from program import claim
-from program.claim import Claim
-from program.domains import IntArray
-from program.errors import Refused
-from sources.written_letters import written
-from verify.proof import Proof, Verdict, prove, shown_of
-from verify.search.find import claims
-from verify.testing.simulation_result import Simulation
+from krohn.sources.written_letters import written
+from krohn.verify.proof import Proof, Verdict, prove, shown_of
+from krohn.verify.search.find import claims
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

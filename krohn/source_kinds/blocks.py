@@ -4,16 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.minimisation import reachable
-from compiler.compiled_network import CompiledNetwork, as_written
-from compiler.constructions.blocks import NAME, blocks
-from compiler.constructions.scan import MOST_POINTS, levels
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import reachable
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork, as_written
+from krohn.compiler.constructions.blocks import NAME, blocks
+from krohn.compiler.constructions.scan import MOST_POINTS, levels
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
+from krohn.program.blocks import KIND, Blocks, blanks, longest, passes
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -23,11 +27,7 @@ from krohn.source_kinds.base import (
     letters_in,
     sizes,
 )
-from network.modelfile import ModelFile
-from program.blocks import KIND, Blocks, blanks, longest, passes
-from program.domains import IntArray
-from program.errors import Refused
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 BATCH = 256
 EXPLAINED = 128
@@ -170,9 +170,9 @@ def written_by(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
     """
     import torch
 
-    from network.decoding import decode
-    from network.model import Model
-    from network.transformer import Transformer
+    from krohn.network.decoding import decode
+    from krohn.network.model import Model
+    from krohn.network.transformer import Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)
@@ -199,7 +199,7 @@ def _said(file: ModelFile, texts: IntArray) -> IntArray:
     """``(batch, N)``: the states that the network says after each token of texts."""
     import torch
 
-    from network.model import Model
+    from krohn.network.model import Model
 
     with torch.no_grad():
         return np.asarray(Model(file)(torch.from_numpy(texts)).argmax(dim=-1).numpy())
@@ -213,7 +213,7 @@ def _simulated(
     every: bool = False,
 ) -> Simulation:
     """Hold what it writes, and says after each token of the text, against the machine."""
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
     def wrong(row: IntArray, right: IntArray, said: IntArray) -> Counterexample:
         names = [*source.tokens, "(no answer)"]

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork, as_written
-from compiler.constructions.chain_of_thought import (
+from krohn.algebra.errors import KrohnError
+from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork, as_written
+from krohn.compiler.constructions.chain_of_thought import (
     ATTENTION,
     NAME,
     block_size,
     chain_of_thought,
 )
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from krohn.claimed_answers import Answers
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.attention_kind import Sparse
+from krohn.network.modelfile import ModelFile
+from krohn.network.work import parts
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.errors import Refused
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import USUAL, How, SourceKind, sizes, stated
 from krohn.source_kinds.prompts import prompt_of
 from krohn.source_kinds.recurrence_bounds import sentences, width_needed
 from krohn.source_kinds.texts import decoded, simulated, told, unnamed
-from network.attention_kind import Sparse
-from network.modelfile import ModelFile
-from network.work import parts
-from program.chain_of_thought import ChainOfThought
-from program.errors import Refused
-from sources import dynamic_programs
-from sources.dynamic_programs import DynamicProgram, read_text
-from verify.testing.simulation_result import Simulation
+from krohn.sources import dynamic_programs
+from krohn.sources.dynamic_programs import DynamicProgram, read_text
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.grid_function import NAME, grid_function
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.grid_function import NAME, grid_function
+from krohn.compiler.pipeline import Options
+from krohn.network.architecture import parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
-from network.architecture import parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.wording import at_most
-from sources.attention_targets.grid_function import KIND, GridFunction, named
-from sources.attention_targets.universality import simple, superposed
-from verify.testing.simulation_result import Simulation
+from krohn.sources.attention_targets.grid_function import KIND, GridFunction, named
+from krohn.sources.attention_targets.universality import simple, superposed
+from krohn.verify.testing.simulation_result import Simulation
 
 
 class GridFunctions(RealSequences[GridFunction]):

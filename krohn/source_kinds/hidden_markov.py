@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
-from compiler.constructions import belief_window, beliefs, normalised_products
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
 from krohn.certification import Made, Way, choose, reasons
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import rows_of
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions import belief_window, beliefs, normalised_products
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -28,18 +33,13 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.real_outputs import Reference, held, outputs
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.domains import IntArray
-from program.errors import Refused
-from program.wording import at_most
-from sources import grammars, hidden_markov
-from sources.hidden_markov import HiddenMarkovModel, files
-from verify.checker.hidden_markov import Established
-from verify.checker.linear_system import Established as Products
-from verify.proof import shown_of
-from verify.search.find import MARGIN
-from verify.testing.simulation_result import Simulation
+from krohn.sources import grammars, hidden_markov
+from krohn.sources.hidden_markov import HiddenMarkovModel, files
+from krohn.verify.checker.hidden_markov import Established
+from krohn.verify.checker.linear_system import Established as Products
+from krohn.verify.proof import shown_of
+from krohn.verify.search.find import MARGIN
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.in_context import NAME, in_context
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.in_context import NAME, in_context
+from krohn.compiler.pipeline import Options
+from krohn.network.architecture import parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.files import read_text
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, names_in
-from network.architecture import parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.files import read_text
-from program.wording import at_most
-from sources import in_context as contexts
-from sources.in_context import InContext, Prompt
-from verify.testing.simulation_result import Simulation
+from krohn.sources import in_context as contexts
+from krohn.sources.in_context import InContext, Prompt
+from krohn.verify.testing.simulation_result import Simulation
 
 MOST_PROMPTS, SCORES = 2**18, 2**24
 LARGEST_PROMPT = 2**20
@@ -219,8 +219,8 @@ def _laws(file: ModelFile, source: InContext, prompts: list[Prompt]) -> FloatArr
     """``(prompts, p^M)``: what the network says at the last position."""
     import torch
 
-    from network.model import Model
-    from network.transformer import Transformer
+    from krohn.network.model import Model
+    from krohn.network.transformer import Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)
@@ -237,7 +237,7 @@ def _simulated(
     file: ModelFile, source: InContext, prompts: list[Prompt], progress: Progress
 ) -> Simulation:
     """Hold the laws against gradient descent: are they within the claimed error?"""
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
     most = file.header["claim"]["error"] + contexts.rounding(source)
     for at in range(0, len(prompts), 64):

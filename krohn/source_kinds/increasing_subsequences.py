@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork, compile_program
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
-from network.modelfile import ModelFile
-from program.errors import Refused
-from program.increasing import KIND, SEPARATOR, Increasing, program_of
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")

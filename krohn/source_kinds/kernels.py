@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler import linear_recurrence
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.kernel_attention import kernel_attention
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
+from krohn.compiler import linear_recurrence
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.kernel_attention import kernel_attention
+from krohn.compiler.pipeline import Options
+from krohn.network.architecture import kind_of, parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
-from network.architecture import kind_of, parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.wording import at_most
-from sources import kernels
-from sources.kernels import Kernel
-from sources.kernels.complexity import complexity, decay, under_mixing
-from sources.kernels.prediction import causal_floor, invariant_floor
+from krohn.sources import kernels
+from krohn.sources.kernels import Kernel
+from krohn.sources.kernels.complexity import complexity, decay, under_mixing
+from krohn.sources.kernels.prediction import causal_floor, invariant_floor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from compiler import gated_rnn
-from compiler.compiled_network import CompiledNetwork
-from compiler.constructions.products import NAME, realise
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from compiler.transformer import Network
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers
+from krohn.compiler import gated_rnn
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions.products import NAME, realise
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.compiler.transformer import Network
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.domains import LARGEST_MATRIX
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -25,16 +30,11 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.real_outputs import Reference, held, outputs
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.domains import LARGEST_MATRIX
-from program.errors import Refused
-from program.wording import at_most
-from sources import linear_dynamics, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.forms import driven
-from sources.linear_systems import LinearSystem
-from verify.testing.simulation_result import Simulation
+from krohn.sources import linear_dynamics, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.linear_systems import LinearSystem
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
             if linear_dynamics.named(text) is not None:
                 raise KrohnError(
                     f"{text} says vectors of numbers, and networks read letters; from "
-                    "Python sources.linear_dynamics has it, with its Kalman filter"
+                    "Python krohn.sources.linear_dynamics has it, with its Kalman filter"
                 )
             found = linear_systems.named(text)
         except Refused as reason:

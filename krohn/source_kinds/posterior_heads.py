@@ -5,28 +5,28 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.wording import count
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from compiler.posterior_head import CONSTRUCTIONS, network
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.compiler.posterior_head import CONSTRUCTIONS, network
+from krohn.network.architecture import parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, letters_in
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
-from network.architecture import parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.wording import at_most
-from sources import posterior_heads
-from sources.hidden_markov.identifiability import freedom
-from sources.hidden_markov.masked import Task
-from sources.posterior_heads import PosteriorHead
-from verify.checker.real_networks import Established
-from verify.proof import prove, shown_of
-from verify.testing.simulation_result import Simulation
+from krohn.sources import posterior_heads
+from krohn.sources.hidden_markov.identifiability import freedom
+from krohn.sources.hidden_markov.masked import Task
+from krohn.sources.posterior_heads import PosteriorHead
+from krohn.verify.checker.real_networks import Established
+from krohn.verify.proof import prove, shown_of
+from krohn.verify.testing.simulation_result import Simulation
 
 PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
 TOGETHER = 16

@@ -5,10 +5,10 @@ from itertools import groupby
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from sources.written_letters import written
+from krohn.algebra.errors import KrohnError
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
+from krohn.sources.written_letters import written
 
 
 def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
 from krohn.progress import Progress
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.domains import IntArray
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
 BATCH = 256
 
@@ -37,7 +37,7 @@ def outputs(file: ModelFile, words: IntArray) -> FloatArray:
     """``(batch, length, n)``: what the network says."""
     import torch
 
-    from network.model import Model
+    from krohn.network.model import Model
 
     longest = file.header["claim"]["length"]
     if longest is not None and words.shape[1] > longest:
@@ -91,7 +91,7 @@ def first_wrong(
     Returns:
         Which of the batch it is, and None for the other if there is none.
     """
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
     off = np.abs(wanted - found)
     near = np.all((off <= most) | np.isnan(wanted), axis=2)  # what is no number is not

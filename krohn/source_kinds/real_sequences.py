@@ -10,9 +10,9 @@ To add such a source, derive from `RealSequences`, and give
 - ``adversarial``: inputs that are made to be bad for the network of a file.
 
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
-``least`` where short inputs mean nothing. Its network is a kind of `network.architecture`
-that answers ``"reals"`` with a class in `network.real_model.NETWORKS`; its check is an
-entry of `verify.checker.registry.REAL`.
+``least`` where short inputs mean nothing. Its network is a kind of `krohn.network.architecture`
+that answers ``"reals"`` with a class in `krohn.network.real_model.NETWORKS`; its check is an
+entry of `krohn.verify.checker.registry.REAL`.
 """
 
 from abc import abstractmethod
@@ -22,22 +22,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from algebra.wording import exactly
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import exactly
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
 from krohn.source_kinds.real_outputs import first_wrong
 from krohn.source_kinds.written_vectors import vectors
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.domains import IntArray
-from program.errors import Refused
-from program.wording import at_most
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -273,7 +273,7 @@ def said(file: ModelFile, inputs: FloatArray) -> FloatArray:
     """``(batch, t, o)``: what the network says of ``(batch, t, d)``, in its format."""
     import torch
 
-    from network.real_model import real_network
+    from krohn.network.real_model import real_network
 
     network = real_network(file)
     dtype = getattr(torch, file.precision.name)

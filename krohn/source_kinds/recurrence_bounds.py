@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from compiler.constructions.chain_of_thought import LOCAL, block_size
-from network.attention_kind import Sparse
-from network.precision import Precision
-from program.chain_of_thought import ChainOfThought
-from verify.attention_limits.prompt_memory import (
+from krohn.compiler.constructions.chain_of_thought import LOCAL, block_size
+from krohn.network.attention_kind import Sparse
+from krohn.network.precision import Precision
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.verify.attention_limits.prompt_memory import (
     least_width,
     linear_bits,
     sparse_bits,

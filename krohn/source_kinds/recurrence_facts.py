@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from program.chain_of_thought import ChainOfThought, Step
-from program.domains import IntArray
-from verify.attention_limits.prompt_memory import collision
+from krohn.program.chain_of_thought import ChainOfThought, Step
+from krohn.program.domains import IntArray
+from krohn.verify.attention_limits.prompt_memory import collision
 
 MOST_RUN, MOST_TOKENS = 2**12, 2**21
 """Prompts that are continued to tell texts apart; tokens of all of them."""

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork, compile_program
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.attention_kind import Sparse
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.program.rewriting import KIND, LAST, Line, Rewriting
+from krohn.program.rewriting_program import program_of
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
-from network.attention_kind import Sparse
-from network.modelfile import ModelFile
-from program.errors import Refused
-from program.rewriting import KIND, LAST, Line, Rewriting
-from program.rewriting_program import program_of
-from sources import rewriting
-from sources.rewriting.arithmetic import no_value
-from sources.rewriting.samples import random_line
-from verify.testing.simulation_result import Simulation
+from krohn.sources import rewriting
+from krohn.sources.rewriting.arithmetic import no_value
+from krohn.sources.rewriting.samples import random_line
+from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -190,7 +190,7 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """A line as a person writes it, with blanks between letters or without.
 
     Of several letters that a text can begin with the longest one is read, and of digits
-    all that follow each other, as in `sources.written_letters`. What stands at the end of
+    all that follow each other, as in `krohn.sources.written_letters`. What stands at the end of
     a line may be written too.
 
     Raises:

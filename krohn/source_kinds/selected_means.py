@@ -4,20 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from compiler.selected_mean import NAME, selected_mean
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.compiler.selected_mean import NAME, selected_mean
+from krohn.network.architecture import parameters
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
-from network.architecture import parameters
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.wording import at_most
-from sources.attention_targets import selected_means
-from sources.attention_targets.selected_means import (
+from krohn.sources.attention_targets import selected_means
+from krohn.sources.attention_targets.selected_means import (
     GRAVITY,
     NEAREST,
     SELECTION,

@@ -6,22 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from compiler.bounds import check_written
-from compiler.compiled_network import CompiledNetwork, compile_program
-from compiler.errors import CompileError
-from compiler.pipeline import Options
+from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers
+from krohn.compiler.bounds import check_written
+from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
 from krohn.counting_programs import counting_program
+from krohn.network.modelfile import ModelFile
+from krohn.program.domains import IntArray
+from krohn.program.files import read_text
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes, stated
-from network.modelfile import ModelFile
-from program.domains import IntArray
-from program.files import read_text
-from sources import counting
-from sources.sequence_functions import ProgramError, Realised, SequenceFunction, parse
-from sources.sequence_functions.catalogue import FUNCTIONS
-from verify.testing.simulation_result import Simulation
+from krohn.sources import counting
+from krohn.sources.sequence_functions import (
+    ProgramError,
+    Realised,
+    SequenceFunction,
+    parse,
+)
+from krohn.sources.sequence_functions.catalogue import FUNCTIONS
+from krohn.verify.testing.simulation_result import Simulation
 
 PREFIX, SUFFIX = "program:", ".program"
 MOST_BYTES = 1_000_000
@@ -97,7 +102,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What the network says at each letter of a word."""
-        from network.model import Model
+        from krohn.network.model import Model
 
         model = Model(file)
         word = names_in(words, model.letters)
@@ -200,8 +205,8 @@ def _simulated(
     """Hold what the network says against the interpreter, shortest words first."""
     import torch
 
-    from network.model import Model
-    from verify.testing.counterexample import Counterexample, differs
+    from krohn.network.model import Model
+    from krohn.verify.testing.counterexample import Counterexample, differs
 
     model, done = Model(file), 0
     total = sum(map(len, every_length))

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from krohn.network.modelfile import ModelFile
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.progress import Progress
-from network.modelfile import ModelFile
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 BATCH = 256
 
@@ -50,9 +50,9 @@ def decoded(file: ModelFile, source: ChainOfThought, prompts: IntArray) -> IntAr
     """
     import torch
 
-    from network.decoding import BLANK, decode
-    from network.model import Model
-    from network.transformer import Transformer
+    from krohn.network.decoding import BLANK, decode
+    from krohn.network.model import Model
+    from krohn.network.transformer import Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)
@@ -70,7 +70,7 @@ def simulated(
     every: bool = False,
 ) -> Simulation:
     """Hold what the network writes against the reference, in batches."""
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
     for at in range(0, len(prompts), BATCH):
         batch = prompts[at : at + BATCH]

@@ -5,26 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from compiler.compiled_network import CompiledNetwork
-from compiler.constructions.blocks import NAME
-from compiler.constructions.products import realise
-from compiler.errors import CompileError
-from compiler.pipeline import Options
 from krohn.claimed_answers import Answers
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions.blocks import NAME
+from krohn.compiler.constructions.products import realise
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.blocks import BLANK, blanks, longest, passes
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, every_word, letters_in
 from krohn.source_kinds.blocks import EXPLAINED, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.blocks import BLANK, blanks, longest, passes
-from program.domains import IntArray
-from program.errors import Refused
-from program.wording import at_most
-from sources.linear_systems import VectorsInBlocks
-from sources.linear_systems.in_blocks import COORDINATE, KIND
-from verify.testing.simulation_result import Simulation
+from krohn.sources.linear_systems import VectorsInBlocks
+from krohn.sources.linear_systems.in_blocks import COORDINATE, KIND
+from krohn.verify.testing.simulation_result import Simulation
 
 
 class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
@@ -143,9 +143,9 @@ def said_by(file: ModelFile, words: IntArray) -> FloatArray:
     """``(batch, T, n)``: what the network says after each letter of words."""
     import torch
 
-    from network.decoding import fed_back
-    from network.model import Model
-    from network.transformer import Transformer
+    from krohn.network.decoding import fed_back
+    from krohn.network.model import Model
+    from krohn.network.transformer import Transformer
 
     source = VectorsInBlocks.from_wire(file.header["source"])
     size, network = source.affine.size, Model(file).network

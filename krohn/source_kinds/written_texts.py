@@ -5,11 +5,11 @@ from typing import Protocol
 
 import numpy as np
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.program.domains import IntArray
 from krohn.progress import Progress
-from network.modelfile import ModelFile
-from program.domains import IntArray
-from verify.testing.simulation_result import Simulation
+from krohn.verify.testing.simulation_result import Simulation
 
 BATCH = 256
 MOST_LINES = 2**16
@@ -45,9 +45,9 @@ def decoded(
     """
     import torch
 
-    from network.decoding import BLANK, decode
-    from network.model import Model
-    from network.transformer import Transformer
+    from krohn.network.decoding import BLANK, decode
+    from krohn.network.model import Model
+    from krohn.network.transformer import Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)
@@ -75,7 +75,7 @@ def simulated(
     every: bool = False,
 ) -> Simulation:
     """Hold what the network writes against the rules, lines of one length together."""
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
     length, done = file.header["claim"]["length"], 0
     for size in sorted({len(line) for line in lines}):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from algebra.errors import KrohnError
-from network.precision import FloatArray
-from program.files import read_text
+from krohn.algebra.errors import KrohnError
+from krohn.network.precision import FloatArray
+from krohn.program.files import read_text
 
 LARGEST_TEXT = 2**24
 """In bytes, of a file of numbers."""

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from network.errors import ExportError
-from network.modelfile import ModelFile
-from program.extras import install
+from krohn.network.errors import ExportError
+from krohn.network.modelfile import ModelFile
+from krohn.program.extras import install
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,14 +56,16 @@ class _Home:
 
 HOMES: Mapping[str, _Home] = {
     "transformer-lens": _Home(
-        "network.exports.transformer_lens", ("transformer_lens",), "transformer-lens"
+        "krohn.network.exports.transformer_lens",
+        ("transformer_lens",),
+        "transformer-lens",
     ),
     "huggingface": _Home(
-        "network.exports.huggingface", ("transformers",), "huggingface"
+        "krohn.network.exports.huggingface", ("transformers",), "huggingface"
     ),
     # What is on disk is proved, which needs all of Krohn.
     "gpt2": _Home("krohn.gpt2", ("transformers",), "huggingface"),
-    "onnx": _Home("network.exports.onnx", ("onnx", "onnxruntime"), "onnx"),
+    "onnx": _Home("krohn.network.exports.onnx", ("onnx", "onnxruntime"), "onnx"),
 }
 """By the names that `krohn export --to` takes."""
 

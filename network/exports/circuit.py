@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from network.errors import ExportError
-from network.modelfile import ModelFile, names
-from network.precision import FloatArray
-from program.errors import Refused
-from program.statement import Channel, Statement, parse
+from krohn.network.errors import ExportError
+from krohn.network.modelfile import ModelFile, names
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.statement import Channel, Statement, parse
 
 FORMAT = "krohn-circuit"
 EMBEDDING, ATTENTION, MLP, READ_OUT = "embedding", "attention", "mlp", "read-out"

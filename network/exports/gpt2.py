@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from network.architecture import kind_of
-from network.errors import ExportError
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.network.architecture import kind_of
+from krohn.network.errors import ExportError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 Activation = Literal["relu", "gelu", "gelu_new"]
 ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_new")

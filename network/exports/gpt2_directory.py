@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from network.errors import ExportError
-from network.exports import circuit, gpt2
-from network.exports.labels import labels
-from network.modelfile import ModelFile
-from program import claim
-from program.errors import Refused
-from program.letter_tokenizer import TOKENIZER, library_files, shown, tokens
+from krohn.network.errors import ExportError
+from krohn.network.exports import circuit, gpt2
+from krohn.network.exports.labels import labels
+from krohn.network.modelfile import ModelFile
+from krohn.program import claim
+from krohn.program.errors import Refused
+from krohn.program.letter_tokenizer import TOKENIZER, library_files, shown, tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -88,7 +88,7 @@ def open_logits(directory: Path) -> "Callable[[Tensor], Tensor]":
     import torch
     from transformers import AutoModelForCausalLM
 
-    from network.exports.huggingface import silent
+    from krohn.network.exports.huggingface import silent
 
     with silent():
         model = AutoModelForCausalLM.from_pretrained(directory)

@@ -1,6 +1,6 @@
 """Hugging Face: a model of its own with its configuration and its tokenizer.
 
-What runs there is the network of `network.model` itself. Whoever imports this module, as
+What runs there is the network of `krohn.network.model` itself. Whoever imports this module, as
 `krohn.huggingface.register` does, makes the automatic classes know the three, so that no
 code comes from the directory that is read.
 """
@@ -28,15 +28,15 @@ from transformers import (
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.utils import logging
 
-from network.architecture import expected_shapes
-from network.errors import ExportError
-from network.exports import Destination, circuit
-from network.exports.labels import labels
-from network.model import NETWORKS, Model, Network
-from network.modelfile import ModelFile
-from network.sparse import is_index
-from network.transformer import Transformer
-from program.letter_tokenizer import BOS, blank
+from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ExportError
+from krohn.network.exports import Destination, circuit
+from krohn.network.exports.labels import labels
+from krohn.network.model import NETWORKS, Model, Network
+from krohn.network.modelfile import ModelFile
+from krohn.network.sparse import is_index
+from krohn.network.transformer import Transformer
+from krohn.program.letter_tokenizer import BOS, blank
 
 KIND = "krohn"
 LETTERS = "letters.json"
@@ -111,7 +111,7 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
             labels: ``(batch, time)``: the right class after each letter, −100 for none;
                 of networks that write, the text itself.
             output_hidden_states: Whether to give the residual stream at the letters, after
-                the embedding and after every sublayer, as `network.model` numbers them.
+                the embedding and after every sublayer, as `krohn.network.model` numbers them.
 
         Raises:
             ValueError: If words are too long, or a token is no letter; if they are padded
@@ -174,7 +174,7 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
     """Letters by name, with blanks between them; without, if each is one character.
 
     Where a name holds a blank, something else stands between letters
-    (`program.letter_tokenizer.blank`).
+    (`krohn.program.letter_tokenizer.blank`).
     """
 
     vocab_files_names: ClassVar[dict[str, str]] = {"vocab_file": LETTERS}

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from network.alphabets import alphabets
-from network.errors import ExportError
-from network.modelfile import ModelFile, names
-from program.errors import Refused
-from program.letter_tokenizer import shown
+from krohn.network.alphabets import alphabets
+from krohn.network.errors import ExportError
+from krohn.network.modelfile import ModelFile, names
+from krohn.program.errors import Refused
+from krohn.program.letter_tokenizer import shown
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-from network.architecture import activations, kind_of
-from network.errors import ExportError
-from network.exports import Destination, circuit
-from network.exports.labels import labels
-from network.exports.onnx_graph import (
+from krohn.network.architecture import activations, kind_of
+from krohn.network.errors import ExportError
+from krohn.network.exports import Destination, circuit
+from krohn.network.exports.labels import labels
+from krohn.network.exports.onnx_graph import (
     BATCH,
     LETTERS,
     LOGITS,
@@ -28,9 +28,9 @@ from network.exports.onnx_graph import (
     letters,
     transformer,
 )
-from network.exports.onnx_recurrent import STEPS, recurrent
-from network.modelfile import ModelFile
-from network.sparse import is_index
+from krohn.network.exports.onnx_recurrent import STEPS, recurrent
+from krohn.network.modelfile import ModelFile
+from krohn.network.sparse import is_index
 
 OPSET = 20
 """The first with GeLU."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from network.architecture import activations, causal
-from network.attention_kind import Linear, Rectified, Sparse, attention_kind
-from network.modelfile import ModelFile
+from krohn.network.architecture import activations, causal
+from krohn.network.attention_kind import Linear, Rectified, Sparse, attention_kind
+from krohn.network.modelfile import ModelFile
 
 LETTERS, LOGITS = "letters", "logits"
 BATCH, TIME = "batch", "time"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from onnx import TensorProto, helper
 
-from network.exports.onnx_graph import BATCH, LOGITS, Graph
-from network.modelfile import ModelFile
+from krohn.network.exports.onnx_graph import BATCH, LOGITS, Graph
+from krohn.network.modelfile import ModelFile
 
 HELD = ("h.before", "c.before")
 """What is remembered of the letters so far; only an LSTM has a cell."""

@@ -16,13 +16,13 @@ import torch
 from safetensors.numpy import load_file, save_file
 from torch import Tensor
 
-from network.architecture import activations, causal, kind_of
-from network.attention_kind import Softmax, attention_kind
-from network.errors import ExportError
-from network.exports import Destination, circuit
-from network.exports.labels import labels
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.network.architecture import activations, causal, kind_of
+from krohn.network.attention_kind import Softmax, attention_kind
+from krohn.network.errors import ExportError
+from krohn.network.exports import Destination, circuit
+from krohn.network.exports.labels import labels
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 ACTIVATIONS = ("relu", "gelu")
 """Those of Krohn that TransformerLens has under the same name."""

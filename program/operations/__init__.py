@@ -3,8 +3,8 @@
 A new file is found by itself, and imported where a Program has its operation.
 """
 
-from program.by_name import load
-from program.operations.base import Operation
+from krohn.program.by_name import load
+from krohn.program.operations.base import Operation
 
 
 def operation_named(name: str) -> type[Operation] | None:

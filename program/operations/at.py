@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray, Values
-from program.errors import demand
-from program.operations.base import Frame, LookBack
+from krohn.program.domains import IntArray, Values
+from krohn.program.errors import demand
+from krohn.program.operations.base import Frame, LookBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class At(LookBack):
     x = Σ_b 2^b·digits[b]. Every digit is a channel with values 0 and 1, and there are as
     many as T has binary digits, ``length.bit_length()``: so no table turns a number into
     digits. They come from `Position` channels, one for each digit, which the head that
-    finds a position fetches with its number (`compiler.constructions.pointers`). It has
+    finds a position fetches with its number (`krohn.compiler.constructions.pointers`). It has
     no memory: every value so far might be asked for.
     """
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray
-from program.operations.at import At
+from krohn.program.domains import IntArray
+from krohn.program.operations.at import At
 
 
 @dataclass(frozen=True, slots=True)

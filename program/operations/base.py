@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     LARGEST,
     AnyArray,
     BoolArray,
@@ -17,7 +17,7 @@ from program.domains import (
     PossibleValues,
     Values,
 )
-from program.errors import demand
+from krohn.program.errors import demand
 
 
 class Frame(NamedTuple):

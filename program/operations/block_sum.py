@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import MOST, AnyArray, BoolArray, IntArray, Values
-from program.errors import Refused, demand
-from program.operations.base import Frame, Operation
+from krohn.program.domains import MOST, AnyArray, BoolArray, IntArray, Values
+from krohn.program.errors import Refused, demand
+from krohn.program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)

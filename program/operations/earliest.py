@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from program.operations.base import Flagged, Memory
+from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
+from krohn.program.operations.base import Flagged, Memory
 
 NOTHING = -1
 """What the cell holds until a flag comes."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from program.operations.base import Flagged, Memory, last
+from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
+from krohn.program.operations.base import Flagged, Memory, last
 
 
 @dataclass(frozen=True, slots=True)

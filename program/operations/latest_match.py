@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from program.operations.base import Match, Memory, last
+from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
+from krohn.program.operations.base import Match, Memory, last
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from program.domains import IntArray, Values
-from program.errors import Refused, demand
-from program.functions import FUNCTIONS, AnyFunction
-from program.operations.base import Frame, Operation
+from krohn.program.domains import IntArray, Values
+from krohn.program.errors import Refused, demand
+from krohn.program.functions import FUNCTIONS, AnyFunction
+from krohn.program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)

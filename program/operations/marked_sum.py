@@ -6,10 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues, Values
-from program.errors import Refused
-from program.operations.base import Frame, Memory, Operation, demand_flag
-from program.operations.prefix_sum import grown, totals
+from krohn.program.domains import (
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    PossibleValues,
+    Values,
+)
+from krohn.program.errors import Refused
+from krohn.program.operations.base import Frame, Memory, Operation, demand_flag
+from krohn.program.operations.prefix_sum import grown, totals
 
 
 @dataclass(frozen=True, slots=True)

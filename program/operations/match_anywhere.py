@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray
-from program.operations.base import Match, last
+from krohn.program.domains import IntArray
+from krohn.program.operations.base import Match, last
 
 
 @dataclass(frozen=True, slots=True)

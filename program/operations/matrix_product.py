@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from program.domains import AnyArray, IntArray, Matrices, Values
-from program.errors import demand
-from program.operations.base import Frame, Operation
+from krohn.program.domains import AnyArray, IntArray, Matrices, Values
+from krohn.program.errors import demand
+from krohn.program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from program.domains import AnyArray, IntArray, Matrices, Values
-from program.errors import demand
-from program.numbers import reals
-from program.operations.base import Frame, Operation
+from krohn.program.domains import AnyArray, IntArray, Matrices, Values
+from krohn.program.errors import demand
+from krohn.program.numbers import reals
+from krohn.program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     MOST,
     BoolArray,
     ChannelDomain,
@@ -16,8 +16,8 @@ from program.domains import (
     beside,
     places,
 )
-from program.errors import demand
-from program.operations.base import Frame, Memory, Operation
+from krohn.program.errors import demand
+from krohn.program.operations.base import Frame, Memory, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import (
+from krohn.program.domains import (
     BoolArray,
     ChannelDomain,
     IntArray,
@@ -14,8 +14,8 @@ from program.domains import (
     PossibleValues,
     Values,
 )
-from program.errors import demand
-from program.operations.base import Frame, LookBack, Memory
+from krohn.program.errors import demand
+from krohn.program.operations.base import Frame, LookBack, Memory
 
 
 @dataclass(frozen=True, slots=True)

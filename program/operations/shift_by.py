@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray
-from program.operations.base import LookBack
+from krohn.program.domains import IntArray
+from krohn.program.operations.base import LookBack
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray, Values
-from program.errors import demand
-from program.operations.base import Flagged, Frame, last
+from krohn.program.domains import IntArray, Values
+from krohn.program.errors import demand
+from krohn.program.operations.base import Flagged, Frame, last
 
 MOST_LEVELS = 63
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import IntArray, Values
-from program.operations.base import Frame, Operation
+from krohn.program.domains import IntArray, Values
+from krohn.program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)

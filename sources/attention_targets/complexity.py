@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.attention_targets.pod import Pod, Quadrature
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.attention_targets.pod import Pod, Quadrature
 
 TAIL = 2
 """The decay is fitted on the singular values from this one on: σ_1 is often a mean."""

@@ -9,8 +9,8 @@ from math import prod
 from random import Random
 from typing import Any, TypeAlias
 
-from program.errors import demand
-from program.numbers import reals
+from krohn.program.errors import demand
+from krohn.program.numbers import reals
 
 KIND = "grid-function"
 EXAMPLES = {

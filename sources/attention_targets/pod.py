@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.polynomial import legendre
 
-from program.domains import FloatArray
-from program.errors import demand
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
 
 Coupling: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """ρ: points ``(a, d)`` and ``(b, d)`` to logits ``(a, b)``."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import Refused, demand
-from program.numbers import real_array
-from sources.attention_targets.pod import decompose, gauss_legendre
-from sources.attention_targets.sine_series import SineSeries
-from sources.attention_targets.target import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import real_array
+from krohn.sources.attention_targets.pod import decompose, gauss_legendre
+from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.target import (
     MOST_POINTS,
     MOST_RANK,
     NODES,

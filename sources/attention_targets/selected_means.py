@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import Refused, demand
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused, demand
 
 KIND = "selected-mean"
 NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"

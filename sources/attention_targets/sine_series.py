@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
 
 SETTLED = 3
 """Slopes are fitted from this m on."""

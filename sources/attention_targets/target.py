@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import real, reals
-from sources.attention_targets.pod import Pod, decompose, gauss_legendre
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real, reals
+from krohn.sources.attention_targets.pod import Pod, decompose, gauss_legendre
 
 KIND = "attention-target"
 MOST_POINTS, MOST_RANK, MOST_VALUES, LONGEST = 2**12, 64, 16, 4096

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from program.errors import demand
-from sources.attention_targets.grid_function import (
+from krohn.program.errors import demand
+from krohn.sources.attention_targets.grid_function import (
     GridFunction,
     Inputs,
     Point,

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from program.errors import demand
-from sources.counting.builder import Builder
-from sources.counting.function import function
-from sources.counting.program import (
+from krohn.program.errors import demand
+from krohn.sources.counting.builder import Builder
+from krohn.sources.counting.function import function
+from krohn.sources.counting.program import (
     Comparison,
     CountingProgram,
     Formula,
@@ -13,8 +13,8 @@ from sources.counting.program import (
     Letter,
     Negation,
 )
-from sources.counting.text import SUFFIX, parse
-from sources.counting.writing import written
+from krohn.sources.counting.text import SUFFIX, parse
+from krohn.sources.counting.writing import written
 
 __all__ = [
     "CATALOGUE",

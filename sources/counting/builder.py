@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 from math import gcd
 
-from program.errors import demand
-from sources.counting.program import (
+from krohn.program.errors import demand
+from krohn.sources.counting.program import (
     Comparison,
     CountingProgram,
     Counts,

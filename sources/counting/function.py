@@ -1,7 +1,7 @@
 """Counting programs as sequence functions: one head for each sum of counts."""
 
-from program.errors import demand
-from sources.counting.program import (
+from krohn.program.errors import demand
+from krohn.sources.counting.program import (
     Comparison,
     CountingProgram,
     Counts,
@@ -9,7 +9,7 @@ from sources.counting.program import (
     Letter,
     Negation,
 )
-from sources.sequence_functions import Channel, SequenceFunction, program
+from krohn.sources.sequence_functions import Channel, SequenceFunction, program
 
 MOST_TOGETHER = 8
 """Flags that one table joins: it has 2^8 rows."""

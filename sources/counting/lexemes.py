@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from program.errors import Refused
+from krohn.program.errors import Refused
 
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+)|(?P<letter>Q_(?:\"[^\"\s]+\"|[^\W_]\w*|[^\w\s]))"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
+from krohn.program.domains import BoolArray, IntArray
 
 Counts = tuple[tuple[int, int], ...]
 """A sum of counts: numbers of formulas, in order, each with its factor, which is not 0."""

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from program.errors import Refused, demand
-from sources.counting.builder import Builder
-from sources.counting.lexemes import Lexeme, lexemes_of
-from sources.counting.program import CountingProgram
+from krohn.program.errors import Refused, demand
+from krohn.sources.counting.builder import Builder
+from krohn.sources.counting.lexemes import Lexeme, lexemes_of
+from krohn.sources.counting.program import CountingProgram
 
 SUFFIX = ".crasp"
 MOST_CHARACTERS, MOST_LINES, MOST_CASES = 2_000, 10_000, 256

@@ -1,6 +1,6 @@
 """Counting programs as the text that is read again."""
 
-from sources.counting.program import (
+from krohn.sources.counting.program import (
     Comparison,
     CountingProgram,
     Counts,

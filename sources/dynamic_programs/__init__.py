@@ -7,11 +7,11 @@ chain of thought that a network is compiled from.
 import re
 from pathlib import Path
 
-from program import files
-from program.errors import demand
-from sources.dynamic_programs.dynamic_program import DynamicProgram, Table
-from sources.dynamic_programs.reading import read_text
-from sources.dynamic_programs.syntax import MOST_TEXT
+from krohn.program import files
+from krohn.program.errors import demand
+from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
+from krohn.sources.dynamic_programs.reading import read_text
+from krohn.sources.dynamic_programs.syntax import MOST_TEXT
 
 __all__ = [
     "DynamicProgram",

@@ -4,12 +4,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
-from program.errors import Refused, demand
-from program.expression_bounds import Bounds, Interval
-from program.expressions import Expression, argument, read
-from sources.dynamic_programs.rules import Read, Rule, shape
-from sources.dynamic_programs.terms import Term
+from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
+from krohn.program.errors import Refused, demand
+from krohn.program.expression_bounds import Bounds, Interval
+from krohn.program.expressions import Expression, argument, read
+from krohn.sources.dynamic_programs.rules import Read, Rule, shape
+from krohn.sources.dynamic_programs.terms import Term
 
 BAR, COMMA, SEPARATOR, END = "|", ",", "<sep>", "<eos>"
 MOST_NUMBERS = 2048

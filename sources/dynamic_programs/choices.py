@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from program.errors import demand
-from sources.dynamic_programs.terms import (
+from krohn.program.errors import demand
+from krohn.sources.dynamic_programs.terms import (
     Term,
     Value,
     bit,

@@ -7,11 +7,11 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from program.chain_of_thought import ChainOfThought
-from program.errors import Refused, demand
-from sources.dynamic_programs.assembly import Comma, Input, Number, assembled
-from sources.dynamic_programs.choices import choose, joined
-from sources.dynamic_programs.terms import (
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.errors import Refused, demand
+from krohn.sources.dynamic_programs.assembly import Comma, Input, Number, assembled
+from krohn.sources.dynamic_programs.choices import choose, joined
+from krohn.sources.dynamic_programs.terms import (
     Cell,
     Term,
     Value,

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TypeAlias
 
-from program.domains import LARGEST
-from program.errors import Refused, demand
-from sources.dynamic_programs.choices import choose, joined
-from sources.dynamic_programs.dynamic_program import DynamicProgram, Table, so_far
-from sources.dynamic_programs.number_table import NumberTable
-from sources.dynamic_programs.syntax import COMPARISONS, Node
-from sources.dynamic_programs.terms import (
+from krohn.program.domains import LARGEST
+from krohn.program.errors import Refused, demand
+from krohn.sources.dynamic_programs.choices import choose, joined
+from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table, so_far
+from krohn.sources.dynamic_programs.number_table import NumberTable
+from krohn.sources.dynamic_programs.syntax import COMPARISONS, Node
+from krohn.sources.dynamic_programs.terms import (
     Cell,
     Value,
     bit,

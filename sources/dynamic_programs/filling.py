@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from program.errors import Refused, demand
-from sources.dynamic_programs.dynamic_program import MOST_TOKENS, Table
-from sources.dynamic_programs.evaluation import Evaluator, Index, Later, Scope
-from sources.dynamic_programs.syntax import Node, Statement
+from krohn.program.errors import Refused, demand
+from krohn.sources.dynamic_programs.dynamic_program import MOST_TOKENS, Table
+from krohn.sources.dynamic_programs.evaluation import Evaluator, Index, Later, Scope
+from krohn.sources.dynamic_programs.syntax import Node, Statement
 
 MOST_PROBED = 500
 """Cells that are looked at to find a circle."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from program.errors import Refused, demand
+from krohn.program.errors import Refused, demand
 
 _TOKEN = re.compile(
     r"[ \t]*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|'(?P<letter>[^'\s]+)'"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from program.errors import demand
-from sources.dynamic_programs.choices import MOST_ENTRIES, entry, position
-from sources.dynamic_programs.terms import Term, Value
+from krohn.program.errors import demand
+from krohn.sources.dynamic_programs.choices import MOST_ENTRIES, entry, position
+from krohn.sources.dynamic_programs.terms import Term, Value
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from program.domains import LARGEST
-from program.errors import Refused, demand
-from sources.dynamic_programs.dynamic_program import DynamicProgram, letters
-from sources.dynamic_programs.evaluation import Scope
-from sources.dynamic_programs.filling import Filler
-from sources.dynamic_programs.number_table import NumberTable
-from sources.dynamic_programs.syntax import Node, Statement, parse
+from krohn.program.domains import LARGEST
+from krohn.program.errors import Refused, demand
+from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, letters
+from krohn.sources.dynamic_programs.evaluation import Scope
+from krohn.sources.dynamic_programs.filling import Filler
+from krohn.sources.dynamic_programs.number_table import NumberTable
+from krohn.sources.dynamic_programs.syntax import Node, Statement, parse
 
 
 def read_text(

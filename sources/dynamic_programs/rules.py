@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from program.errors import demand
-from program.expressions import (
+from krohn.program.errors import demand
+from krohn.program.expressions import (
     Expression,
     argument,
     differs,
@@ -18,7 +18,7 @@ from program.expressions import (
     rectified,
     value,
 )
-from sources.dynamic_programs.terms import Cell, Term
+from krohn.sources.dynamic_programs.terms import Cell, Term
 
 MOST_ATOMS, MOST_PAIRS = 4096, 1024
 Ends: TypeAlias = list[tuple[int, int]]

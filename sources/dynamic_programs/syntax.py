@@ -7,8 +7,8 @@ too long is refused with its line.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from program.errors import demand
-from sources.dynamic_programs.lexemes import FOLDS, Words, statements_of
+from krohn.program.errors import demand
+from krohn.sources.dynamic_programs.lexemes import FOLDS, Words, statements_of
 
 MOST_TEXT, MOST_DIGITS, DEEPEST, MOST_SIGNS = 2**16, 9, 30, 100
 """Characters of a text; digits of a number; nesting and operators of a line."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from program.domains import LARGEST
-from program.errors import Refused, demand
+from krohn.program.domains import LARGEST
+from krohn.program.errors import Refused, demand
 
 MOST_FACTOR, MOST_NODES, DEEPEST = 64, 2000, 100
 """Values of the smaller factor of a product; nodes of a term, and how deep they are."""

@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from program.errors import demand
-from program.files import read_text
-from sources.grammars.bounded import DEEPEST, cut
-from sources.grammars.grammar import END, Grammar, Rule
-from sources.grammars.text import MOST_TEXT, SUFFIX, parse
-from sources.grammars.words import HIDDEN, Words, sentences
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.errors import demand
+from krohn.program.files import read_text
+from krohn.sources.grammars.bounded import DEEPEST, cut
+from krohn.sources.grammars.grammar import END, Grammar, Rule
+from krohn.sources.grammars.text import MOST_TEXT, SUFFIX, parse
+from krohn.sources.grammars.words import HIDDEN, Words, sentences
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 __all__ = [
     "CATALOGUE",

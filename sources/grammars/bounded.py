@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from program.errors import Refused, demand
-from sources.grammars.grammar import END, Grammar, closed
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.errors import Refused, demand
+from krohn.sources.grammars.grammar import END, Grammar, closed
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_STACKS, DEEPEST = 1024, 64
 Rest = tuple[str, ...]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from program.errors import Refused, demand
+from krohn.program.errors import Refused, demand
 
 END = "#"
 """What stands between sentences; no grammar has it as a letter."""

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from sources.grammars.grammar import Grammar
-from sources.grammars.words import Words, floats
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.sources.grammars.grammar import Grammar
+from krohn.sources.grammars.words import Words, floats
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_WORDS = 50_000
 SMALL = 1e-14

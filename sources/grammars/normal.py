@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import IntArray
-from program.errors import demand
-from sources.grammars.grammar import Grammar, closed
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.sources.grammars.grammar import Grammar, closed
 
 MOST_PAIRS = 20_000
 Numbers = npt.NDArray[Any]

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from program.errors import Refused, demand
-from sources.grammars.grammar import Grammar, Rule
+from krohn.program.errors import Refused, demand
+from krohn.sources.grammars.grammar import Grammar, Rule
 
 SUFFIX = ".pcfg"
 MOST_TEXT = 1_000_000

@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from sources.grammars.grammar import Grammar
-from sources.grammars.normal import Numbers, Weights, normal, numbers_of
-from sources.written_letters import written
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.sources.grammars.grammar import Grammar
+from krohn.sources.grammars.normal import Numbers, Weights, normal, numbers_of
+from krohn.sources.written_letters import written
 
 HIDDEN = "_"
 """How a person writes a letter that is not told."""

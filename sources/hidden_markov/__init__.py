@@ -1,6 +1,6 @@
 """Hidden Markov models, and the beliefs that their filter holds."""
 
-from sources.hidden_markov.families import EXAMPLES, FAMILIES, named
-from sources.hidden_markov.model import KIND, HiddenMarkovModel
+from krohn.sources.hidden_markov.families import EXAMPLES, FAMILIES, named
+from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 __all__ = ["EXAMPLES", "FAMILIES", "KIND", "HiddenMarkovModel", "named"]

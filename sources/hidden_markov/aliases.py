@@ -4,8 +4,8 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
 
 Pair = tuple[FloatArray, FloatArray]
 """Emissions, or means, ``(d, k)``; and transitions ``(k, k)``."""

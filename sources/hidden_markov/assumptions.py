@@ -7,11 +7,11 @@ vary in all directions.
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.hidden_markov.forms import undriven
-from sources.hidden_markov.memory import MOST_NUMBERS
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.forms import undriven
+from krohn.sources.hidden_markov.memory import MOST_NUMBERS
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 SAME = 1e-12
 """Up to this a letter's law is said to be the same from all states that lead to one."""

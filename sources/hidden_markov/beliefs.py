@@ -6,8 +6,8 @@ from math import gcd
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray, IntArray
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_BELIEFS = 4096
 """How many beliefs are looked at; there are 36 of RRXOR, and 76 of Cyclic-HARD5,5."""

@@ -6,9 +6,9 @@ from math import inf
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_BEFORE, MOST_COLUMNS = 10, 1024
 """Letters before a context, and beliefs after these, that are looked at."""

@@ -15,13 +15,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import real_array
-from sources.hidden_markov.fitting import nearest
-from sources.hidden_markov.identifiability import moves
-from sources.hidden_markov.masked import Task, predictor, reversed_chain
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real_array
+from krohn.sources.hidden_markov.fitting import nearest
+from krohn.sources.hidden_markov.identifiability import moves
+from krohn.sources.hidden_markov.masked import Task, predictor, reversed_chain
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 DRAWS, SWEEPS = 8, 1000
 """How many random pairs (u, v) are tried; how often the best factors are fitted again."""

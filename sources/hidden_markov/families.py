@@ -2,7 +2,7 @@
 
 The families are those of Hu et al. 2024, section 3; those of `PROCESSES` have no
 numbers. A name means the same bytes on every machine, for the same reasons as in
-`sources.linear_systems.families`.
+`krohn.sources.linear_systems.families`.
 """
 
 import re
@@ -11,11 +11,11 @@ from random import Random
 
 import numpy as np
 
-from program.domains import LARGEST_MATRIX
-from program.errors import demand
-from sources import linear_systems
-from sources.hidden_markov.model import HiddenMarkovModel
-from sources.hidden_markov.processes import PROCESSES
+from krohn.program.domains import LARGEST_MATRIX
+from krohn.program.errors import demand
+from krohn.sources import linear_systems
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.hidden_markov.processes import PROCESSES
 
 ENTERED = 1 / 120
 """How likely Cyclic-HARD leaves its first stage: 1/T at the length of the paper."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from program.domains import FloatArray
-from sources.hidden_markov.identifiability import derivative
-from sources.hidden_markov.masked import Task, predictor, stationary
+from krohn.program.domains import FloatArray
+from krohn.sources.hidden_markov.identifiability import derivative
+from krohn.sources.hidden_markov.masked import Task, predictor, stationary
 
 STEPS = 100
 """How many steps are tried."""

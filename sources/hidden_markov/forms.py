@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from sources.hidden_markov.model import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem
 
 BEFORE = "start"
 """The state before the first letter of a model that says a letter in each state."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from program.domains import FloatArray
-from sources.hidden_markov.masked import Task, predictor, stationary
-from sources.hidden_markov.model import SUM
+from krohn.program.domains import FloatArray
+from krohn.sources.hidden_markov.masked import Task, predictor, stationary
+from krohn.sources.hidden_markov.model import SUM
 
 STEP = float(np.finfo(np.float64).eps ** (1 / 3))
 """Of a central difference: its errors of rounding and of curvature are equal then."""

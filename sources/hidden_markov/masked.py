@@ -12,9 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.hidden_markov.model import SUM, HiddenMarkovModel
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
 
 LATEST = 9
 """The last time that a task names: times are digits."""

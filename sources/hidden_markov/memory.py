@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.hidden_markov.forms import undriven
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.forms import undriven
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_NUMBERS = 2**22
 """Entries of the beliefs after all words that are listed at once."""

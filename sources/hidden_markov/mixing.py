@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.domains import BoolArray, FloatArray, IntArray
-from program.errors import demand
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 NEAR = 0.1
 """Two beliefs that differ by so much in total variation are said to be mixed."""

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from program.numbers import real_array, reals, whole
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real_array, reals, whole
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""

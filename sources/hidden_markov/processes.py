@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sources.hidden_markov.forms import unifilar
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import unifilar
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 
 def golden_mean() -> HiddenMarkovModel:

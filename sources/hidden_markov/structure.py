@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from program.domains import FloatArray
-from sources.hidden_markov.beliefs import Beliefs, reachable
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import FloatArray
+from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_STEPS = 2**22
 """How many states of how many supports are looked at before a property stays open."""

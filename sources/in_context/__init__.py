@@ -1,6 +1,6 @@
 """Learning in context: prompts, and the gradient descent that a network does on them."""
 
-from sources.in_context.gradient_descent import (
+from krohn.sources.in_context.gradient_descent import (
     Regression,
     condition,
     descent,
@@ -10,7 +10,7 @@ from sources.in_context.gradient_descent import (
     regression,
     rounding,
 )
-from sources.in_context.prompts import (
+from krohn.sources.in_context.prompts import (
     DELIMITER,
     EXAMPLES,
     KIND,

@@ -10,16 +10,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.hidden_markov import HiddenMarkovModel
-from sources.in_context.gradient_descent import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.in_context.gradient_descent import (
     Regression,
     descent,
     least_squares,
     regression,
 )
-from sources.in_context.prompts import InContext, Prompt
+from krohn.sources.in_context.prompts import InContext, Prompt
 
 MOST_WORDS = 2**16
 """How many words of L + M letters are listed at most."""

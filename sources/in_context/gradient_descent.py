@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from sources.in_context.prompts import InContext, Prompt
+from krohn.program.domains import FloatArray, IntArray
+from krohn.sources.in_context.prompts import InContext, Prompt
 
 Exact = list[list[Fraction]]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import Refused, demand
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused, demand
 
 KIND = "context-learner"
 """What it is called in the header of a model file."""

@@ -7,7 +7,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from sources.kernels.kernel import Kernel, Mode
+from krohn.sources.kernels.kernel import Kernel, Mode
 
 MOST_STEPS = 2**20
 

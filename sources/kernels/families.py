@@ -5,9 +5,9 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from random import Random
 
-from program.errors import demand
-from sources.kernels.kernel import MOST_LENGTH, Kernel, Mode
-from sources.kernels.transforms import mixed, swapped
+from krohn.program.errors import demand
+from krohn.sources.kernels.kernel import MOST_LENGTH, Kernel, Mode
+from krohn.sources.kernels.transforms import mixed, swapped
 
 EXAMPLES = {
     "Exp32": "Σ e^(−s)·x(t − s) of up to 32 real inputs; Exp32,8: e^(−s/8)",

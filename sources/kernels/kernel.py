@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import real_array, reals, whole
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real_array, reals, whole
 
 KIND = "kernel"
 """What it is called in the header of a model file."""

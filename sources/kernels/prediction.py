@@ -6,8 +6,8 @@ and Li, Appendix C. Errors are squared, and their mean is over all times.
 
 import numpy as np
 
-from program.domains import FloatArray
-from sources.kernels.kernel import Kernel
+from krohn.program.domains import FloatArray
+from krohn.sources.kernels.kernel import Kernel
 
 
 def causal_floor(kernel: Kernel) -> float:

@@ -11,9 +11,9 @@ A ``.kernel`` text has a line each for::
 from math import isfinite
 from pathlib import Path
 
-from program.errors import Refused
-from program.files import read_text
-from sources.kernels.kernel import MOST_VALUES, Kernel, Mode
+from krohn.program.errors import Refused
+from krohn.program.files import read_text
+from krohn.sources.kernels.kernel import MOST_VALUES, Kernel, Mode
 
 SUFFIXES = (".kernel", ".csv")
 LARGEST_TEXT = 2**20

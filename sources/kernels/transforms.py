@@ -7,8 +7,8 @@ is none any more (erratum A23). Here filters read x(t − s).
 from collections.abc import Sequence
 from dataclasses import replace
 
-from program.errors import demand
-from sources.kernels.kernel import Kernel, Mode
+from krohn.program.errors import demand
+from krohn.sources.kernels.kernel import Kernel, Mode
 
 
 def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:

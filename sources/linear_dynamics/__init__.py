@@ -1,5 +1,5 @@
 """Linear dynamical systems with noise, and their Kalman filter."""
 
-from sources.linear_dynamics.dynamics import LinearDynamics, named
+from krohn.sources.linear_dynamics.dynamics import LinearDynamics, named
 
 __all__ = ["LinearDynamics", "named"]

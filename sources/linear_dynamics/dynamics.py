@@ -7,10 +7,10 @@ from random import Random
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.linear_systems import LARGEST
-from sources.linear_systems.families import orthogonal
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.linear_systems import LARGEST
+from krohn.sources.linear_systems.families import orthogonal
 
 GOLDEN = (1 + sqrt(5)) / 2
 """φ: the variance of the state before it is observed, in the long run, is φ."""

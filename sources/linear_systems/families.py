@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.linear_systems.system import LinearSystem
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.linear_systems.system import LinearSystem
 
 LARGEST = 64
 """The most states or letters of a name: a product of matrices takes 4n³ units."""

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from program.errors import demand
-from program.numbers import whole
-from sources.linear_systems.system import KIND as PLAIN
-from sources.linear_systems.system import LinearSystem
+from krohn.program.errors import demand
+from krohn.program.numbers import whole
+from krohn.sources.linear_systems.system import KIND as PLAIN
+from krohn.sources.linear_systems.system import LinearSystem
 
 KIND = "vectors-in-blocks"
 """What it is called in the header of a model file."""

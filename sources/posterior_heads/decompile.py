@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources.hidden_markov.masked import Task
-from sources.posterior_heads.families import NEXT, gaussian
-from sources.posterior_heads.head import FARTHEST, LARGEST, PosteriorHead
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources.hidden_markov.masked import Task
+from krohn.sources.posterior_heads.families import NEXT, gaussian
+from krohn.sources.posterior_heads.head import FARTHEST, LARGEST, PosteriorHead
 
 DIRECTIONS, POINTS = 4096, 4096
 """How many directions are followed far out; how many points are looked at."""

@@ -6,13 +6,13 @@ from random import Random
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from sources import hidden_markov
-from sources.hidden_markov.aliases import PRINTED, same_power
-from sources.hidden_markov.masked import Task, factors
-from sources.hidden_markov.model import HiddenMarkovModel
-from sources.posterior_heads.head import LARGEST, PosteriorHead
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.sources import hidden_markov
+from krohn.sources.hidden_markov.aliases import PRINTED, same_power
+from krohn.sources.hidden_markov.masked import Task, factors
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.posterior_heads.head import LARGEST, PosteriorHead
 
 SPREAD = 2.0
 """Random means have coordinates up to this."""

@@ -14,11 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import real, reals
-from sources.hidden_markov.masked import Task, given_state, stationary
-from sources.hidden_markov.model import SUM
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real, reals
+from krohn.sources.hidden_markov.masked import Task, given_state, stationary
+from krohn.sources.hidden_markov.model import SUM
 
 KIND = "posterior-head"
 """What it is called in the header of a model file."""

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from program import files
-from program.errors import demand
-from program.rewriting import Rewriting
-from sources.rewriting.arithmetic import arithmetic, longest_text
-from sources.rewriting.text import MOST_TEXT, read_text
+from krohn.program import files
+from krohn.program.errors import demand
+from krohn.program.rewriting import Rewriting
+from krohn.sources.rewriting.arithmetic import arithmetic, longest_text
+from krohn.sources.rewriting.text import MOST_TEXT, read_text
 
 __all__ = ["EXAMPLES", "SUFFIX", "named", "usual_length"]
 SUFFIX = ".rules"

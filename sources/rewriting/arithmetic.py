@@ -10,9 +10,9 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from program.errors import demand
-from program.functions import Table
-from program.rewriting import Computed, Rewriting, Rule
+from krohn.program.errors import demand
+from krohn.program.functions import Table
+from krohn.program.rewriting import Computed, Rewriting, Rule
 
 NAME = "Arithmetic"
 SIGNS = ("+", "-", "*", "/", "(", ")")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from program.rewriting import Computed, Line, Rewriting, Rule
+from krohn.program.rewriting import Computed, Line, Rewriting, Rule
 
 MOST_TRIES = 50
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from program.errors import Refused, demand
-from program.functions import Table
-from program.rewriting import END, Computed, Rewriting, Rule
+from krohn.program.errors import Refused, demand
+from krohn.program.functions import Table
+from krohn.program.rewriting import END, Computed, Rewriting, Rule
 
 USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
 ARROW, OPENING, CLOSING = "->", "[", "]"

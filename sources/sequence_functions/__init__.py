@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from sources.sequence_functions.builder import SequenceFunction
-from sources.sequence_functions.channel import Channel
-from sources.sequence_functions.errors import ProgramError
-from sources.sequence_functions.realised import Realised
-from sources.sequence_functions.text import parse
+from krohn.sources.sequence_functions.builder import SequenceFunction
+from krohn.sources.sequence_functions.channel import Channel
+from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.realised import Realised
+from krohn.sources.sequence_functions.text import parse
 
 __all__ = [
     "Channel",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from program import (
+from krohn.program import (
     At,
     AtAnywhere,
     Earliest,
@@ -22,12 +22,12 @@ from program import (
     Select,
     Shift,
 )
-from program.domains import joint
-from program.interpreter import interpret
-from program.operations.base import Frame
-from sources.sequence_functions.channel import Channel, Make
-from sources.sequence_functions.errors import ProgramError
-from sources.sequence_functions.lowered_calls import (
+from krohn.program.domains import joint
+from krohn.program.interpreter import interpret
+from krohn.program.operations.base import Frame
+from krohn.sources.sequence_functions.channel import Channel, Make
+from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.lowered_calls import (
     compared,
     difference,
     fetch,
@@ -37,9 +37,9 @@ from sources.sequence_functions.lowered_calls import (
     summed,
     with_constant,
 )
-from sources.sequence_functions.meaning import Value
-from sources.sequence_functions.realisation import Known, Realisation
-from sources.sequence_functions.realised import Realised
+from krohn.sources.sequence_functions.meaning import Value
+from krohn.sources.sequence_functions.realisation import Known, Realisation
+from krohn.sources.sequence_functions.realised import Realised
 
 HERE = Path(__file__).parent
 MOST_CLASSES = 10_000

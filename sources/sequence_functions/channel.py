@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from sources.sequence_functions.errors import ProgramError
-from sources.sequence_functions.realisation import Known, Realisation
+from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.realisation import Known, Realisation
 
 if TYPE_CHECKING:
-    from sources.sequence_functions.builder import SequenceFunction
+    from krohn.sources.sequence_functions.builder import SequenceFunction
 
 Make = Callable[[Realisation, str, list[Known]], Known]
 """Adds a channel of a name, from those that it reads."""

@@ -1,6 +1,6 @@
 """The one error that the writer of a sequence function sees."""
 
-from program.errors import KrohnError
+from krohn.program.errors import KrohnError
 
 
 class ProgramError(KrohnError, ValueError):

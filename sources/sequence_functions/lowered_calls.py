@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from program import At, LookBack, Match, Position, PrefixSum
-from program.expressions import Expression, argument, gate, greater, number
-from sources.sequence_functions.errors import ProgramError
-from sources.sequence_functions.meaning import Meaning, Value, code_of, offset
-from sources.sequence_functions.realisation import Known, Realisation
+from krohn.program import At, LookBack, Match, Position, PrefixSum
+from krohn.program.expressions import Expression, argument, gate, greater, number
+from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.meaning import Meaning, Value, code_of, offset
+from krohn.sources.sequence_functions.realisation import Known, Realisation
 
 SMALL = 64
 """Two numbers with so few joint values are compared by one table, others by a sum."""

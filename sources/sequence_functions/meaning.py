@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from program.domains import LARGEST
-from sources.sequence_functions.errors import ProgramError
+from krohn.program.domains import LARGEST
+from krohn.sources.sequence_functions.errors import ProgramError
 
 Value: TypeAlias = Hashable
 Meaning: TypeAlias = range | tuple[Value, ...] | None

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from program import Map, Operation, Piecewise, Position, Sum, Table, Token
-from program.domains import IntArray, Values, joint
-from program.errors import Refused
-from program.expressions import Expression
-from program.operations.base import Frame
-from sources.sequence_functions.errors import ProgramError
-from sources.sequence_functions.meaning import (
+from krohn.program import Map, Operation, Piecewise, Position, Sum, Table, Token
+from krohn.program.domains import IntArray, Values, joint
+from krohn.program.errors import Refused
+from krohn.program.expressions import Expression
+from krohn.program.operations.base import Frame
+from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.meaning import (
     Meaning,
     Value,
     code_of,

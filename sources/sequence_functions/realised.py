@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from program import Program
-from program.domains import IntArray
-from program.errors import demand
-from program.interpreter import states
-from program.statement import parse, stated
+from krohn.program import Program
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.program.interpreter import states
+from krohn.program.statement import parse, stated
 
 KIND = "program"
 """The kind of this source in a model file."""

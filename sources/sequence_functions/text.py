@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sources.sequence_functions.builder import SequenceFunction
-from sources.sequence_functions.channel import Channel
-from sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.builder import SequenceFunction
+from krohn.sources.sequence_functions.channel import Channel
+from krohn.sources.sequence_functions.errors import ProgramError
 
 MOST_CHARACTERS, MOST_LINES = 2_000, 10_000
 """Of a line, and of a text."""

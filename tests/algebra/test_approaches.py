@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.access_words import approaches
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.access_words import approaches
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import Semiautomaton
 
 
 @st.composite

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.errors import MachineError
+from krohn.algebra import zoo
+from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.errors import MachineError
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 3))
 chances = st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10)

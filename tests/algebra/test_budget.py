@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from algebra.budget import EFFORTS, ENTRIES, Budget, BudgetExceeded, steps_of
-from algebra.errors import KrohnError
+from krohn.algebra.budget import EFFORTS, ENTRIES, Budget, BudgetExceeded, steps_of
+from krohn.algebra.errors import KrohnError
 
 
 def test_a_step_is_a_call_or_a_thousand_entries() -> None:

@@ -7,9 +7,9 @@ import pytest
 from bestiary import machine, machines
 from hypothesis import given
 
-from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded
-from algebra.congruences import (
+from krohn.algebra import zoo
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.congruences import (
     blocks,
     factor_congruences,
     independent,
@@ -19,7 +19,7 @@ from algebra.congruences import (
     principal_congruences,
     refines,
 )
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def generated_by_force(a: Semiautomaton, p: int, q: int) -> tuple[int, ...]:

@@ -9,9 +9,9 @@ from bestiary import machines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.corridor import as_corridor
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.corridor import as_corridor
 
 Build = Callable[..., Any]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from bestiary import BESTIARY, cerny, machine
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import (
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.cascade import (
     INVALID,
     Cascade,
     Component,
@@ -17,11 +17,11 @@ from algebra.cascade import (
     Wiring,
     trivial,
 )
-from algebra.covering import NotCovering, prove
-from algebra.decomposition.holonomy import holonomy
-from algebra.decomposition.methods import METHODS, decompose
-from algebra.errors import MachineError
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.covering import NotCovering, prove
+from krohn.algebra.decomposition.holonomy import holonomy
+from krohn.algebra.decomposition.methods import METHODS, decompose
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 CHANGED = [
     "T_3",

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.errors import MachineError
-from algebra.minimisation import minimise, reachable
-from algebra.semiautomaton import IntArray
-from algebra.zoo import flipflop, samplers
-from algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
+from krohn.algebra import zoo
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import minimise, reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo import flipflop, samplers
+from krohn.algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
 
 HALF = Instructions.ignoring(0.5)
 

@@ -9,13 +9,13 @@ from automata.fa.nfa import NFA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError, MachineError
-from algebra.formats import from_regex, read, regex, write
-from algebra.formats.file_errors import MAX_CELLS
-from algebra.semiautomaton import Semiautomaton
-from program import files
-from program.writing import atomic_write
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.formats import from_regex, read, regex, write
+from krohn.algebra.formats.file_errors import MAX_CELLS
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.program import files
+from krohn.program.writing import atomic_write
 
 JSON = (
     '{"format": "krohn-machine", "version": 1, "letters": ["a"], "states": ["p", "q"],'

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.errors import MachineError
-from algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
-from algebra.formats.att import read as read_att
 from krohn import sources
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
+from krohn.algebra.formats.att import read as read_att
 
 MACHINES = Path(__file__).parents[3] / "shared" / "machines"
 

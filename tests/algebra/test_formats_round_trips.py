@@ -10,10 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import calls_at_most
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.formats import att, dot, dot_syntax, gap, json_format, kiss2, learnlib
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import (
+    att,
+    dot,
+    dot_syntax,
+    gap,
+    json_format,
+    kiss2,
+    learnlib,
+)
+from krohn.algebra.semiautomaton import Semiautomaton
 
 WORDS = st.text("abcxyz019_.:+|<>{}[]()é\"'\\-*#;,=&%", min_size=1, max_size=5)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)

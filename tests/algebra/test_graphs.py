@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import graphs
-from algebra.semiautomaton import IntArray
+from krohn.algebra import graphs
+from krohn.algebra.semiautomaton import IntArray
 
 Drawn = tuple[int, list[tuple[int, int]]]
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.errors import MachineError
-from algebra.green import NO_IDEMPOTENT, Green, green
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import IntArray
+from krohn.algebra import zoo
+from krohn.algebra.errors import MachineError
+from krohn.algebra.green import NO_IDEMPOTENT, Green, green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import IntArray
 
 
 @st.composite

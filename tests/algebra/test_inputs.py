@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError, MachineError
-from algebra.formats import json_format, kiss2, kiss2_terms, read, write
-from algebra.input_decision_diagram import Inputs
 from krohn import cli
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.formats import json_format, kiss2, kiss2_terms, read, write
+from krohn.algebra.input_decision_diagram import Inputs
 from krohn.decomposition import decompose
 from krohn.explanation import explain
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded
-from algebra.errors import MachineError
-from algebra.froidure_pin import Enumeration
-from algebra.hashing import RowTable
-from algebra.monoid import TransformationMonoid, compose
-from algebra.semiautomaton import IntArray
+from krohn.algebra import zoo
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.errors import MachineError
+from krohn.algebra.froidure_pin import Enumeration
+from krohn.algebra.hashing import RowTable
+from krohn.algebra.monoid import TransformationMonoid, compose
+from krohn.algebra.semiautomaton import IntArray
 
 Row = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from algebra.green import green
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import IntArray
+from krohn.algebra.green import green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import IntArray
 
 libsemigroups = pytest.importorskip("libsemigroups_pybind11")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import MachineError
-from algebra.formats import read
-from algebra.near_names import near
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import read
+from krohn.algebra.near_names import near
 
 
 @pytest.mark.parametrize(

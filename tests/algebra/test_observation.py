@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.errors import MachineError
-from algebra.formats import from_regex
-from algebra.minimisation import minimise
-from algebra.observation import OBSERVATIONS, observe
+from krohn.algebra import zoo
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import from_regex
+from krohn.algebra.minimisation import minimise
+from krohn.algebra.observation import OBSERVATIONS, observe
 
 
 def test_stack_top() -> None:

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.minimisation import minimise, quotient, reachable
-from algebra.products import (
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import minimise, quotient, reachable
+from krohn.algebra.products import (
     cascade_product,
     complete,
     direct_product,
     join_names,
     parallel,
 )
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.semiautomaton import Semiautomaton
 
 # A busy machine may pause within an example; that is no failure.
 

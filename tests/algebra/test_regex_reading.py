@@ -6,8 +6,8 @@ import re
 import pytest
 from regexes import accepted, matched
 
-from algebra.errors import MachineError
-from algebra.formats import from_regex
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import from_regex
 
 
 def drawn(source: random.Random, depth: int) -> str:

@@ -8,11 +8,11 @@ from bestiary import machines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
-from algebra.semiautomaton import Semiautomaton
-from algebra.shown import moore, shown
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.shown import moore, shown
 
 
 @given(machines(), st.integers(1, 3), st.integers(0, 1000))

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.products import direct_product, parallel
-from algebra.semiautomaton import Semiautomaton
-from algebra.structure import (
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.products import direct_product, parallel
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.structure import (
     Counter,
     as_counter,
     as_memory,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from algebra.window_memory import WindowMemory, as_window_memory
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.window_memory import WindowMemory, as_window_memory
 
 
 def machine_of(table: list[list[int]], start: int = 0) -> Automaton:

@@ -3,8 +3,8 @@
 from fractions import Fraction
 from random import Random
 
-from algebra.wording import exactly, in_runs
-from program.wording import at_most
+from krohn.algebra.wording import exactly, in_runs
+from krohn.program.wording import at_most
 
 
 def test_letters_in_a_row_are_powers() -> None:

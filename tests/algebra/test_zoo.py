@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy.combinatorics import Permutation, PermutationGroup
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
 
 # A busy machine may pause within an example; that is no failure.
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from compare.attention_variation import (
+from krohn.compare.attention_variation import (
     baseline,
     function_error,
     mean_variation,
@@ -14,8 +14,8 @@ from compare.attention_variation import (
     reader,
     variation,
 )
-from compiler.generator import Freedom
 from krohn.compilation import compile as compiled
+from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
 
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from compiler.attention.latest import recency_scale, spread_scale, uniform_scale
-from compiler.attention.latest_match import equality_scale
-from compiler.attention_scales import (
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.attention.latest import recency_scale, spread_scale, uniform_scale
+from krohn.compiler.attention.latest_match import equality_scale
+from krohn.compiler.attention_scales import (
     PositionCode,
     count_scale,
     count_scores,
@@ -20,10 +20,17 @@ from compiler.attention_scales import (
     recency_slope,
     spread,
 )
-from compiler.compiled_network import compile_transformer
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    PRECISIONS,
+    Precision,
+)
 
 SIZES = range(1, 10)
 ROUNDING = 1e-11

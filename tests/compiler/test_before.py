@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from compiler.attention.sibling_latest import sibling_scale
-from compiler.attention_scales import leak_target
-from compiler.bounds import finished
-from compiler.constructions.cascade import cascade
-from compiler.constructions.latest_before import latest_before
-from compiler.errors import CompileError
-from compiler.head_assembly import build, patterns
-from compiler.needed_positions import positions
-from compiler.pipeline import Options, arrange, optimise
-from network.precision import FLOAT32, PRECISIONS, FloatArray
-from program import Map, Operation, Program, SiblingLatest, Token, table
-from program.interpreter import interpret
+from krohn.algebra import zoo
+from krohn.compiler.attention.sibling_latest import sibling_scale
+from krohn.compiler.attention_scales import leak_target
+from krohn.compiler.bounds import finished
+from krohn.compiler.constructions.cascade import cascade
+from krohn.compiler.constructions.latest_before import latest_before
+from krohn.compiler.errors import CompileError
+from krohn.compiler.head_assembly import build, patterns
+from krohn.compiler.needed_positions import positions
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.network.precision import FLOAT32, PRECISIONS, FloatArray
+from krohn.program import Map, Operation, Program, SiblingLatest, Token, table
+from krohn.program.interpreter import interpret
 
 BLANK = 3
 

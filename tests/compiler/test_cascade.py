@@ -9,19 +9,19 @@ import pytest
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.semiautomaton import Semiautomaton
-from compiler.bounds import finished
-from compiler.constructions import cascade as construction
-from compiler.constructions.cascade import cascade
-from compiler.errors import CompileError
-from compiler.pipeline import Options, optimise
-from compiler.schedule import schedule
-from network.model import Model
-from network.precision import PRECISIONS
-from verify.testing.exhaustive import exhaustive
-from verify.testing.sampling import sample
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.bounds import finished
+from krohn.compiler.constructions import cascade as construction
+from krohn.compiler.constructions.cascade import cascade
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options, optimise
+from krohn.compiler.schedule import schedule
+from krohn.network.model import Model
+from krohn.network.precision import PRECISIONS
+from krohn.verify.testing.exhaustive import exhaustive
+from krohn.verify.testing.sampling import sample
 
 torch.set_num_threads(1)
 

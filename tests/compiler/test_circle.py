@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from compiler.attention_scales import CIRCLE_PLATEAU, circle_reader
-from compiler.circle import Circle, circle_of
-from compiler.compiled_network import compile_transformer
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.units import Stage
-from network.cache import Tree
-from network.model import Model
-from network.precision import FLOAT32, PRECISIONS
-from program import Map, Program, table
+from krohn.algebra import zoo
+from krohn.compiler.attention_scales import CIRCLE_PLATEAU, circle_reader
+from krohn.compiler.circle import Circle, circle_of
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.units import Stage
+from krohn.network.cache import Tree
+from krohn.network.model import Model
+from krohn.network.precision import FLOAT32, PRECISIONS
+from krohn.program import Map, Program, table
 
 Build = Callable[..., Any]
 SINE = Options(FLOAT32, activation="sine")

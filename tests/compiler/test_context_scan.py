@@ -5,23 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.context_points import ContextPoints, context_points
-from algebra.semiautomaton import IntArray
-from compiler.compiled_network import compile_program
-from compiler.constructions.context_scan import context_scan
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from krohn.sources import read
-from network.precision import PRECISIONS
-from program import Map, Program, Table
-from program.errors import Refused
-from program.interpreter import states
-from program.statement import parse
-from sources.hidden_markov.beliefs import Beliefs, reachable
-from sources.hidden_markov.families import named
-from verify.checker import refinement
-from verify.checker.model_file import Machine, WrongWord
-from verify.search.refinement import find
+from krohn.algebra.context_points import ContextPoints, context_points
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.compiled_network import compile_program
+from krohn.compiler.constructions.context_scan import context_scan
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.machines import read
+from krohn.network.precision import PRECISIONS
+from krohn.program import Map, Program, Table
+from krohn.program.errors import Refused
+from krohn.program.interpreter import states
+from krohn.program.statement import parse
+from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
+from krohn.sources.hidden_markov.families import named
+from krohn.verify.checker import refinement
+from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.search.refinement import find
 
 OPTIONS = Options(PRECISIONS["float32"])
 

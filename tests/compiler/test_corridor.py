@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.construction_choice.planning import plans
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.precision import FLOAT32
-from program.interpreter import interpret, states
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]
 

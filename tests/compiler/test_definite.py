@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.classification.definite import equivalences
-from algebra.minimisation import minimise, reachable
-from algebra.products import parallel
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import compile_transformer
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.precision import FLOAT32
-from program.interpreter import states
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.minimisation import minimise, reachable
+from krohn.algebra.products import parallel
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import states
 
 
 def shift_register(letters: int, size: int) -> Automaton:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from compiler.compiled_network import compile_transformer
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.precision import FLOAT32
-from program.interpreter import states
+from krohn.algebra import zoo
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import states
 
 
 @pytest.mark.parametrize(

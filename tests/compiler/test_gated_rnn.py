@@ -5,18 +5,18 @@ import pytest
 import torch
 from linear_networks import changed, system, words_of
 
-from algebra.formats import json_format
-from compiler.gated_rnn import gated
-from krohn.sources import automaton
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from network.rnn import Rnn
-from program.errors import Refused
-from sources.linear_systems import LinearSystem
-from verify.checker import linear_rnn
-from verify.checker.network import check_of
-from verify.proof import Proof, prove
-from verify.search.conversion import model_of
+from krohn.algebra.formats import json_format
+from krohn.compiler.gated_rnn import gated
+from krohn.machines import automaton
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.network.rnn import Rnn
+from krohn.program.errors import Refused
+from krohn.sources.linear_systems import LinearSystem
+from krohn.verify.checker import linear_rnn
+from krohn.verify.checker.network import check_of
+from krohn.verify.proof import Proof, prove
+from krohn.verify.search.conversion import model_of
 
 NAME = "Cyclic-DET5,5@3"
 

@@ -12,19 +12,19 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from compiler.gelu_units import NEAREST, slope
-from compiler.units import Expression, Stage
+from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.gelu_units import NEAREST, slope
+from krohn.compiler.units import Expression, Stage
+from krohn.network.architecture import activations
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.architecture import activations
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS, FloatArray
-from program.errors import Refused
-from verify.checker.network import recheck
-from verify.search.find import find
-from verify.testing.exhaustive import exhaustive
+from krohn.verify.checker.network import recheck
+from krohn.verify.search.find import find
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.corridor import as_corridor
-from algebra.minimisation import reachable
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import compile_transformer
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.precision import FLOAT32
-from program.interpreter import interpret, states
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.corridor import as_corridor
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]
 MOVES = (-1, 0, 1)

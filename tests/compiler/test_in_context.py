@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from compiler.in_context import Rows, in_context, limit
-from compiler.transformer import Network
-from network.precision import FLOAT32, FLOAT64, FloatArray, Precision
-from network.transformer import Transformer
-from sources.in_context import InContext, Prompt, descent, exactly, named, regression
+from krohn.compiler.in_context import Rows, in_context, limit
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FLOAT32, FLOAT64, FloatArray, Precision
+from krohn.network.transformer import Transformer
+from krohn.sources.in_context import (
+    InContext,
+    Prompt,
+    descent,
+    exactly,
+    named,
+    regression,
+)
 
 NAMES = (
     "InContext3,1:demonstrations=11",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.passes.infer import InferDomains
-from compiler.sum_of_steps import linear, too_steep
-from program import Map, Operation, PrefixSum, Program, Row, Token, table
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.sum_of_steps import linear, too_steep
+from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 LETTERS = ("a", "b")
 OPERATIONS: dict[str, Operation] = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from kernel_networks import of
 
-from compiler.errors import CompileError
-from compiler.linear_recurrence import Hankel, exact, modal, network, shortened
-from network.precision import FLOAT64
-from sources.kernels import EXAMPLES, Kernel, Mode
+from krohn.compiler.errors import CompileError
+from krohn.compiler.linear_recurrence import Hankel, exact, modal, network, shortened
+from krohn.network.precision import FLOAT64
+from krohn.sources.kernels import EXAMPLES, Kernel, Mode
 
 CAUSAL = [name for name in EXAMPLES if of(name).causal]
 

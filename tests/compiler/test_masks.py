@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from compiler import pruned
-from compiler.errors import CompileError
-from compiler.masks import layer, masked, nearest_subset
-from network.precision import PRECISIONS
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.compiler import pruned
+from krohn.compiler.errors import CompileError
+from krohn.compiler.masks import layer, masked, nearest_subset
+from krohn.network.precision import PRECISIONS
 
 FLOAT64, FLOAT32 = PRECISIONS["float64"], PRECISIONS["float32"]
 

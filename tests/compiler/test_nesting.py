@@ -5,16 +5,16 @@ import sys
 import numpy as np
 import pytest
 
-from algebra import zoo
-from compiler.constructions.sequential import sequential
-from compiler.cost import predict
-from compiler.decision_paths import Opener
-from compiler.passes.base import evaluate_cone
-from compiler.passes.infer import InferDomains
-from compiler.passes.split_deep_tables import SplitDeepTables
-from compiler.pipeline import Options, arrange, optimise
-from network.precision import FLOAT32
-from program import Map, Operation, Program, Select, Shift, Token, table
+from krohn.algebra import zoo
+from krohn.compiler.constructions.sequential import sequential
+from krohn.compiler.cost import predict
+from krohn.compiler.decision_paths import Opener
+from krohn.compiler.passes.base import evaluate_cone
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.passes.split_deep_tables import SplitDeepTables
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.network.precision import FLOAT32
+from krohn.program import Map, Operation, Program, Select, Shift, Token, table
 
 DEEP = 2 * sys.getrecursionlimit()
 

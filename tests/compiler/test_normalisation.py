@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from normalised_networks import model, positive
 
-from compiler.constructions.normalised_products import normalised_products
-from compiler.normalisation import Masses, masses, normalised_scale
-from network.precision import FLOAT32, FLOAT64
-from program import Normalised
-from program.errors import Refused
-from program.interpreter import interpret
-from program.operations.base import Operation
+from krohn.compiler.constructions.normalised_products import normalised_products
+from krohn.compiler.normalisation import Masses, masses, normalised_scale
+from krohn.network.precision import FLOAT32, FLOAT64
+from krohn.program import Normalised
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.operations.base import Operation
 
 START = (0.25, 0.75)
 

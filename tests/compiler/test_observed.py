@@ -10,18 +10,21 @@ from bestiary import machines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.observation import OBSERVATIONS, observe
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.compiled_network import compile_rnn, compile_transformer
-from compiler.construction_choice.known_constructions import CONSTRUCTIONS, construct
-from compiler.construction_choice.planning import planning
-from compiler.errors import CompileError
-from compiler.output_programs import forms
-from compiler.pipeline import Options
-from network.precision import FLOAT32
-from program.interpreter import states
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.observation import OBSERVATIONS, observe
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    construct,
+)
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import forms
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import states
 
 OBSERVED = [
     ("Dyck3,2", "stack-top"),

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.layered_parity import as_layered_parity, clock
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.passes.infer import InferDomains
-from network.model import Model
-from program import Latest, Map, Position, Program, Shift, Token, table
-from program.interpreter import interpret, states
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.layered_parity import as_layered_parity, clock
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.passes.infer import InferDomains
+from krohn.network.model import Model
+from krohn.program import Latest, Map, Position, Program, Shift, Token, table
+from krohn.program.interpreter import interpret, states
 
 SUPPORT = (3, 17, 42, 43, 77, 100)
 LARGE = f"Parity100@{','.join(map(str, SUPPORT))}"

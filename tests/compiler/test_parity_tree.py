@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.errors import MachineError
-from algebra.layered_parity import as_parity_tree
-from algebra.semiautomaton import IntArray
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from network.model import Model
-from program.interpreter import states
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.algebra.errors import MachineError
+from krohn.algebra.layered_parity import as_parity_tree
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.program.interpreter import states
+from krohn.verify.proof import prove
 
 SMALL = [(2, 2), (2, 3), (3, 1)]
 

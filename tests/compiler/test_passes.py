@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from compiler.passes.base import Pass, PassError, check_order
-from compiler.passes.fuse import Fuse
-from compiler.passes.infer import InferDomains
-from compiler.passes.one_hot import OneHotMatches, WidenOutputs
-from compiler.passes.prune import DropDead
-from compiler.passes.round_reads import RoundReads
-from compiler.passes.share import Share
-from compiler.passes.split_deep_tables import SplitDeepTables
-from compiler.pipeline import Options, optimise, passes
-from network.precision import BFLOAT16, FLOAT32
-from program import (
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.compiler.passes.base import Pass, PassError, check_order
+from krohn.compiler.passes.fuse import Fuse
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.passes.one_hot import OneHotMatches, WidenOutputs
+from krohn.compiler.passes.prune import DropDead
+from krohn.compiler.passes.round_reads import RoundReads
+from krohn.compiler.passes.share import Share
+from krohn.compiler.passes.split_deep_tables import SplitDeepTables
+from krohn.compiler.pipeline import Options, optimise, passes
+from krohn.network.precision import BFLOAT16, FLOAT32
+from krohn.program import (
     Latest,
     LatestMatch,
     Map,
@@ -37,7 +37,7 @@ from program import (
     Token,
     table,
 )
-from program.interpreter import interpret, states
+from krohn.program.interpreter import interpret, states
 
 Step = Pass[Program, Program]
 STEPS: tuple[Step, ...] = (

@@ -10,21 +10,21 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import IntArray
-from compiler.construction_choice.known_constructions import construct
-from compiler.decision_paths import Opener, Path
-from compiler.leaves import leaves
-from compiler.passes.infer import InferDomains
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import lower
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FLOAT32, FLOAT64
-from program import Map, Operation, Program, Select, Shift, Token, table
-from program.interpreter import interpret
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.decision_paths import Opener, Path
+from krohn.compiler.leaves import leaves
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32, FLOAT64
+from krohn.program import Map, Operation, Program, Select, Shift, Token, table
+from krohn.program.interpreter import interpret
 
 torch.set_num_threads(1)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.constructions import pointers
-from compiler.errors import CompileError
-from compiler.passes.infer import InferDomains
-from program import At, Earliest, Map, Operation, Position, Program, Token, table
-from program.interpreter import interpret
+from krohn.compiler.constructions import pointers
+from krohn.compiler.errors import CompileError
+from krohn.compiler.passes.infer import InferDomains
+from krohn.program import At, Earliest, Map, Operation, Position, Program, Token, table
+from krohn.program.interpreter import interpret
 
 LETTERS = 3
 

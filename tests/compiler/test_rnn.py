@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.rnn import Units, rectangles
-from network.model import Model
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.compiler.rnn import Units, rectangles
+from krohn.network.model import Model
 
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.layout import Layout
-from compiler.passes.base import PassError
-from compiler.schedule import check_schedule
-from program import Map, Token, is_embedded
+from krohn.compiler.layout import Layout
+from krohn.compiler.passes.base import PassError
+from krohn.compiler.schedule import check_schedule
+from krohn.program import Map, Token, is_embedded
 
 Build = Callable[..., Any]
 

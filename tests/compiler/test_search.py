@@ -9,19 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.bounds import Bound
-from compiler.construction_choice.best_first_search import Search
-from compiler.construction_choice.known_constructions import construct, radix_of
-from compiler.construction_choice.objectives import FRONT, OBJECTIVES, front, sizes
-from compiler.construction_choice.planning import MOST_SCANNED, planning, plans, scans
-from compiler.construction_choice.stages import Plan
-from compiler.errors import CompileError
-from compiler.latency import latency
-from compiler.pipeline import Options
-from network.precision import FLOAT32
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.bounds import Bound
+from krohn.compiler.construction_choice.best_first_search import Search
+from krohn.compiler.construction_choice.known_constructions import construct, radix_of
+from krohn.compiler.construction_choice.objectives import (
+    FRONT,
+    OBJECTIVES,
+    front,
+    sizes,
+)
+from krohn.compiler.construction_choice.planning import (
+    MOST_SCANNED,
+    planning,
+    plans,
+    scans,
+)
+from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.errors import CompileError
+from krohn.compiler.latency import latency
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)
 NAMES = ("C3", "D6", "Grid4", "abab", "FlipFlop", "S4")
@@ -148,7 +158,9 @@ def test_least_depth_by_radix(name: str, depth: int) -> None:
 
 
 def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compiler.construction_choice.planning.MOST_SCANNED", 60_000)
+    monkeypatch.setattr(
+        "krohn.compiler.construction_choice.planning.MOST_SCANNED", 60_000
+    )
     known = planning(zoo.machine("S5"), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert (best.construction, best.cost.depth) == ("scan4", 4)

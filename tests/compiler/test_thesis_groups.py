@@ -7,21 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.constructions.thesis import semidirect, series, wreath
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.thesis import semidirect, series, wreath
+from krohn.compiler.constructions.thesis.simulator import (
     MOST_ELEMENTS,
     Simulator,
     group_of,
 )
-from compiler.errors import CompileError
-from network.model import Model
-from program.interpreter import states
-from verify.testing.exhaustive import exhaustive
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.program.interpreter import states
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

@@ -10,16 +10,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.errors import CompileError
-from network.model import Model
-from program import Shift
-from program.interpreter import states
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.program import Shift
+from krohn.program.interpreter import states
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

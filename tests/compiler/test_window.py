@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.zoo.flipflop import READ, VALUES
-from compiler.construction_choice.known_constructions import construct
-from compiler.construction_choice.planning import planning
-from compiler.errors import CompileError
-from compiler.pipeline import Options
-from network.model import Model
-from network.precision import FLOAT32
-from program import Latest, Shift
-from program.interpreter import states
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.zoo.flipflop import READ, VALUES
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.model import Model
+from krohn.network.precision import FLOAT32
+from krohn.program import Latest, Shift
+from krohn.program.interpreter import states
+from krohn.verify.proof import prove
 
 Build = Callable[..., Any]
 

@@ -28,8 +28,8 @@ from formula import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.groups.naming import name
-from algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.permutation_group import PermutationGroup
 
 FORMULAS = st.recursive(
     st.sampled_from("abcd").map(Variable) | st.booleans().map(Constant),

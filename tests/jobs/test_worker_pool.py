@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import KrohnError
-from jobs import journal
-from jobs.worker_pool import Report, WorkerPool, processes, this_process
+from krohn.algebra.errors import KrohnError
+from krohn.jobs import journal
+from krohn.jobs.worker_pool import Report, WorkerPool, processes, this_process
 
 
 @dataclass(frozen=True)

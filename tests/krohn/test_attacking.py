@@ -10,8 +10,8 @@ import krohn
 from krohn import attacking, cli
 from krohn.attacking import attacked
 from krohn.compiled_model import CompiledModel
-from verify.attack.campaign import Attack
-from verify.attack.worst_seen import Worst
+from krohn.verify.attack.campaign import Attack
+from krohn.verify.attack.worst_seen import Worst
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import torch
 from attention_targets import smooth
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.errors import CompileError
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.errors import CompileError
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.progress import silent
 from krohn.source_kinds.attention_targets import AttentionTargets
 from krohn.source_kinds.written_vectors import vectors
-from network import modelfile
-from network.modelfile import ModelFile
 
 NAME = "Sine3,1.5:points=256,length=5"
 Call = Callable[..., tuple[int, Any]]
@@ -54,7 +54,7 @@ def test_run_says_numbers(call: Call, file: Path, tmp_path: Path) -> None:
 
 
 def smooth_target() -> Any:
-    from sources.attention_targets.sampling import named
+    from krohn.sources.attention_targets.sampling import named
 
     return named(NAME)
 
@@ -224,7 +224,7 @@ def test_what_is_cut_off_is_no_more_than_its_bound(call: Call) -> None:
 
 
 def test_a_file_of_vectors_is_opened_as_its_error_says(file: Path) -> None:
-    from network.real_model import real_network
+    from krohn.network.real_model import real_network
 
     with pytest.raises(modelfile.ModelFileError, match=r"real_model\.real_network"):
         krohn.load(file)

@@ -94,7 +94,7 @@ def test_a_bad_table_is_refused_as_a_whole(
 
 
 def test_a_folder_is_a_row_for_each_machine_file(call: Any, tmp_path: Path) -> None:
-    from algebra.formats import write
+    from krohn.algebra.formats import write
 
     write(zoo("C3"), tmp_path / "b.dot")
     assert (
@@ -110,7 +110,7 @@ def test_a_folder_is_a_row_for_each_machine_file(call: Any, tmp_path: Path) -> N
 def test_a_damaged_model_file_is_refuted_or_undecided_in_its_row(
     call: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from network import modelfile
+    from krohn.network import modelfile
 
     file = tmp_path / "m.safetensors"
     assert cli.run(["compile", "C3", "-T", "7", "-o", str(file)]) == 0

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algebra import covering, zoo
-from algebra.cascade import Cascade
-from algebra.decomposition.methods import METHODS, decompose
-from algebra.errors import KrohnError, MachineError
 from krohn import cascade_file
+from krohn.algebra import covering, zoo
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.decomposition.methods import METHODS, decompose
+from krohn.algebra.errors import KrohnError, MachineError
 
 
 def cascade(name: str, method: str = "holonomy") -> Cascade:

@@ -11,17 +11,17 @@ import pytest
 from regexes import random_pattern
 
 import krohn
-from algebra.automaton import Automaton
-from compiler.construction_choice.planning import planning
-from compiler.errors import CompileError
-from compiler.pipeline import Options
 from krohn import certification, cli, show
+from krohn.algebra.automaton import Automaton
 from krohn.certification import Way, choose
 from krohn.compilation import compile as compiled
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
-from network.modelfile import ModelFile
-from network.precision import FLOAT32
-from verify.proof import Proof, prove
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32
+from krohn.verify.proof import Proof, prove
 
 SIZES = ("depth", "layers", "parameters")
 

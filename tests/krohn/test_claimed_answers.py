@@ -8,10 +8,10 @@ import pytest
 from every_kind import BESIDE, SOURCES
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
 from krohn.running import runner_of
 from krohn.source_kinds import KINDS
-from network.modelfile import ModelFile
 
 REFUSED = {"hidden-markov", "linear-system", "rewriting"}
 """What reads no more than is claimed."""

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.formats import json_format
 from krohn import cli
 from krohn.__main__ import main
-from network import modelfile
+from krohn.algebra.formats import json_format
+from krohn.network import modelfile
 
 Json = dict[str, Any]
 
@@ -427,7 +427,8 @@ def test_damaged_files_are_one_line_and_2(
 
 
 @pytest.mark.parametrize(
-    "inside", ["krohn.certification.prove", "network.modelfile.safetensors.numpy.save"]
+    "inside",
+    ["krohn.certification.prove", "krohn.network.modelfile.safetensors.numpy.save"],
 )
 def test_an_interruption_leaves_the_old_file(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
 from krohn import cli
+from krohn.algebra.errors import KrohnError
 from krohn.comparison import belief_networks
 from krohn.comparison.belief_comparison import belief_source
 from krohn.comparison.belief_headline import over_seeds
@@ -17,8 +17,8 @@ from krohn.comparison.belief_networks import plans
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.settings import Settings
 from krohn.page.belief_page import render
-from sources.hidden_markov import HiddenMarkovModel, files
-from sources.linear_systems import LinearSystem
+from krohn.sources.hidden_markov import HiddenMarkovModel, files
+from krohn.sources.linear_systems import LinearSystem
 
 TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
 Call = Callable[..., tuple[int, str, str]]

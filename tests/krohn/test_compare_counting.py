@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
-from compare.measures.accuracy import accuracy
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.accuracy import accuracy
 from krohn.comparison.counting import CountingTask, counting_task
 from krohn.comparison.derived import derive
 from krohn.comparison.result import Comparison
-from sources.counting import named
+from krohn.sources.counting import named
 
 
 def test_its_network_is_proved_and_right() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_comparison import LEVELS, sample, score
 
-from compare.measures import Rate, spread
+from krohn.compare.measures import Rate, spread
 from krohn.comparison.model_results import KEYS, Training
 from krohn.comparison.result import Curve, Sweep
 from krohn.page.comparison_page import render

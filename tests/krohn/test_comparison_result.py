@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sample_comparison import sample
 
-from algebra.errors import KrohnError
-from compare.measures import Rate
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures import Rate
 from krohn.comparison import Comparison
 from krohn.comparison.headline import headline, percent
 from krohn.comparison.result import Curve, Sweep

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.cascade_structure import Reading
+from krohn.algebra.cascade_structure import Reading
 from krohn.coordinate_meanings import common, merged
 
 

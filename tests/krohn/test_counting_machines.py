@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from algebra.errors import KrohnError
-from algebra.minimisation import minimise
-from compare.tasks.surviving import Surviving
-from compare.tasks.task import Task
 from krohn import counting_machines
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import minimise
+from krohn.compare.tasks.surviving import Surviving
+from krohn.compare.tasks.task import Task
 from krohn.counting_machines import unrolled
-from sources.counting import CATALOGUE, named, parse
+from krohn.sources.counting import CATALOGUE, named, parse
 
 LENGTH = 7
 
@@ -66,7 +66,7 @@ def test_too_much_to_remember(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_of_what_accepts_nothing() -> None:
-    from algebra import zoo
+    from krohn.algebra import zoo
 
     with pytest.raises(KrohnError, match="accepts no words"):
         Surviving().draw(zoo.machine("C2"), np.random.default_rng(0), 1, 3)

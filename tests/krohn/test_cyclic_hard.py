@@ -5,7 +5,7 @@ import pytest
 
 import krohn
 from krohn.source_kinds.real_outputs import outputs
-from sources.hidden_markov import named
+from krohn.sources.hidden_markov import named
 
 
 @pytest.mark.parametrize(

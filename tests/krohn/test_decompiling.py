@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app, run
-from program.domains import FloatArray, IntArray
-from sources.hidden_markov.masked import Task, factors, predictor
+from krohn.program.domains import FloatArray, IntArray
+from krohn.sources.hidden_markov.masked import Task, factors, predictor
 
 
 def said(*command: object) -> Any:
@@ -87,11 +87,11 @@ def test_arrays_are_read_from_files(tmp_path: Path) -> None:
 
 def test_a_trained_network_is_the_nearest_model(tmp_path: Path) -> None:
     """Of one that has learned next to nothing: a residual, and no more is promised."""
-    from compare.models import Rnn
-    from compare.models.files import save
-    from compare.tasks.beliefs import BeliefTask
-    from compare.training.beliefs import BeliefRecipe
-    from compare.training.run import train
+    from krohn.compare.models import Rnn
+    from krohn.compare.models.files import save
+    from krohn.compare.tasks.beliefs import BeliefTask
+    from krohn.compare.training.beliefs import BeliefRecipe
+    from krohn.compare.training.run import train
 
     model = krohn.hidden_markov("RanHMM2,3@1")
     for asks, length in (("next", 4), ("belief", 3)):

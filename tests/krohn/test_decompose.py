@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from algebra import covering, zoo
-from algebra.budget import BudgetExceeded
-from algebra.decomposition.methods import METHODS
-from algebra.errors import KrohnError
 from krohn import cascade_file, cli
+from krohn.algebra import covering, zoo
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.decomposition.methods import METHODS
+from krohn.algebra.errors import KrohnError
 from krohn.decomposition import decompose, describe
 
 

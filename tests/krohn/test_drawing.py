@@ -8,17 +8,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import compile_rnn, compile_transformer
-from compiler.pipeline import Options
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
 from krohn.drawing.arrows import join
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
 
 FLOAT32 = PRECISIONS["float32"]
 SMALL = [name for name in zoo.names() if len(zoo.machine(name).states) <= 40]

@@ -13,12 +13,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
-from algebra import zoo
-from algebra.cascade import trivial
-from algebra.cascade_structure import dependencies, meaning
-from algebra.decomposition.methods import Decomposition, decompose
-from algebra.errors import KrohnError
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.cascade import trivial
+from krohn.algebra.cascade_structure import dependencies, meaning
+from krohn.algebra.decomposition.methods import Decomposition, decompose
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.drawing import draw_cascade, save
 from krohn.drawing.canvas import INK, Box, measure
 from krohn.drawing.readings import GONE, LEFT

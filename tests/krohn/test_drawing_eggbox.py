@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.green import green
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.green import green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.drawing.eggbox import GROUP, draw_eggboxes
 from krohn.drawing.layered import layered
 from krohn.monoid import draw_monoid

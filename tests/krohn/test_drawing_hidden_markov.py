@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from krohn.drawing import DrawingError, draw_hidden_markov, save
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.forms import driven
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import driven
 
 SVG = "{http://www.w3.org/2000/svg}"
 

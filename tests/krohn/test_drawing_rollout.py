@@ -15,7 +15,7 @@ from krohn.drawing import DrawingError, draw_recurrence, draw_rollout, render
 from krohn.rollouts import Text, attention, of_network, of_steps, recurrence, relation
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.rewritings import Rewritings
-from sources.dynamic_programs import DynamicProgram
+from krohn.sources.dynamic_programs import DynamicProgram
 
 KIND = ChainsOfThought()
 Call = Callable[..., tuple[int, Any]]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compilation import options_of
+from krohn.network.work import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.work import parts
-from sources.dynamic_programs import CATALOGUE
+from krohn.sources.dynamic_programs import CATALOGUE
 
 KIND = ChainsOfThought()
 TEXT = CATALOGUE["LCS"].read_text()

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import krohn
-from algebra.budget import EFFORTS
-from algebra.errors import KrohnError
 from krohn import cli
+from krohn.algebra.budget import EFFORTS
+from krohn.algebra.errors import KrohnError
 from krohn.decomposition import decompose
 from krohn.explanation import explain
-from network import modelfile
+from krohn.network import modelfile
 
 LEFT_OUT = "entries of the wiring that never matter were not made alike"
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from krohn.cli import run
-from program.errors import Refused
-from program.statement import Statement
-from verify.checker.model_file import Machine
-from verify.search import refinement
+from krohn.program.errors import Refused
+from krohn.program.statement import Statement
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.search import refinement
 
 Capture = pytest.CaptureFixture[str]
 
@@ -106,7 +106,7 @@ def test_evidence_for_another_model_or_machine_is_not_taken(
 def test_evidence_of_rnns_is_for_every_length(
     tmp_path: Path, capsys: Capture, widest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compiler.rnn.WIDEST_DENSE", widest)
+    monkeypatch.setattr("krohn.compiler.rnn.WIDEST_DENSE", widest)
     path, out = str(tmp_path / "d6.safetensors"), str(tmp_path / "evidence.json")
     assert run(["compile", "D6", "--arch", "rnn", "-o", path]) == 0
     assert run(["verify", path, "--evidence", out]) == 0

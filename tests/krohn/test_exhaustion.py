@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import krohn
+from krohn.program.extras import install
 from krohn.sharding import bytes_of, part_of
-from program.extras import install
-from verify.testing import shards
+from krohn.verify.testing import shards
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from work import calls_at_most
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.construction_choice.planning import planning
-from compiler.pipeline import Options
 from krohn import show
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.compilation import precision_of
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
 from krohn.show.language import lines
 

@@ -10,11 +10,11 @@ import torch
 from safetensors import SafetensorError
 
 import krohn
-from algebra.errors import KrohnError
 from krohn import exporting
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from network.exports import Destination, destination
-from network.modelfile import ModelFile
+from krohn.network.exports import Destination, destination
+from krohn.network.modelfile import ModelFile
 
 pytest.importorskip("transformer_lens")
 WEATHER = Path(__file__).parents[2] / "examples/weather.json"

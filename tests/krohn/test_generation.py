@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
-from network import modelfile
-from network.modelfile import ModelFileError
+from krohn.algebra.errors import KrohnError
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFileError
 
 Call = Callable[..., tuple[int, Any]]
 

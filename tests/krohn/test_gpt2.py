@@ -11,9 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import krohn
-from program.errors import Refused
-from verify.checker.gpt2 import Files
-from verify.checker.network import recheck
+from krohn.program.errors import Refused
+from krohn.verify.checker.gpt2 import Files
+from krohn.verify.checker.network import recheck
 
 pytest.importorskip("transformers")
 Call = Callable[..., tuple[int, Any]]

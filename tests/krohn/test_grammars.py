@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
 from krohn import cli
+from krohn.algebra.errors import KrohnError
 
 Call = Callable[..., tuple[int, Any]]
 

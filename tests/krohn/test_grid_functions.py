@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import krohn
 from krohn import cli
 from krohn.cli import app
-from sources.attention_targets.grid_function import GridFunction, levels
+from krohn.sources.attention_targets.grid_function import GridFunction, levels
 
 NAME = "Sorted3,4"
 

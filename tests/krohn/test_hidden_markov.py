@@ -9,10 +9,10 @@ import pytest
 from belief_networks import golden, mixing
 
 import krohn
-from algebra.errors import KrohnError
-from network import modelfile
-from network.modelfile import ModelFile
-from sources.hidden_markov import named
+from krohn.algebra.errors import KrohnError
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.sources.hidden_markov import named
 
 Call = Callable[..., tuple[int, Any]]
 

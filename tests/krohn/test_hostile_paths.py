@@ -11,10 +11,10 @@ import pytest
 
 import krohn
 from krohn.cli import run
-from program.errors import KrohnError
-from program.files import Unreadable, names_in, read_bytes, read_text
-from program.writing import atomic_write
-from verify.checker.gpt2 import NAMES, TOLD
+from krohn.program.errors import KrohnError
+from krohn.program.files import Unreadable, names_in, read_bytes, read_text
+from krohn.program.writing import atomic_write
+from krohn.verify.checker.gpt2 import NAMES, TOLD
 
 SECONDS = 20
 

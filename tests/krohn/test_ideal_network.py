@@ -10,9 +10,9 @@ import pytest
 from second_opinion import cvc5_says
 
 import krohn
-from algebra.errors import KrohnError
-from algebra.formats import json_format
 from krohn import cli
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
 from krohn.ideal_network import verify_ideal
 
 Run = Callable[..., tuple[int, str, str]]

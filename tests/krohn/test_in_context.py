@@ -10,14 +10,14 @@ from context_networks import built, of
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.network import modelfile
 from krohn.observability import gamma
-from network import modelfile
-from program.wording import in_a_command
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.assumptions import observed
-from sources.in_context import exactly
+from krohn.program.wording import in_a_command
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.assumptions import observed
+from krohn.sources.in_context import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"
 SOURCE = of(NAME)

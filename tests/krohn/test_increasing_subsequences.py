@@ -10,9 +10,9 @@ from damaged_tensors import mutant
 
 import krohn
 from krohn import cli
+from krohn.network.modelfile import ModelFile
 from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
-from network.modelfile import ModelFile
-from verify.proof import prove
+from krohn.verify.proof import prove
 
 Call = Callable[..., tuple[int, Any]]
 KIND = IncreasingSubsequences()

@@ -11,14 +11,14 @@ from foreign import FLIP_FLOP, flip_flop, trained
 from torch import Tensor, nn
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from algebra.observation import boundary
-from algebra.semiautomaton import IntArray
 from krohn import cli
-from network import modelfile
-from network.model import Model
-from network.modelfile import ModelFile
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.observation import boundary
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network import modelfile
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "independent.py"
 

@@ -10,10 +10,10 @@ from interventions import counted, some_words, total
 
 import krohn
 from krohn.intervention import stated
+from krohn.network.model import said
 from krohn.open_model import Model
-from network.model import said
-from program import intervention
-from program.interpreter import Held
+from krohn.program import intervention
+from krohn.program.interpreter import Held
 
 LENGTH = 6
 NETWORKS = [("FlipFlop", None), ("S3", None), ("S3", "scan"), ("Grid4", None)]

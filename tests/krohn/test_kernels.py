@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app
-from program.wording import in_a_command
+from krohn.program.wording import in_a_command
 
 
 def said(*command: str) -> Any:

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.automaton import Automaton, Output
-from algebra.budget import Budget
-from algebra.classification.languages import classify_language
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.languages import classify_language
+from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.explanation import explain
 from krohn.show.language import lines
 

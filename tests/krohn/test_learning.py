@@ -13,16 +13,16 @@ import pytest
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.minimisation import minimise
-from compare.models import Gpt, Lstm
-from compare.tasks.catalogue import task
-from compare.training.recipe import Recipe
-from compare.training.run import train
 from krohn import cli
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import minimise
+from krohn.compare.models import Gpt, Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import train
 from krohn.learning.answers import Answers, Spent
-from verify.testing.black_box import BlackBox, black_box
+from krohn.verify.testing.black_box import BlackBox, black_box
 
 Function = Callable[[Any], Any]
 
@@ -270,7 +270,7 @@ def test_a_trained_network_is_followed_up_to_the_first_word(tmp_path: Path) -> N
 
 
 def compare_load(path: Path) -> Any:
-    from compare.models.files import load
+    from krohn.compare.models.files import load
 
     return load(path)
 

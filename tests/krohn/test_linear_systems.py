@@ -9,15 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.errors import CompileError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.compiler.errors import CompileError
+from krohn.machines import read
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.program.wording import in_a_command
 from krohn.source_kinds.linear_systems import as_model
-from krohn.sources import read
-from network import modelfile
-from network.modelfile import ModelFile
-from program.wording import in_a_command
-from sources.linear_systems import named
+from krohn.sources.linear_systems import named
 
 
 def said(*command: str) -> Any:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import krohn
-from algebra.wording import LONGEST
+from krohn.algebra.wording import LONGEST
 from krohn.report import Report
 from krohn.show import verdict
-from verify.testing.counterexample import Counterexample
+from krohn.verify.testing.counterexample import Counterexample
 
 
 def test_a_verdict_cuts_a_long_word_and_shows_where_it_ends(

@@ -16,8 +16,8 @@ from automata.fa.nfa import NFA
 from sympy.combinatorics import Permutation
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
 
 EVEN = {"even": {"a": "odd", "b": "even"}, "odd": {"a": "even", "b": "odd"}}
 

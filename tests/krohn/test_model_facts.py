@@ -9,14 +9,14 @@ import pytest
 from work import calls_at_most
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.belief_machine import belief_machine
 from krohn.model_facts import facts
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel, files, structure
-from sources.hidden_markov.beliefs import reachable
-from sources.hidden_markov.files import pomdp
-from sources.hidden_markov.forms import driven
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel, files, structure
+from krohn.sources.hidden_markov.beliefs import reachable
+from krohn.sources.hidden_markov.files import pomdp
+from krohn.sources.hidden_markov.forms import driven
 
 Call = Callable[..., tuple[int, Any]]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.observability import gamma
-from sources import hidden_markov
-from sources.hidden_markov.assumptions import observed
+from krohn.sources import hidden_markov
+from krohn.sources.hidden_markov.assumptions import observed
 
 
 def test_letters_that_name_the_state_are_fully_observable() -> None:

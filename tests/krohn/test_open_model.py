@@ -7,16 +7,16 @@ import pytest
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
+from krohn.network.model import TIED
+from krohn.network.model import Model as Plain
+from krohn.network.transformer import Transformer
 from krohn.notebook import framed, table
 from krohn.open_model import Model
+from krohn.program import Program
 from krohn.running import open_runner
-from network.model import TIED
-from network.model import Model as Plain
-from network.transformer import Transformer
-from program import Program
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
 from krohn import cli, option_rules
+from krohn.algebra.errors import KrohnError
 from krohn.commands import compile as compile_command
 from krohn.commands import draw, recheck, run, verify
 from krohn.explanation import explain

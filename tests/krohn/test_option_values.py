@@ -13,7 +13,7 @@ import torch
 
 import krohn
 from krohn.option_values import format_name, whole
-from program.wording import in_a_command, in_python
+from krohn.program.wording import in_a_command, in_python
 
 PACKAGES = Path(krohn.__file__).parents[1]
 OWN_PACKAGES = (

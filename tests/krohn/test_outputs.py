@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.observation import observe
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.observation import observe
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 from krohn.running import open_runner
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.proof import prove
+from krohn.verify.proof import prove
 
 
 def claiming(file: ModelFile, **claim: Any) -> ModelFile:

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra.budget import Budget
-from algebra.formats import json_format
 from krohn import cli
+from krohn.algebra.budget import Budget
+from krohn.algebra.formats import json_format
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.page.chart import MOST_ROWS, chart
 from krohn.page.longest import LIMIT, _Search, longest
 from krohn.page.margins import Head, Sublayer, margin, sublayers, worst_head
 from krohn.page.texts import at_least, at_most
-from network import modelfile
-from network.modelfile import ModelFile
-from verify.proof import prove
+from krohn.verify.proof import prove
 
 T = 6
 HOSTILE = (

@@ -12,11 +12,11 @@ import pytest
 from sample_comparison import sample
 
 import krohn
-from algebra.formats import json_format
 from krohn import cli
+from krohn.algebra.formats import json_format
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.page import comparison_page
-from network import modelfile
-from network.modelfile import ModelFile
 
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium, which drives the browser, is not installed"

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app
-from sources.posterior_heads import named
+from krohn.sources.posterior_heads import named
 
 
 def said(*command: str) -> Any:
@@ -37,7 +37,7 @@ def test_points_are_proved_and_run(gaussian: Path) -> None:
 
 
 def test_a_wrong_network_is_refuted_by_samples(gaussian: Path) -> None:
-    from network import modelfile
+    from krohn.network import modelfile
 
     file = modelfile.read(gaussian)
     file.tensors["memory.value"][0] += 1e-9

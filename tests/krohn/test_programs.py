@@ -8,8 +8,8 @@ import pytest
 
 import krohn
 from krohn import cli
-from network import modelfile
-from network.modelfile import ModelFile
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 
 Call = Callable[..., tuple[int, Any]]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import krohn
-from algebra.errors import KrohnError, MachineError
-from compiler.errors import CompileError
-from network.modelfile import ModelFileError
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFileError
 
 Build = Callable[..., Any]
 

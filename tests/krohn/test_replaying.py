@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.formats import json_format
 from krohn import cli
+from krohn.algebra.formats import json_format
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
 from krohn.replaying import quoted, replay_command
-from network import modelfile
-from network.modelfile import ModelFile
 
 T = 5
 HOSTILE = ("a", "a b", "it's", '"', "-x", "--", "$(touch pwned)", "é\x1b[31m", "\n", "")

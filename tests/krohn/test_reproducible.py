@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "fingerprints.py"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import krohn
-from compare.models.cost import parts
 from krohn import cli
+from krohn.compare.models.cost import parts
 
 Call = Callable[..., tuple[int, Any]]
 

@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
 from krohn import cli
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.model import Model
 from krohn.streams import Stream, stream
-from network.model import Model
 
 ROOT = Path(__file__).parents[2]
 LETTERS = 400

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from compare.tasks import DyckPrefixes
-from compare.tasks.catalogue import task
+from krohn.compare.tasks import DyckPrefixes
+from krohn.compare.tasks.catalogue import task
 from krohn.comparison.sweeps import trained_spans
 
 

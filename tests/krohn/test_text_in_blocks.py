@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.program.wording import in_a_command
 from krohn.source_kinds.blocks import TextsInBlocks, written_by
 from krohn.source_kinds.linear_systems import LinearSystems
-from network import modelfile
-from network.modelfile import ModelFile
-from program.wording import in_a_command
 
 
 def said(*command: str) -> Any:

@@ -8,10 +8,10 @@ import torch
 from torch.nn import functional as F
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from compare.models import Lstm, build, save
 from krohn import cli
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Lstm, build, save
 
 MACHINE = zoo.machine("C2")
 

@@ -13,16 +13,16 @@ import pytest
 from every_kind import BESIDE, SOURCES
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.evidence import check
+from krohn.network import modelfile
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program import claim
+from krohn.program.errors import Refused
 from krohn.source_kinds import KINDS
-from network import modelfile
-from network.errors import ModelFileError
-from network.modelfile import ModelFile, pack
-from program import claim
-from program.errors import Refused
-from verify.checker.model_file import read
+from krohn.verify.checker.model_file import read
 
 Call = Callable[..., tuple[int, Any]]
 ROOT = Path(__file__).parents[2]
@@ -192,7 +192,7 @@ def test_another_digest_is_refused_by_every_reader(
     assert (code, told["digest"], told["written"]["digest"]) == (0, right, right)
     code, told = call("recheck", path, evidence, "--digest", right[:8].upper())
     assert (code, told["digest"]) == (0, right)
-    alone = [sys.executable, "-m", "verify.checker", path, evidence]
+    alone = [sys.executable, "-m", "krohn.verify.checker", path, evidence]
     found = subprocess.run([*alone, right[:9]], capture_output=True, text=True)
     assert right[:12] in found.stdout
     wrong = ("0" if right[0] != "0" else "1") + right[1:]

@@ -11,8 +11,8 @@ import pytest
 import safetensors.numpy
 
 import krohn
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 Json = Any
 

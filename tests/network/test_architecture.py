@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import krohn
-from network.architecture import KINDS, kind_of
-from network.errors import ModelFileError
-from network.modelfile import ModelFile
+from krohn.network.architecture import KINDS, kind_of
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("network", "compiler", "verify", "compare", "krohn", "benchmarks")

@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from network.architecture import expected_shapes
-from network.attention_kind import Sparse
-from network.cache import Tree
-from network.errors import ModelFileError
-from network.mixing import SparseMixing
-from network.modelfile import version_of
-from network.transformer import Attention, Transformer
+from krohn.network.architecture import expected_shapes
+from krohn.network.attention_kind import Sparse
+from krohn.network.cache import Tree
+from krohn.network.errors import ModelFileError
+from krohn.network.mixing import SparseMixing
+from krohn.network.modelfile import version_of
+from krohn.network.transformer import Attention, Transformer
 
 LINEAR = {"kind": "linear"}
 KINDS = {

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from network.architecture import expected_shapes, kind_of
-from network.attention_layer import AttentionLayer
-from network.errors import ModelFileError
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS
-from network.real_model import real_network
-from program.errors import Refused
-from verify.checker.attention_layer import layer_of
-from verify.checker.model_file import FORMATS
-from verify.checker.model_file import Model as Checked
-from verify.checker.network import check_of
+from krohn.network.architecture import expected_shapes, kind_of
+from krohn.network.attention_layer import AttentionLayer
+from krohn.network.errors import ModelFileError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS
+from krohn.network.real_model import real_network
+from krohn.program.errors import Refused
+from krohn.verify.checker.attention_layer import layer_of
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.model_file import Model as Checked
+from krohn.verify.checker.network import check_of
 
 SHAPE: dict[str, Any] = {
     "kind": "attention-layer",

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFileError
+from krohn.program import strict_json
+from krohn.program.errors import Refused
 from krohn.running import open_runner
-from network import modelfile
-from network.modelfile import ModelFileError
-from program import strict_json
-from program.errors import Refused
-from verify.checker import model_file as recheck_model
+from krohn.verify.checker import model_file as recheck_model
 
 Build = Callable[..., Any]
 Json = Any

@@ -9,11 +9,11 @@ import torch
 from foreign import FLIP_FLOP, flip_flop
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from network.errors import ModelFileError
-from network.foreign_arrays import from_alta, from_tracr
-from network.model import Model
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.errors import ModelFileError
+from krohn.network.foreign_arrays import from_alta, from_tracr
+from krohn.network.model import Model
 
 # What the hand-made head reads stands in dimension 4; the answers go to these.
 READ, ANSWERS = 4, (5, 6)

@@ -9,12 +9,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import krohn
-from algebra.zoo import machine
-from network.full_precision import full_precision
-from network.generator import load
-from network.model import Model
-from network.transformer import Attention, Transformer
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.zoo import machine
+from krohn.network.full_precision import full_precision
+from krohn.network.generator import load
+from krohn.network.model import Model
+from krohn.network.transformer import Attention, Transformer
+from krohn.verify.testing.exhaustive import exhaustive
 
 BACKENDS: Any = torch.backends
 NEW = hasattr(BACKENDS.cuda.matmul, "fp32_precision")

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from algebra import zoo
-from compiler.generator import Freedom
+from krohn.algebra import zoo
+from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
-from network import modelfile
-from network.architecture import expected_shapes
-from network.generator import Generator, load
-from network.modelfile import ModelFile, ModelFileError
-from network.precision import FloatArray
-from verify.proof import prove
+from krohn.network import modelfile
+from krohn.network.architecture import expected_shapes
+from krohn.network.generator import Generator, load
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.precision import FloatArray
+from krohn.verify.proof import prove
 
 
 def built(depth: str = "given", dtype: str = "float64") -> ModelFile:

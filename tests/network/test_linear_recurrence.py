@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from network.architecture import expected_shapes
-from network.errors import ModelFileError
-from network.linear_recurrence import LinearRecurrence
+from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ModelFileError
+from krohn.network.linear_recurrence import LinearRecurrence
 
 BASE = {"kind": "linear-recurrence", "dtype": "float64", "inputs": 2, "outputs": 3}
 

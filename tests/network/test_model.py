@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import krohn
-from network.cache import Cache, Tree
-from network.modelfile import ModelFileError
+from krohn.network.cache import Cache, Tree
+from krohn.network.modelfile import ModelFileError
 
 Build = Callable[..., Any]
 

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from network import modelfile
-from network.architecture import activations, parameters
-from network.modelfile import ModelFileError
-from network.precision import PRECISIONS
-from program import claim
-from program.errors import KrohnError
+from krohn.network import modelfile
+from krohn.network.architecture import activations, parameters
+from krohn.network.modelfile import ModelFileError
+from krohn.network.precision import PRECISIONS
+from krohn.program import claim
+from krohn.program.errors import KrohnError
 
 Build = Callable[..., Any]
 FORMATS = pytest.mark.parametrize("dtype", list(PRECISIONS))

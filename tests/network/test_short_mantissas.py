@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import krohn
+from krohn.network.decoding import BLANK, decode
+from krohn.network.model import Model
+from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
+from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.decoding import BLANK, decode
-from network.model import Model
-from network.short_mantissas import ShortMantissas, shorten, shorten_heads
-from network.transformer import Transformer
 
 
 def test_all_results_have_so_many_digits() -> None:

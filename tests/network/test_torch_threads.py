@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import krohn
+from krohn.network.torch_threads import threads
+from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.torch_threads import threads
-from network.transformer import Transformer
 
 
 def test_the_number_of_threads_comes_back() -> None:

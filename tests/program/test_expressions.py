@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from program import Piecewise, Refused
-from program.domains import Values
-from program.expression_bounds import Bounds
-from program.expressions import (
+from krohn.program import Piecewise, Refused
+from krohn.program.domains import Values
+from krohn.program.expression_bounds import Bounds
+from krohn.program.expressions import (
     Expression,
     argument,
     differs,

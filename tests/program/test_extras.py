@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from program import extras
+from krohn.program import extras
 
 
 def test_from_a_checkout_the_checkout_is_installed() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from program import Refused, table
+from krohn.program import Refused, table
 
 ROWS = st.dictionaries(
     st.tuples(st.integers(0, 3), st.integers(0, 9)), st.integers(0, 5), min_size=1

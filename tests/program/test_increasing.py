@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from program.increasing import Increasing, program_of
-from program.interpreter import states
+from krohn.program.errors import Refused
+from krohn.program.increasing import Increasing, program_of
+from krohn.program.interpreter import states
 
 SOURCE = Increasing("small", 5, 3)
 LINES = [x for n in range(1, 6) for x in product(range(4), repeat=n)]

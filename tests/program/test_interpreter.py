@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.semiautomaton import IntArray
-from program import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.program import (
     Latest,
     LatestMatch,
     Map,
@@ -22,7 +22,7 @@ from program import (
     Token,
     table,
 )
-from program.interpreter import Held, interpret, states
+from krohn.program.interpreter import Held, interpret, states
 
 LETTERS = 3
 WORDS = st.lists(st.integers(0, LETTERS - 1), max_size=9).map(lambda w: np.array([w]))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from program import (
+from krohn.program import (
     Earliest,
     Latest,
     LatestMatch,
@@ -24,8 +24,15 @@ from program import (
     Token,
     table,
 )
-from program.domains import ChannelDomain, PossibleValues, Values, beside, joint, sums
-from program.operations.base import Frame
+from krohn.program.domains import (
+    ChannelDomain,
+    PossibleValues,
+    Values,
+    beside,
+    joint,
+    sums,
+)
+from krohn.program.operations.base import Frame
 
 DIGITS = np.array([0, 1])
 FOLLOWED = [

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from program.functions import Table
-from program.interpreter import interpret, states
-from program.operations.base import LookBack
-from program.operations.latest import Latest
-from program.rewriting import Computed, Rewriting, Rule
-from program.rewriting_program import program_of
+from krohn.program.errors import Refused
+from krohn.program.functions import Table
+from krohn.program.interpreter import interpret, states
+from krohn.program.operations.base import LookBack
+from krohn.program.operations.latest import Latest
+from krohn.program.rewriting import Computed, Rewriting, Rule
+from krohn.program.rewriting_program import program_of
 
 LENGTH = 40
 COPY = Table(np.arange(3)[:, None], np.arange(3))

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import krohn
-from compiler.constructions import chain_of_thought as construction
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.constructions import chain_of_thought as construction
+from krohn.network.modelfile import ModelFile
+from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
+from krohn.program.expressions import argument, greater, maximum, number, select
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.modelfile import ModelFile
-from program.chain_of_thought import Argument, ChainOfThought, Step
-from program.expressions import argument, greater, maximum, number, select
-from verify.proof import prove
+from krohn.verify.proof import prove
 
 KIND = ChainsOfThought()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sources.sequence_functions import ProgramError
+from krohn.sources.sequence_functions import ProgramError
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

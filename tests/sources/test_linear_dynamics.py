@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.linear_dynamics import LinearDynamics, named
-from sources.linear_dynamics.dynamics import FORGETTING, GOLDEN, mixing_time
+from krohn.program.errors import Refused
+from krohn.sources.linear_dynamics import LinearDynamics, named
+from krohn.sources.linear_dynamics.dynamics import FORGETTING, GOLDEN, mixing_time
 
 
 def system(name: str = "RanLDS5@3") -> LinearDynamics:

@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.linear_systems import EXAMPLES, LinearSystem, named
-from sources.linear_systems.families import _normal
+from krohn.program.errors import Refused
+from krohn.sources.linear_systems import EXAMPLES, LinearSystem, named
+from krohn.sources.linear_systems.families import _normal
 
 
 def system(name: str) -> LinearSystem:

@@ -9,12 +9,12 @@ import torch
 
 import krohn
 from krohn.compiled_model import CompiledModel
+from krohn.network.model import Model
+from krohn.network.transformer import Transformer
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.texts import decoded
-from network.model import Model
-from network.transformer import Transformer
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
 
 KIND = ChainsOfThought()
 KINDS = ("standard", "sparse", "linear")

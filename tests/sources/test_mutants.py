@@ -12,14 +12,14 @@ import pytest
 import torch
 
 import krohn
-from network.architecture import expected_shapes
-from network.errors import ModelFileError
-from network.model import Model
-from network.modelfile import ModelFile
-from program.errors import Refused
-from sources.sequence_functions import Realised
-from sources.sequence_functions.catalogue import FUNCTIONS
-from verify.proof import prove
+from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ModelFileError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.sources.sequence_functions import Realised
+from krohn.sources.sequence_functions.catalogue import FUNCTIONS
+from krohn.verify.proof import prove
 
 LENGTH, EACH = 4, 25
 

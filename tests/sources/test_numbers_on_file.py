@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import krohn
-from program.errors import Refused
-from sources.attention_targets.grid_function import GridFunction
-from sources.attention_targets.target import AttentionTarget
-from sources.hidden_markov.model import HiddenMarkovModel
-from sources.kernels.kernel import Kernel
-from sources.linear_systems.system import LinearSystem
-from sources.posterior_heads.head import PosteriorHead
-from verify.checker import (
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.grid_function import GridFunction
+from krohn.sources.attention_targets.target import AttentionTarget
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.kernels.kernel import Kernel
+from krohn.sources.linear_systems.system import LinearSystem
+from krohn.sources.posterior_heads.head import PosteriorHead
+from krohn.verify.checker import (
     attention_target,
     grid_function,
     kernels,

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from sources.sequence_functions import ProgramError, SequenceFunction, parse, program
+from krohn.sources.sequence_functions import (
+    ProgramError,
+    SequenceFunction,
+    parse,
+    program,
+)
 
 HEAD = "letters a b c\nx = token()\n"
 

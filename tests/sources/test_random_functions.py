@@ -11,7 +11,7 @@ import pytest
 import krohn
 from krohn.progress import silent
 from krohn.source_kinds.sequence_functions import SequenceFunctions
-from sources.sequence_functions import (
+from krohn.sources.sequence_functions import (
     Channel,
     ProgramError,
     Realised,

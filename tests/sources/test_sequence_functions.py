@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
-from sources.sequence_functions import ProgramError, SequenceFunction
+from krohn.algebra.errors import KrohnError
+from krohn.sources.sequence_functions import ProgramError, SequenceFunction
 
 WORDS = ["".join(w) for n in range(1, 5) for w in product("abc", repeat=n)]
 COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le]

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.cli import app
-from sources.written_letters import written
+from krohn.sources.written_letters import written
 
 DIGITS = "0123456789"
 

@@ -19,15 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from network.architecture import expected_shapes
-from network.model import Model
-from network.modelfile import ModelFile, ModelFileError
-from network.precision import PRECISIONS, FloatArray
-from verify.proof import Verdict, prove
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.architecture import expected_shapes
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.verify.proof import Verdict, prove
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 
@@ -607,7 +607,7 @@ def alternatives(header: Json, path: Path) -> Iterator[Json]:
 
 
 def readable(file: ModelFile) -> bool:
-    """Whether `network.modelfile.read` would let these contents through."""
+    """Whether `krohn.network.modelfile.read` would let these contents through."""
     header, shapes = file.header, {n: t.shape for n, t in file.tensors.items()}
     if not all(isinstance(header.get(k), dict) for k in ("architecture", "claim")):
         return False

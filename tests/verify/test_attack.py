@@ -10,24 +10,24 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
+from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.interpreter import interpret
-from verify.attack.campaign import Attack, Extent, attack
-from verify.attack.evolutionary_search import EvolutionarySearch
-from verify.attack.generators import legalised
-from verify.attack.residual_stream import Stored
-from verify.attack.rounding_variants import network, permuted, still, whole
-from verify.attack.true_values import values
-from verify.attack.worst_arithmetic import Arithmetic
-from verify.attack.worst_seen import Worst
-from verify.checker.residual_stream import Stream
-from verify.checker.transformer import Established
-from verify.proof import Proof, prove
-from verify.testing.bracket_words import claimed, laws_of
-from verify.testing.counterexample import CheckError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.interpreter import interpret
+from krohn.verify.attack.campaign import Attack, Extent, attack
+from krohn.verify.attack.evolutionary_search import EvolutionarySearch
+from krohn.verify.attack.generators import legalised
+from krohn.verify.attack.residual_stream import Stored
+from krohn.verify.attack.rounding_variants import network, permuted, still, whole
+from krohn.verify.attack.true_values import values
+from krohn.verify.attack.worst_arithmetic import Arithmetic
+from krohn.verify.attack.worst_seen import Worst
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.transformer import Established
+from krohn.verify.proof import Proof, prove
+from krohn.verify.testing.bracket_words import claimed, laws_of
+from krohn.verify.testing.counterexample import CheckError
 
 SOME = Extent(positions=60_000)
 

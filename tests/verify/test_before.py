@@ -14,20 +14,20 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.constructions.latest_before import latest_before
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from program import Latest, Map, Operation, Program, SiblingLatest, Token, table
-from program.interpreter import states
-from verify.proof import prove
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.compiler.constructions.latest_before import latest_before
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program import Latest, Map, Operation, Program, SiblingLatest, Token, table
+from krohn.program.interpreter import states
+from krohn.verify.proof import prove
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

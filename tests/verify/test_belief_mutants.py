@@ -6,8 +6,8 @@ from damaged_tensors import survivors
 from linear_networks import changed, shown
 from normalised_networks import built, climbed, errors, positive, words_of
 
-from network.modelfile import ModelFile
-from program.errors import Refused
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
 
 ROUNDED = 2.0**-44
 """More than the reference, in float64, is off on short words."""

@@ -6,11 +6,11 @@ import torch
 from linear_networks import runner, shown
 from normalised_networks import built, positive, words_of
 
-from network.precision import FloatArray
-from program import LetterMatrix, MatrixProduct, Normalised, Shift
-from sources.hidden_markov import HiddenMarkovModel
-from verify.checker.linear_system import Established
-from verify.checker.positive_noise import Held
+from krohn.network.precision import FloatArray
+from krohn.program import LetterMatrix, MatrixProduct, Normalised, Shift
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.verify.checker.linear_system import Established
+from krohn.verify.checker.positive_noise import Held
 
 NEAR = 1e-11
 """More than logarithms of exact numbers are off here."""

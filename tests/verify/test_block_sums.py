@@ -8,24 +8,33 @@ import pytest
 import torch
 from pointer_programs import with_tensors
 
-from compiler import position_table
-from compiler.attention import block_sum
-from compiler.compiled_network import CompiledNetwork
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from krohn.compiler import position_table
+from krohn.compiler.attention import block_sum
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.network.transformer import Transformer
+from krohn.program import (
+    BlockSum,
+    Map,
+    Operation,
+    Position,
+    PrefixSum,
+    Program,
+    Shift,
+    Token,
+)
+from krohn.program import table as table_of
+from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
+from krohn.program.expressions import argument, number
+from krohn.program.interpreter import interpret
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from network.transformer import Transformer
-from program import BlockSum, Map, Operation, Position, PrefixSum, Program, Shift, Token
-from program import table as table_of
-from program.chain_of_thought import Argument, ChainOfThought, Step
-from program.expressions import argument, number
-from program.interpreter import interpret
-from verify.checker.attention.block_sum import FEATURE_ERROR, SILENT_ERROR
-from verify.proof import prove
+from krohn.verify.checker.attention.block_sum import FEATURE_ERROR, SILENT_ERROR
+from krohn.verify.proof import prove
 
 KIND = ChainsOfThought()
 PROMPT, SIZE = 48, 4

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from network.modelfile import pack
-from program.errors import Refused
-from program.statement import parse
-from verify.checker.model_file import Machine
-from verify.checker.network import recheck
-from verify.checker.refinement import part
-from verify.search.find import find
+from krohn.network.modelfile import pack
+from krohn.program.errors import Refused
+from krohn.program.statement import parse
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.refinement import part
+from krohn.verify.search.find import find
 
 
 def folded(columns: list[tuple[int, ...]]) -> list[int]:

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from program.errors import Refused
-from program.statement import Statement, parse
-from verify.checker.model_file import Machine, WrongWord
-from verify.checker.refinement import check
-from verify.proof import prove
-from verify.search.refinement import find
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.program.errors import Refused
+from krohn.program.statement import Statement, parse
+from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.refinement import check
+from krohn.verify.proof import prove
+from krohn.verify.search.refinement import find
 
 Read = Callable[[int, int], int]
 LENGTH = 40

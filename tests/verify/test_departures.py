@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from pointer_programs import LETTERS, lowered, machine, program
 
-from algebra.semiautomaton import IntArray
-from compiler.constructions import pointers
-from network.modelfile import ModelFile, pack
-from program import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions import pointers
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program import (
     At,
     Earliest,
     Latest,
@@ -23,12 +23,12 @@ from program import (
     Token,
     table,
 )
-from program.errors import Refused
-from program.interpreter import interpret, states
-from program.statement import parse
-from verify.checker.departures import departures
-from verify.proof import prove
-from verify.search.find import find
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret, states
+from krohn.program.statement import parse
+from krohn.verify.checker.departures import departures
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 
 WORD, LENGTH = (0, 1, 1, 2), 6
 MACHINE = machine(WORD)

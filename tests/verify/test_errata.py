@@ -15,30 +15,30 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from compiler.bounds import finished
-from compiler.constructions.cascade import cascade
-from compiler.constructions.counter import counter
-from compiler.constructions.gridworld import gridworld
-from compiler.constructions.memory import memory
-from compiler.constructions.product import product
-from compiler.constructions.scan import scan
-from compiler.constructions.thesis.semidirect import car, semidirect
-from compiler.constructions.thesis.series import series
-from compiler.constructions.thesis.wreath import wreath
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from program import Map, Program, Row, Select, Shift, Table, table
-from program.interpreter import interpret
-from verify.proof import prove
-from verify.testing.counterexample import pair
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.compiler.bounds import finished
+from krohn.compiler.constructions.cascade import cascade
+from krohn.compiler.constructions.counter import counter
+from krohn.compiler.constructions.gridworld import gridworld
+from krohn.compiler.constructions.memory import memory
+from krohn.compiler.constructions.product import product
+from krohn.compiler.constructions.scan import scan
+from krohn.compiler.constructions.thesis.semidirect import car, semidirect
+from krohn.compiler.constructions.thesis.series import series
+from krohn.compiler.constructions.thesis.wreath import wreath
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program import Map, Program, Row, Select, Shift, Table, table
+from krohn.program.interpreter import interpret
+from krohn.verify.proof import prove
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

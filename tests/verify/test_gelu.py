@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from network.precision import PRECISIONS, FloatArray
-from verify.checker.affine_arithmetic import GELU, SMALL, gelu_units
-from verify.checker.model_file import FORMATS as FORMS
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.verify.checker.affine_arithmetic import GELU, SMALL, gelu_units
+from krohn.verify.checker.model_file import FORMATS as FORMS
 
 torch.set_num_threads(1)
 

@@ -10,15 +10,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.bracket_distribution import distribution
-from compiler.generator import Freedom, Sizes
+from krohn.algebra import zoo
+from krohn.algebra.bracket_distribution import distribution
+from krohn.compiler.generator import Freedom, Sizes
 from krohn.generation import compile_generator
-from network.generator import Generator
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from verify.proof import prove
-from verify.testing.bracket_words import run_all, run_sample
+from krohn.network.generator import Generator
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.verify.proof import prove
+from krohn.verify.testing.bracket_words import run_all, run_sample
 
 torch.set_num_threads(1)
 

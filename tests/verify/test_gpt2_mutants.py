@@ -20,12 +20,12 @@ import torch
 from safetensors.numpy import load, save
 
 import krohn
-from network.exports.gpt2_directory import write
-from program.errors import Refused
-from verify.checker.gpt2 import Files, read
-from verify.checker.network import recheck
-from verify.proof import FAILURES
-from verify.search.find import claims, for_file, search
+from krohn.network.exports.gpt2_directory import write
+from krohn.program.errors import Refused
+from krohn.verify.checker.gpt2 import Files, read
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import FAILURES
+from krohn.verify.search.find import claims, for_file, search
 
 transformers = pytest.importorskip("transformers")
 LENGTH = 6

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.observation import observe
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.precision import FLOAT32
-from program import Map, Table
-from program.errors import Refused
-from program.interpreter import interpret
-from program.statement import Statement as Stated
-from program.statement import parse
-from verify.checker.model_file import Machine, WrongWord
-from verify.checker.refinement import check
-from verify.search import exploration
-from verify.search.conversion import machine_of
-from verify.search.effort import Effort
-from verify.search.exploration import GivenUp, Mode, explore
-from verify.search.refinement import Search, find
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.observation import observe
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FLOAT32
+from krohn.program import Map, Table
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.statement import Statement as Stated
+from krohn.program.statement import parse
+from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.refinement import check
+from krohn.verify.search import exploration
+from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.effort import Effort
+from krohn.verify.search.exploration import GivenUp, Mode, explore
+from krohn.verify.search.refinement import Search, find
 
 
 def stated(machine: Automaton, construction: str, length: int) -> Stated:

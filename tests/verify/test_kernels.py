@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from network.precision import PRECISIONS, FloatArray, Precision
-from verify.checker.attention.heads import AT_ZERO, relative_error
-from verify.checker.model_file import FORMATS
+from krohn.network.precision import PRECISIONS, FloatArray, Precision
+from krohn.verify.checker.attention.heads import AT_ZERO, relative_error
+from krohn.verify.checker.model_file import FORMATS
 
 torch.set_num_threads(1)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from verify.checker.affine_arithmetic import exact
-from verify.checker.model_file import FORMATS as FORMS
+from krohn.verify.checker.affine_arithmetic import exact
+from krohn.verify.checker.model_file import FORMATS as FORMS
 
 transformers = pytest.importorskip("transformers")
 FORMATS = [

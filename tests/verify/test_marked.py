@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.proof import prove
 
 PARITY = zoo.machine("Parity8@2,3,6")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"

@@ -14,23 +14,23 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FLOAT32, FloatArray
-from program import LatestMatch, Map, Operation, Program, Token, table
-from program.errors import Refused
-from program.interpreter import states
-from verify.checker import sublayers
-from verify.checker import transformer as checker
-from verify.checker.attention.heads import Look
-from verify.proof import prove
-from verify.search.conversion import model_of
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32, FloatArray
+from krohn.program import LatestMatch, Map, Operation, Program, Token, table
+from krohn.program.errors import Refused
+from krohn.program.interpreter import states
+from krohn.verify.checker import sublayers
+from krohn.verify.checker import transformer as checker
+from krohn.verify.checker.attention.heads import Look
+from krohn.verify.proof import prove
+from krohn.verify.search.conversion import model_of
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

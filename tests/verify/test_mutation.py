@@ -22,9 +22,9 @@ from mutants.subject import Subject, same
 from mutants.truth import Truth
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from network.modelfile import ModelFile
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.network.modelfile import ModelFile
 
 torch.set_num_threads(1)
 
@@ -58,7 +58,7 @@ def compiled(key: Key, factor: int) -> ModelFile:
     if construction.startswith("elman"):
         with pytest.MonkeyPatch.context() as patched:
             widest = 1024 if construction == "elman" else 0
-            patched.setattr("compiler.rnn.WIDEST_DENSE", widest)
+            patched.setattr("krohn.compiler.rnn.WIDEST_DENSE", widest)
             return krohn.compile(name, arch="rnn", **dict(how)).file
     if construction == "balanced":
         return krohn.compile_generator(name, factor * length, **dict(how)).file

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.errors import KrohnError
-from algebra.formats import json_format
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
 from krohn.ideal_network import verify_ideal
+from krohn.network.model import NOT_FINITE, TIED, Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program.errors import Refused
 from krohn.running import GeneratorRunner, Runner
-from network.model import NOT_FINITE, TIED, Model
-from network.modelfile import ModelFile, pack
-from program.errors import Refused
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 
 torch.set_num_threads(1)
 

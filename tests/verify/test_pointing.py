@@ -9,21 +9,21 @@ import pytest
 import torch
 from pointer_programs import lowered, machine, program, with_tensors
 
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.page.operations import operations
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS, FloatArray
-from program import AtAnywhere, Map, Position, Program, Token, table
-from program.errors import Refused
-from program.interpreter import interpret
-from program.statement import parse
-from verify.attack.campaign import Extent, attack
-from verify.attack.true_values import values as true_values
-from verify.proof import prove
-from verify.search.find import find
-from verify.testing.exhaustive import exhaustive
+from krohn.program import AtAnywhere, Map, Position, Program, Token, table
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.statement import parse
+from krohn.verify.attack.campaign import Extent, attack
+from krohn.verify.attack.true_values import values as true_values
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

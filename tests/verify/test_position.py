@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.modelfile import ModelFile
-from network.precision import FLOAT32
-from program import Latest, Map, Position, Program, Token, table
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32
+from krohn.program import Latest, Map, Position, Program, Token, table
+from krohn.verify.proof import prove
 
 CLOCK = (1, 0, 0, 1, 0, 1, 1, 0)
 LENGTH = len(CLOCK) - 1

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import krohn
-from network.modelfile import ModelFile
-from program.interpreter import interpret
-from program.statement import parse
-from verify import proof as proof_of
-from verify.proof import prove
+from krohn.network.modelfile import ModelFile
+from krohn.program.interpreter import interpret
+from krohn.program.statement import parse
+from krohn.verify import proof as proof_of
+from krohn.verify.proof import prove
 
 Build = Callable[..., Any]
 CASES = [

@@ -12,24 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.construction_choice.known_constructions import construct
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.precision import FLOAT32
-from program import Program
-from program.errors import Refused
-from program.interpreter import interpret
-from program.statement import Statement as Stated
-from program.statement import parse
-from verify.checker.model_file import WrongWord
-from verify.checker.refinement import check
-from verify.errors import Rejected
-from verify.search import exploration
-from verify.search.conversion import machine_of
-from verify.search.refinement import find
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FLOAT32
+from krohn.program import Program
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.statement import Statement as Stated
+from krohn.program.statement import parse
+from krohn.verify.checker.model_file import WrongWord
+from krohn.verify.checker.refinement import check
+from krohn.verify.errors import Rejected
+from krohn.verify.search import exploration
+from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.refinement import find
 
 Build = Callable[..., Any]
 MACHINES = [

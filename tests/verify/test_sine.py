@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
-from program.errors import Refused
-from verify.checker import affine_arithmetic
-from verify.checker.affine_arithmetic import FARTHEST, SINE, Noisy
-from verify.checker.model_file import FORMATS as FORMATS_OF
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
+from krohn.program.errors import Refused
+from krohn.verify.checker import affine_arithmetic
+from krohn.verify.checker.affine_arithmetic import FARTHEST, SINE, Noisy
+from krohn.verify.checker.model_file import FORMATS as FORMATS_OF
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
+from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

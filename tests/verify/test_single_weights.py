@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from network.modelfile import ModelFile
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.network.modelfile import ModelFile
+from krohn.verify.proof import prove
 
 HEADS = ("counter", "memory", "gridworld")
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from pointer_programs import lowered, with_tensors
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.errors import CompileError
-from network.attention_kind import Sparse
-from network.model import Model
-from network.modelfile import ModelFile, version_of
-from network.precision import PRECISIONS
-from program import Map, Operation, Program, Shift, Token, table
-from verify.attack.campaign import Extent, attack
-from verify.proof import prove
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.errors import CompileError
+from krohn.network.attention_kind import Sparse
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, version_of
+from krohn.network.precision import PRECISIONS
+from krohn.program import Map, Operation, Program, Shift, Token, table
+from krohn.verify.attack.campaign import Extent, attack
+from krohn.verify.proof import prove
+from krohn.verify.testing.exhaustive import exhaustive
 
 LENGTH, LETTERS, BACK = 64, 2, 2
 STATES = list(product(range(LETTERS + 1), repeat=BACK + 1))

@@ -12,14 +12,14 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from compiler.attention_scales import spread
-from compiler.errors import CompileError
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import BFLOAT16
-from verify.checker.attention.scores import Scores, flagged
-from verify.proof import prove
+from krohn.algebra import zoo
+from krohn.compiler.attention_scales import spread
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import BFLOAT16
+from krohn.verify.checker.attention.scores import Scores, flagged
+from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
 KEY = "blocks.0.attention.key"

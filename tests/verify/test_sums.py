@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.proof import prove
-from verify.testing.exhaustive import exhaustive
+from krohn.algebra import zoo
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.proof import prove
+from krohn.verify.testing.exhaustive import exhaustive
 
 Build = Callable[..., Any]
 

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 import krohn
 from krohn import evidence
 from krohn.cli import app, run
-from network.architecture import KINDS
-from program.errors import Refused
-from verify.checker.registry import NETWORKS, REAL, RECURRENT
-from verify.search.find import find
-from verify.trusted import every_file, rests_on, totals
+from krohn.network.architecture import KINDS
+from krohn.program.errors import Refused
+from krohn.verify.checker.registry import NETWORKS, REAL, RECURRENT
+from krohn.verify.search.find import find
+from krohn.verify.trusted import every_file, rests_on, totals
 
 OF_TRANSFORMERS = ("attention/", "transformer.py", "mlp.py", "sublayers.py")
 
@@ -24,15 +24,17 @@ def test_the_registry_has_every_kind_of_network_and_source() -> None:
     sources = {(name, kind) for kind, name in RECURRENT.items()}
     sources |= {(name, kind) for (_, kind), name in REAL.items()}
     for name in {*NETWORKS.values(), *(name for name, _ in sources)}:
-        assert callable(import_module(f"verify.checker.{name}").established)
+        assert callable(import_module(f"krohn.verify.checker.{name}").established)
     kinds = {
-        "linear-system": import_module("verify.checker.linear_source").KIND,
-        "hidden-markov": import_module("verify.checker.situations").KIND,
-        "kernel": import_module("verify.checker.kernels").KIND,
+        "linear-system": import_module("krohn.verify.checker.linear_source").KIND,
+        "hidden-markov": import_module("krohn.verify.checker.situations").KIND,
+        "kernel": import_module("krohn.verify.checker.kernels").KIND,
     }
     for name, kind in sources:
         assert kinds.get(kind, kind) == kind
-        assert kind in kinds or import_module(f"verify.checker.{name}").KIND == kind
+        assert (
+            kind in kinds or import_module(f"krohn.verify.checker.{name}").KIND == kind
+        )
 
 
 def _files(source: str, folder: Path, **how: object) -> dict[str, int]:

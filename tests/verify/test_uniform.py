@@ -7,13 +7,13 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from compiler.errors import CompileError
+from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.checker.attention import fetches
-from verify.proof import prove
+from krohn.compiler.errors import CompileError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.checker.attention import fetches
+from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"

@@ -10,17 +10,17 @@ import pytest
 import torch
 
 import krohn
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FLOAT32
-from program.errors import Refused
-from sources.counting import named
-from verify.attack.rounding_variants import network, whole
-from verify.checker import sublayers
-from verify.checker import transformer as checker
-from verify.checker.residual_stream import Stream
-from verify.proof import prove
-from verify.search.conversion import model_of
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32
+from krohn.program.errors import Refused
+from krohn.sources.counting import named
+from krohn.verify.attack.rounding_variants import network, whole
+from krohn.verify.checker import sublayers
+from krohn.verify.checker import transformer as checker
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.proof import prove
+from krohn.verify.search.conversion import model_of
 
 torch.set_num_threads(1)
 SUM = "prefix_sum1.codes"

@@ -7,9 +7,9 @@ import pytest
 from damaged_tensors import survivors
 from linear_networks import built, measured, outputs, shown, system, words_of
 
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from sources.linear_systems import LinearSystem
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.sources.linear_systems import LinearSystem
 
 NAME, LENGTH = "MatMul3,3@1", 12
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from program import Table, table
-from verify.attack.true_values import Values
-from verify.attack.worst_seen import Batch
-from verify.checker.transformer import Established
+from krohn.program import Table, table
+from krohn.verify.attack.true_values import Values
+from krohn.verify.attack.worst_seen import Batch
+from krohn.verify.checker.transformer import Established
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from algebra.shown import shown
-from network.attention_kind import Linear, attention_kind
-from network.modelfile import ModelFile
-from verify.attack import generators, rnns, transformers
-from verify.attack.worst_seen import Record, Worst, by_operation
-from verify.proof import Proof
-from verify.testing.counterexample import CheckError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.shown import shown
+from krohn.network.attention_kind import Linear, attention_kind
+from krohn.network.modelfile import ModelFile
+from krohn.verify.attack import generators, rnns, transformers
+from krohn.verify.attack.worst_seen import Record, Worst, by_operation
+from krohn.verify.proof import Proof
+from krohn.verify.testing.counterexample import CheckError
 
 Progress = Callable[[int, float], None]
 """Told after every batch how many positions were run, and how many seconds passed."""

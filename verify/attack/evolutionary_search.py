@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.automaton import Automaton
-from verify.testing.strategies import STRATEGIES, uniform
+from krohn.algebra.automaton import Automaton
+from krohn.verify.testing.strategies import STRATEGIES, uniform
 
 KEPT = 4
 FRESH = 0.25

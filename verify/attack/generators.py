@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.generator import Generator
-from network.modelfile import ModelFile
-from network.precision import BoolArray
-from verify.attack.evolutionary_search import EvolutionarySearch
-from verify.attack.worst_seen import Batch, Record
-from verify.testing.bracket_words import claimed, laws_of
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.generator import Generator
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import BoolArray
+from krohn.verify.attack.evolutionary_search import EvolutionarySearch
+from krohn.verify.attack.worst_seen import Batch, Record
+from krohn.verify.testing.bracket_words import claimed, laws_of
 
 AT_ONCE = 1024
 BATCHES = (1024, 1, 7, 64)

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from network.precision import FloatArray
-from program.statement import Channel
-from verify.attack.true_values import Values
-from verify.attack.worst_seen import Batch, Key
-from verify.checker.residual_stream import FEATURE, FREE, Stream
-from verify.checker.transformer import Established
+from krohn.network.precision import FloatArray
+from krohn.program.statement import Channel
+from krohn.verify.attack.true_values import Values
+from krohn.verify.attack.worst_seen import Batch, Key
+from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream
+from krohn.verify.checker.transformer import Established
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Tensor:

@@ -7,16 +7,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.architecture import hidden_axis, sparse_matrices
-from network.modelfile import ModelFile
-from network.precision import FLOAT64, FloatArray, Precision
-from network.rnn import Rnn
-from network.sparse import Sparse, is_index
-from verify.attack.answers import judge_margin
-from verify.attack.evolutionary_search import EvolutionarySearch
-from verify.attack.worst_seen import Batch, Record
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.architecture import hidden_axis, sparse_matrices
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT64, FloatArray, Precision
+from krohn.network.rnn import Rnn
+from krohn.network.sparse import Sparse, is_index
+from krohn.verify.attack.answers import judge_margin
+from krohn.verify.attack.evolutionary_search import EvolutionarySearch
+from krohn.verify.attack.worst_seen import Batch, Record
 
 AT_ONCE = 1024
 MOST_NUMBERS = 2**26

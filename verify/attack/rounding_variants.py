@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from algebra.semiautomaton import IntArray
-from network import torch_threads
-from network.architecture import StrArray, activations
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from network.transformer import Attention, Transformer
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network import torch_threads
+from krohn.network.architecture import StrArray, activations
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.transformer import Attention, Transformer
 
 Seen = tuple[list[Tensor], Tensor]
 """The stream ``(batch, positions, d)`` at each snapshot, and the logits."""

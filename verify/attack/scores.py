@@ -7,17 +7,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from network.architecture import causal
-from network.attention_kind import attention_kind
-from network.mixing import SoftmaxMixing, mixing
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program import LookBack, Operation
-from verify.attack.residual_stream import Stored
-from verify.attack.true_values import Values, sources
-from verify.attack.worst_seen import Batch
-from verify.checker.attention.heads import Look
-from verify.checker.transformer import Established
+from krohn.network.architecture import causal
+from krohn.network.attention_kind import attention_kind
+from krohn.network.mixing import SoftmaxMixing, mixing
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program import LookBack, Operation
+from krohn.verify.attack.residual_stream import Stored
+from krohn.verify.attack.true_values import Values, sources
+from krohn.verify.attack.worst_seen import Batch
+from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.transformer import Established
 
 
 @dataclass(frozen=True)

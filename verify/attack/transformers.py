@@ -12,14 +12,14 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile
-from verify.attack import scores as looks
-from verify.attack.answers import Answers
-from verify.attack.evolutionary_search import EvolutionarySearch
-from verify.attack.residual_stream import Stored
-from verify.attack.rounding_variants import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.modelfile import ModelFile
+from krohn.verify.attack import scores as looks
+from krohn.verify.attack.answers import Answers
+from krohn.verify.attack.evolutionary_search import EvolutionarySearch
+from krohn.verify.attack.residual_stream import Stored
+from krohn.verify.attack.rounding_variants import (
     Push,
     Seen,
     Way,
@@ -33,10 +33,10 @@ from verify.attack.rounding_variants import (
     with_backend,
     with_threads,
 )
-from verify.attack.true_values import Values, values
-from verify.attack.worst_arithmetic import Arithmetic
-from verify.attack.worst_seen import Batch, Record
-from verify.checker.transformer import Established
+from krohn.verify.attack.true_values import Values, values
+from krohn.verify.attack.worst_arithmetic import Arithmetic
+from krohn.verify.attack.worst_seen import Batch, Record
+from krohn.verify.checker.transformer import Established
 
 ORDERS = 3
 SMALL = (1, 2, 7)

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from program import LookBack
-from program.interpreter import interpret
-from program.statement import Statement
+from krohn.program import LookBack
+from krohn.program.interpreter import interpret
+from krohn.program.statement import Statement
 
 Values = Mapping[str, Tensor]
 """For each channel ``(batch, time + 1)`` integers; column 0 is BOS."""

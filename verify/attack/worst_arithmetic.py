@@ -17,14 +17,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from network.mixing import SoftmaxMixing
-from network.mlp import Mlp, activated
-from network.precision import Precision
-from network.transformer import Attention, Transformer
-from verify.attack.rounding_variants import Push, Seen
-from verify.checker.affine_arithmetic import SINE, gelu_units
-from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
-from verify.checker.model_file import FORMATS
+from krohn.network.mixing import SoftmaxMixing
+from krohn.network.mlp import Mlp, activated
+from krohn.network.precision import Precision
+from krohn.network.transformer import Attention, Transformer
+from krohn.verify.attack.rounding_variants import Push, Seen
+from krohn.verify.checker.affine_arithmetic import SINE, gelu_units
+from krohn.verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
+from krohn.verify.checker.model_file import FORMATS
 
 BRACKETS = (1, 2, 3, 8)
 

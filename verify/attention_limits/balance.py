@@ -10,14 +10,14 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from verify.checker.brackets import Brackets, claimed
-from verify.checker.generator import tokens
-from verify.search.conversion import machine_of, model_of
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.verify.checker.brackets import Brackets, claimed
+from krohn.verify.checker.generator import tokens
+from krohn.verify.search.conversion import machine_of, model_of
 
 MOST_STACKS = 100_000
 

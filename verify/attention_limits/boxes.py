@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.architecture import StrArray, activations
-from network.attention_kind import Softmax, attention_kind
-from network.modelfile import ModelFile
-from network.precision import FloatArray
+from krohn.network.architecture import StrArray, activations
+from krohn.network.attention_kind import Softmax, attention_kind
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FloatArray
+from krohn.network.precision import FloatArray
 
 
 def largest_weight(spread: float, positions: int) -> float:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.structure import as_memory
-from network.architecture import kind_of
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from verify.attention_limits.boxes import HeadBox, head_boxes
-from verify.attention_limits.dilution import holds_among, last_at_least, sharpest
-from verify.attention_limits.linear_positions import line_of, linear_head
-from verify.attention_limits.packing import kept_apart, rank_of
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.structure import as_memory
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.verify.attention_limits.boxes import HeadBox, head_boxes
+from krohn.verify.attention_limits.dilution import holds_among, last_at_least, sharpest
+from krohn.verify.attention_limits.linear_positions import line_of, linear_head
+from krohn.verify.attention_limits.packing import kept_apart, rank_of
 
 HALF = 0.5
 MOST = 0.75

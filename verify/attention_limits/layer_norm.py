@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor, nn
 
-from network.precision import FloatArray
-from verify.attention_limits.dilution import holds_among
-from verify.attention_limits.head_limits import HALF, MOST, HeadBounds
-from verify.attention_limits.packing import kept_apart, rank_of
+from krohn.network.precision import FloatArray
+from krohn.verify.attention_limits.dilution import holds_among
+from krohn.verify.attention_limits.head_limits import HALF, MOST, HeadBounds
+from krohn.verify.attention_limits.packing import kept_apart, rank_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FloatArray
+from krohn.network.precision import FloatArray
 
 LINEAR = 2.0**-6
 """How far a position may be off the line, in steps of it, to count as linear."""

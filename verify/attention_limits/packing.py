@@ -5,7 +5,7 @@ docs/independent.md, section 3.
 
 import numpy as np
 
-from network.precision import FloatArray
+from krohn.network.precision import FloatArray
 
 
 def kept_apart(queries: float, keys: float, rank: int, weight: float) -> float:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from network.attention_kind import Linear, Sparse, attention_kind
-from network.precision import FloatArray
-from program.domains import IntArray
+from krohn.network.attention_kind import Linear, Sparse, attention_kind
+from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
 
 
 def linear_bits(layers: int, heads: int, width: int, bits: int) -> float:

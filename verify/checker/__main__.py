@@ -1,4 +1,4 @@
-"""``python -m verify.checker MODEL EVIDENCE [DIGEST]``: the small checker by itself.
+"""``python -m krohn.verify.checker MODEL EVIDENCE [DIGEST]``: the small checker by itself.
 
 With a digest, or its first 8 digits or more, the claim of the model must be that one.
 """
@@ -6,10 +6,10 @@ With a digest, or its first 8 digits or more, the claim of the model must be tha
 import sys
 from pathlib import Path
 
-from program.errors import KrohnError, Refused, demand
-from program.files import read_bytes
-from verify.checker.model_file import LARGEST_FILE
-from verify.checker.network import contents, opened, recheck
+from krohn.program.errors import KrohnError, Refused, demand
+from krohn.program.files import read_bytes
+from krohn.verify.checker.model_file import LARGEST_FILE
+from krohn.verify.checker.network import contents, opened, recheck
 
 try:
     model, evidence = map(Path, sys.argv[1:3])

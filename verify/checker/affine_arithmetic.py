@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
-from verify.checker.model_file import FloatArray, Format, StrArray
-from verify.checker.overflow import INSIDE, STORED, fits
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.model_file import FloatArray, Format, StrArray
+from krohn.verify.checker.overflow import INSIDE, STORED, fits
 
 INFLATION = 1 + 2.0**-40
 UNDERFLOW = 2.0**-126

@@ -3,8 +3,8 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from program.errors import demand
-from verify.checker.model_file import FloatArray, Format, Model
+from krohn.program.errors import demand
+from krohn.verify.checker.model_file import FloatArray, Format, Model
 
 MOST = 2**31
 Affine = tuple[FloatArray, FloatArray]

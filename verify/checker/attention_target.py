@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import real, reals
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention_layer import Layer, layer_of
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import STEPS, SUM, fits
-from verify.checker.real_networks import Established
-from verify.checker.tents import Axis, axes_of, joined, rounding
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import real, reals
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention_layer import Layer, layer_of
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.tents import Axis, axes_of, joined, rounding
 
 KIND = "attention-target"
 MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
@@ -37,7 +37,7 @@ class Outer(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A target as a header states it (`sources.attention_targets.target`).
+    """A target as a header states it (`krohn.sources.attention_targets.target`).
 
     Attributes:
         length: τ.

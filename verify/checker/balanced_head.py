@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION
-from verify.checker.brackets import Claim
-from verify.checker.layer_norm import Head
-from verify.checker.model_file import FloatArray
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.brackets import Claim
+from krohn.verify.checker.layer_norm import Head
+from krohn.verify.checker.model_file import FloatArray
 
 # Entries of a vector of length 1, with room for what LayerNorm rounds.
 ANY = 1.125

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from program.errors import demand
-from program.operations.letter_matrix import LetterMatrix
-from program.statement import Statement
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.linear_system import Established, applied, check_window
-from verify.checker.model_file import Model
-from verify.checker.overflow import INSIDE, fits
-from verify.checker.product_gates import growth
-from verify.checker.projective_metric import Projective
-from verify.checker.residual_stream import Stream
-from verify.checker.situations import Source, source_of
-from verify.checker.sublayers import embedding, followed
+from krohn.program.errors import demand
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.statement import Statement
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.linear_system import Established, applied, check_window
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.overflow import INSIDE, fits
+from krohn.verify.checker.product_gates import growth
+from krohn.verify.checker.projective_metric import Projective
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.situations import Source, source_of
+from krohn.verify.checker.sublayers import embedding, followed
 
 
 def established(model: Model, program: Statement) -> Established:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import Refused, demand
-from program.numbers import whole
-from verify.checker.model_file import Machine, Model
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import whole
+from krohn.verify.checker.model_file import Machine, Model
 
 NO_STACK = "the machine is no empty stack of brackets"
 

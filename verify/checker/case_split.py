@@ -6,9 +6,9 @@ from itertools import count
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
-from program.statement import Channel, Statement
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.statement import Channel, Statement
 
 MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 

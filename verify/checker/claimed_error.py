@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from program.errors import demand
+from krohn.program.errors import demand
 
 
 def claimed(said: Mapping[str, Any], shown: float) -> None:

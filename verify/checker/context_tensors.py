@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.descent import Given
-from verify.checker.model_file import Format, Model
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.descent import Given
+from krohn.verify.checker.model_file import Format, Model
 
 ATTENTION = ("query", "key", "value", "out")
 Tensors = dict[str, FloatArray]

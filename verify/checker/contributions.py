@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, Noisy, alike, finest
-from verify.checker.case_split import Cases, spread_out
-from verify.checker.model_file import FloatArray, StrArray
-from verify.checker.residual_stream import Stream
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy, alike, finest
+from krohn.verify.checker.case_split import Cases, spread_out
+from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.residual_stream import Stream
 
 Layers = list[tuple[FloatArray, FloatArray]]
 

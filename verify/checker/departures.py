@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, PossibleValues
-from program.statement import Channel, Statement
+from krohn.program.domains import BoolArray, IntArray, PossibleValues
+from krohn.program.statement import Channel, Statement
 
 Pointed = dict[
     tuple[str, int], tuple[str, ...]

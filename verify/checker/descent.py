@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, NamedTuple
 
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.model_file import Format
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.model_file import Format
 
 SIZES = ("window", "demonstrations", "history", "steps", "ahead")
 MOST = 4096

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from verify.checker.affine_arithmetic import GELU, INFLATION, UNDERFLOW
-from verify.checker.model_file import FloatArray, StrArray
-from verify.checker.overflow import STEPS, fits
-from verify.checker.residual_stream import Stream
+from krohn.verify.checker.affine_arithmetic import GELU, INFLATION, UNDERFLOW
+from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.residual_stream import Stream
 
 
 def eraser(

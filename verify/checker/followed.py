@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from program.errors import Refused, demand
-from program.functions import Table
-from program.operations.shift import Shift
-from program.operations.sibling_latest import SiblingLatest
-from program.operations.token import Token
-from program.statement import Channel, Statement
-from verify.checker.departures import departures
-from verify.checker.model_file import Machine
+from krohn.program.errors import Refused, demand
+from krohn.program.functions import Table
+from krohn.program.operations.shift import Shift
+from krohn.program.operations.sibling_latest import SiblingLatest
+from krohn.program.operations.token import Token
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.departures import departures
+from krohn.verify.checker.model_file import Machine
 
 MOST_WORK = 2**30  # transitions; a million take a few milliseconds
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which

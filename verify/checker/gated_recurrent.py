@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.model_file import Format, Machine, Model, WrongWord
-from verify.checker.overflow import STEPS, fits
-from verify.checker.recurrent import Established
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.model_file import Format, Machine, Model, WrongWord
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.recurrent import Established
 
 MOST_VISITS, MOST_WORK, COST, ENTERED, CELLS = 24, 2**36, 2**10, 2**4, 2**21
 GATE = 8.0

@@ -11,11 +11,11 @@ from itertools import chain
 
 import numpy as np
 
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from program.errors import demand
-from program.expression_bounds import Bounds, Interval
-from program.expressions import (
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.program.expression_bounds import Bounds, Interval
+from krohn.program.expressions import (
     Atom,
     Expression,
     added,
@@ -24,13 +24,13 @@ from program.expressions import (
     rectified,
     value,
 )
-from program.functions import Select, Table
-from program.operations.base import LookBack
-from program.operations.block_sum import BlockSum
-from program.operations.map import Map
-from program.operations.token import Token
-from program.piecewise import Piecewise
-from program.statement import Channel, Statement
+from krohn.program.functions import Select, Table
+from krohn.program.operations.base import LookBack
+from krohn.program.operations.block_sum import BlockSum
+from krohn.program.operations.map import Map
+from krohn.program.operations.token import Token
+from krohn.program.piecewise import Piecewise
+from krohn.program.statement import Channel, Statement
 
 Readings = dict[tuple[int, ...], int]
 Lookup = tuple[str, Interval, int, tuple[int, ...]]

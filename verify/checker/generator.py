@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from program.errors import demand
-from verify.checker.affine_arithmetic import Noisy, exact
-from verify.checker.balanced_head import all_cases
-from verify.checker.brackets import Claim, claimed
-from verify.checker.layer_norm import certain, head, projected
-from verify.checker.model_file import FloatArray, Format, Machine, Model
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.balanced_head import all_cases
+from krohn.verify.checker.brackets import Claim, claimed
+from krohn.verify.checker.layer_norm import certain, head, projected
+from krohn.verify.checker.model_file import FloatArray, Format, Machine, Model
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
 
 It reads two files of an exported directory, and makes a strict network of them
-whose readers see what LayerNorms leave. `network.transformer` proves that. The files of
+whose readers see what LayerNorms leave. `krohn.network.transformer` proves that. The files of
 the tokenizer are to be those that the names of the machine give.
 """
 
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import deserialize
 
-from program import strict_json
-from program.claim import check_stated
-from program.errors import Refused, demand
-from program.files import names_in, read_bytes
-from program.letter_tokenizer import TOKENIZER, library_files, tokens
-from verify.checker.layer_norms import LayerNorms
-from verify.checker.model_file import (
+from krohn.program import strict_json
+from krohn.program.claim import check_stated
+from krohn.program.errors import Refused, demand
+from krohn.program.files import names_in, read_bytes
+from krohn.program.letter_tokenizer import TOKENIZER, library_files, tokens
+from krohn.verify.checker.layer_norms import LayerNorms
+from krohn.verify.checker.model_file import (
     DAMAGE,
     FORMATS,
     LARGEST_FILE,

@@ -10,22 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from program.numbers import reals
-from verify.checker.affine_arithmetic import (
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.numbers import reals
+from krohn.verify.checker.affine_arithmetic import (
     INFLATION,
     OWN_UNIT,
     UNDERFLOW,
     Noisy,
     exact,
 )
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention.scores import scores_of
-from verify.checker.attention_layer import Affine, layer_of
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import STEPS, fits
-from verify.checker.real_networks import Established
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention.scores import scores_of
+from krohn.verify.checker.attention_layer import Affine, layer_of
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.real_networks import Established
 
 KIND = "grid-function"
 MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24
@@ -33,7 +33,7 @@ STORED = {"float64": np.float64, "float32": np.float32}
 
 
 class Source(NamedTuple):
-    """A function as a header states it (`sources.attention_targets.grid_function`).
+    """A function as a header states it (`krohn.sources.attention_targets.grid_function`).
 
     Attributes:
         points: ``(points, d)``: those of position 1, of position 2, ….

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from program.errors import demand
-from program.statement import Statement
-from verify.checker import read_out, refinement
-from verify.checker.affine_arithmetic import INFLATION
-from verify.checker.attention import Look
-from verify.checker.model_file import Format, Model
-from verify.checker.residual_stream import Stream
-from verify.checker.situations import beliefs, followed_by, source_of, window
-from verify.checker.sublayers import embedding, followed
+from krohn.program.errors import demand
+from krohn.program.statement import Statement
+from krohn.verify.checker import read_out, refinement
+from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.attention import Look
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.situations import beliefs, followed_by, source_of, window
+from krohn.verify.checker.sublayers import embedding, followed
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Learning in context: a Transformer says what T_0 steps of gradient descent say.
 
-The theorem is W12 of docs/within.md. `verify.checker.context_tensors` has the tensors as
+The theorem is W12 of docs/within.md. `krohn.verify.checker.context_tensors` has the tensors as
 they must be, up to a few numbers that are read from the file: points of positions and how
-they are turned, the limit R and the step. `verify.checker.descent` has the errors.
+they are turned, the limit R and the step. `krohn.verify.checker.descent` has the errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, exact
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention.scores import scores_of
-from verify.checker.context_tensors import Place, check_architecture, free, right
-from verify.checker.descent import Descent, Errors, Given, sizes_of
-from verify.checker.model_file import Format, Model, names
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, exact
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention.scores import scores_of
+from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
+from krohn.verify.checker.descent import Descent, Errors, Given, sizes_of
+from krohn.verify.checker.model_file import Format, Model, names
 
 KIND = "context-learner"
 MOST_POSITIONS, ROWS = 4097, 256

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import MOST, BoolArray, IntArray, beside
-from program.errors import Refused, demand
-from program.functions import FUNCTIONS
-from program.operations.latest import Latest
-from program.piecewise import Piecewise
-from program.statement import (
+from krohn.program.domains import MOST, BoolArray, IntArray, beside
+from krohn.program.errors import Refused, demand
+from krohn.program.functions import FUNCTIONS
+from krohn.program.operations.latest import Latest
+from krohn.program.piecewise import Piecewise
+from krohn.program.statement import (
     MOST_CELLS,
     Channel,
     Sets,
@@ -20,11 +20,11 @@ from program.statement import (
     mapped,
     possible_values,
 )
-from verify.checker.departures import come
-from verify.checker.followed import Step
-from verify.checker.lemmas import Assumed, passed
-from verify.checker.lowered_sums import Rule, check_rule, lower
-from verify.checker.model_file import Machine
+from krohn.verify.checker.departures import come
+from krohn.verify.checker.followed import Step
+from krohn.verify.checker.lemmas import Assumed, passed
+from krohn.verify.checker.lowered_sums import Rule, check_rule, lower
+from krohn.verify.checker.model_file import Machine
 
 BLOCK = 2**25  # values; a million take about a millisecond
 

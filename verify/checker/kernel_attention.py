@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention_layer import Layer, layer_of
-from verify.checker.kernels import Source, deviations, inexact, source_of
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import STEPS, SUM, fits
-from verify.checker.real_networks import Established
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention_layer import Layer, layer_of
+from krohn.verify.checker.kernels import Source, deviations, inexact, source_of
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.real_networks import Established
 
 MOST_INPUTS = 2**10
 PRESSED = 2.0**-10

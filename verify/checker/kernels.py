@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import reals
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.linear_recurrence import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import reals
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.linear_recurrence import (
     Recurrence,
     powers,
     recurrence_of,
     sums,
 )
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import STEPS, fits
-from verify.checker.real_networks import Established
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.real_networks import Established
 
 KIND = "kernel"
 PLACES = 384

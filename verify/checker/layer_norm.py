@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import (
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import (
     INFLATION,
     OWN_UNIT,
     UNDERFLOW,
@@ -20,14 +20,14 @@ from verify.checker.affine_arithmetic import (
     exact,
     snaps,
 )
-from verify.checker.attention.heads import relative_error
-from verify.checker.model_file import (
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.model_file import (
     LARGEST_FLOAT64,
     FloatArray,
     Format,
     Model,
 )
-from verify.checker.overflow import INSIDE, STEPS, SUM, fits
+from krohn.verify.checker.overflow import INSIDE, STEPS, SUM, fits
 
 REAL = Format(
     "real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, LARGEST_FLOAT64, 2.0**-1022

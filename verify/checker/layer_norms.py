@@ -8,12 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, growth
-from verify.checker.model_file import FloatArray, Format
-from verify.checker.overflow import INSIDE, STORED, fits
-from verify.checker.reader import Reader
-from verify.checker.residual_stream import Stream
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    UNDERFLOW,
+    growth,
+)
+from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.overflow import INSIDE, STORED, fits
+from krohn.verify.checker.reader import Reader
+from krohn.verify.checker.residual_stream import Stream
 
 Reads = Iterator[tuple[FloatArray, FloatArray, FloatArray]]
 

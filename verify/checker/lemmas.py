@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, beside
-from program.errors import demand
-from program.operations.shift import Shift
-from program.statement import MOST_CELLS, Channel
-from verify.checker.model_file import Machine
+from krohn.program.domains import BoolArray, IntArray, beside
+from krohn.program.errors import demand
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import MOST_CELLS, Channel
+from krohn.verify.checker.model_file import Machine
 
 if TYPE_CHECKING:
-    from verify.checker.invariant import Part
+    from krohn.verify.checker.invariant import Part
 
 
 class Assumed(NamedTuple):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import Refused, demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
-from verify.checker.model_file import Model
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import Refused, demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
+from krohn.verify.checker.model_file import Model
 
 KIND = "linear-recurrence"
 BANDS = ("hidden.own", "hidden.before", "hidden.after")

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import Refused, demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.linear_source import Source, source_of
-from verify.checker.matrix_norms import NORMS, Norm
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import STEPS, fits
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused, demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.linear_source import Source, source_of
+from krohn.verify.checker.matrix_norms import NORMS, Norm
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import STEPS, fits
 
 MOST_LETTERS = 10**7
 """The longest words that the recursion is followed for: some seconds."""

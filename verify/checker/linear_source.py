@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from program.domains import FloatArray
-from program.errors import demand
-from program.numbers import reals
-from verify.checker.model_file import names
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.program.numbers import reals
+from krohn.verify.checker.model_file import names
 
 KIND = "linear-system"
 

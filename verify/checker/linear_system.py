@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import Refused, demand
-from program.operations.letter_matrix import LetterMatrix
-from program.operations.matrix_product import MatrixProduct
-from program.operations.normalised import Normalised
-from program.operations.shift import Shift
-from program.operations.token import Token
-from program.statement import Channel, Statement
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.attention import Look
-from verify.checker.linear_source import Source, source_of
-from verify.checker.matrix_errors import MatrixErrors
-from verify.checker.matrix_norms import NORMS, Norm
-from verify.checker.model_file import Format, Model
-from verify.checker.overflow import INSIDE, fits
-from verify.checker.residual_stream import Stream
-from verify.checker.sublayers import embedding, followed
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused, demand
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.operations.matrix_product import MatrixProduct
+from krohn.program.operations.normalised import Normalised
+from krohn.program.operations.shift import Shift
+from krohn.program.operations.token import Token
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.attention import Look
+from krohn.verify.checker.linear_source import Source, source_of
+from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.matrix_norms import NORMS, Norm
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.overflow import INSIDE, fits
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.sublayers import embedding, followed
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from program.domains import IntArray, beside
-from program.errors import demand
-from program.statement import Sets, Statement
-from verify.checker.followed import Step
+from krohn.program.domains import IntArray, beside
+from krohn.program.errors import demand
+from krohn.program.statement import Sets, Statement
+from krohn.verify.checker.followed import Step
 
 SUMS = ("prefix-sum", "marked-sum")
 Rule = tuple[list[str], IntArray, IntArray]

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from program.domains import FloatArray
-from program.errors import Refused
-from verify.checker.model_file import Format
-from verify.checker.normaliser import Normaliser
-from verify.checker.product_gates import Gates
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.normaliser import Normaliser
+from krohn.verify.checker.product_gates import Gates
 
 
 class MatrixErrors(ABC):

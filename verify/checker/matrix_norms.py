@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.matrix_errors import MatrixErrors
-from verify.checker.model_file import Format
-from verify.checker.product_gates import SLACK, Gates
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.product_gates import SLACK, Gates
 
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""

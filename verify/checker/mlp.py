@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Matrices
-from program.errors import demand
-from program.functions import FUNCTIONS
-from program.operations.matrix_product import MatrixProduct
-from program.operations.normalised import Normalised
-from program.piecewise import Piecewise
-from program.statement import Channel
-from verify.checker.affine_arithmetic import (
+from krohn.program.domains import BoolArray, IntArray, Matrices
+from krohn.program.errors import demand
+from krohn.program.functions import FUNCTIONS
+from krohn.program.operations.matrix_product import MatrixProduct
+from krohn.program.operations.normalised import Normalised
+from krohn.program.piecewise import Piecewise
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import (
     FARTHEST,
     INFLATION,
     UNDERFLOW,
@@ -22,15 +22,15 @@ from verify.checker.affine_arithmetic import (
     finest,
     growth,
 )
-from verify.checker.contributions import Sources, added_up, below
-from verify.checker.erasure import erased, eraser
-from verify.checker.model_file import FloatArray, StrArray
-from verify.checker.normaliser import normaliser
-from verify.checker.overflow import STORED, fits
-from verify.checker.passed_sums import stored_either_way
-from verify.checker.piecewise import Ridges
-from verify.checker.product_gates import gates
-from verify.checker.residual_stream import FREE, Stream, per_value
+from krohn.verify.checker.contributions import Sources, added_up, below
+from krohn.verify.checker.erasure import erased, eraser
+from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.normaliser import normaliser
+from krohn.verify.checker.overflow import STORED, fits
+from krohn.verify.checker.passed_sums import stored_either_way
+from krohn.verify.checker.piecewise import Ridges
+from krohn.verify.checker.product_gates import gates
+from krohn.verify.checker.residual_stream import FREE, Stream, per_value
 
 CELLS = 2**18
 HALF = 0.5

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
-from program import claim, strict_json
-from program.claim import Claim
-from program.domains import IntArray
-from program.errors import Refused, demand
-from program.numbers import whole
+from krohn.program import claim, strict_json
+from krohn.program.claim import Claim
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import whole
 
 if TYPE_CHECKING:
-    from verify.checker.layer_norms import LayerNorms
+    from krohn.verify.checker.layer_norms import LayerNorms
 
 FloatArray = npt.NDArray[np.float64]
 StrArray = npt.NDArray[np.str_]

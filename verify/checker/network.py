@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from program import strict_json
-from program.errors import Refused, demand
-from program.files import read_bytes
-from verify.checker.model_file import LARGEST_FILE, Machine, Model, read
-from verify.checker.registry import NETWORKS, check
+from krohn.program import strict_json
+from krohn.program.errors import Refused, demand
+from krohn.program.files import read_bytes
+from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, read
+from krohn.verify.checker.registry import NETWORKS, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from verify.checker.gpt2 import Files
-    from verify.checker.shown import Shown
+    from krohn.verify.checker.gpt2 import Files
+    from krohn.verify.checker.shown import Shown
 
 
 def recheck(
@@ -59,7 +59,7 @@ def contents(path: Path) -> "bytes | Files":
     """The bytes of a model file, or the files of the directory of a GPT-2."""
     if not path.is_dir():
         return read_bytes(path, LARGEST_FILE)
-    from verify.checker.gpt2 import Files  # no other file rests on it
+    from krohn.verify.checker.gpt2 import Files  # no other file rests on it
 
     return Files.of(path)
 
@@ -72,7 +72,7 @@ def opened(data: "bytes | Files") -> Model:
     """
     if isinstance(data, bytes):
         return read(data)
-    from verify.checker import gpt2  # no other file rests on it
+    from krohn.verify.checker import gpt2  # no other file rests on it
 
     return gpt2.read(data)
 

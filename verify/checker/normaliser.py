@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, FloatArray, IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.model_file import Format, StrArray
-from verify.checker.product_gates import Gates, growth, single
+from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.model_file import Format, StrArray
+from krohn.verify.checker.product_gates import Gates, growth, single
 
 
 class Normaliser(NamedTuple):

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.errors import demand
-from verify.checker.model_file import Format
+from krohn.program.errors import demand
+from krohn.verify.checker.model_file import Format
 
 OWN = 1 + 2.0**-40
 """What a bound of this checker may be too small by, through its own rounding."""

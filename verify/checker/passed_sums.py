@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, exact
-from verify.checker.contributions import Layers
-from verify.checker.model_file import FloatArray, Format, StrArray
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, exact
+from krohn.verify.checker.contributions import Layers
+from krohn.verify.checker.model_file import FloatArray, Format, StrArray
 
 
 class Passing(NamedTuple):

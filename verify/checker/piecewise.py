@@ -8,16 +8,22 @@ from math import gcd, lcm
 
 import numpy as np
 
-from program.errors import demand
-from program.expressions import Expression
-from program.operations.map import Map
-from program.piecewise import Piecewise
-from program.statement import Channel
-from verify.checker.affine_arithmetic import FINEST, INFLATION, Sums, finest, rounding
-from verify.checker.contributions import Layers
-from verify.checker.model_file import FloatArray, StrArray
-from verify.checker.passed_sums import passed, passing_on, whole_gain
-from verify.checker.residual_stream import Stream
+from krohn.program.errors import demand
+from krohn.program.expressions import Expression
+from krohn.program.operations.map import Map
+from krohn.program.piecewise import Piecewise
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import (
+    FINEST,
+    INFLATION,
+    Sums,
+    finest,
+    rounding,
+)
+from krohn.verify.checker.contributions import Layers
+from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.passed_sums import passed, passing_on, whole_gain
+from krohn.verify.checker.residual_stream import Stream
 
 MOST_POINTS, MOST_CELLS = 2**20, 2**22
 EXACT = 2.0**53

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION
-from verify.checker.model_file import Format
-from verify.checker.product_gates import SLACK, Gates
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.product_gates import SLACK, Gates
 
 
 class Held(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from program.errors import demand
-from program.numbers import real, reals
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention_layer import Layer, layer_of
-from verify.checker.model_file import FloatArray, Format, Model, names
-from verify.checker.overflow import STEPS, SUM, fits
-from verify.checker.real_networks import Established
+from krohn.program.errors import demand
+from krohn.program.numbers import real, reals
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention_layer import Layer, layer_of
+from krohn.verify.checker.model_file import FloatArray, Format, Model, names
+from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.real_networks import Established
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
 INSIDE = 1e-9

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import UNDERFLOW, gelu_units
-from verify.checker.model_file import Format, StrArray
-from verify.checker.overflow import STEPS, fits
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import UNDERFLOW, gelu_units
+from krohn.verify.checker.model_file import Format, StrArray
+from krohn.verify.checker.overflow import STEPS, fits
 
 SLACK = 1 + 2.0**-10
 """What rounded numbers may be larger than true ones."""

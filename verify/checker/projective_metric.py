@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.matrix_errors import MatrixErrors
-from verify.checker.model_file import Format
-from verify.checker.normaliser import Normaliser
-from verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
-from verify.checker.positive_operators import EXTREME, PositiveOperators, ordinary
-from verify.checker.product_gates import SLACK, Gates
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.normaliser import Normaliser
+from krohn.verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
+from krohn.verify.checker.positive_operators import EXTREME, PositiveOperators, ordinary
+from krohn.verify.checker.product_gates import SLACK, Gates
 
 
 @dataclass(frozen=True)

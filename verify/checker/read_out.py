@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, Noisy
-from verify.checker.model_file import LARGEST_FLOAT64, Model
-from verify.checker.residual_stream import Stream
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
+from krohn.verify.checker.model_file import LARGEST_FLOAT64, Model
+from krohn.verify.checker.residual_stream import Stream
 
 CELLS = 2**20
 Readings = dict[tuple[int, ...], int]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verify.checker.affine_arithmetic import INFLATION, snaps
-from verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.affine_arithmetic import INFLATION, snaps
+from krohn.verify.checker.model_file import FloatArray, Format
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from program.errors import demand
-from verify.checker.claimed_error import claimed
-from verify.checker.model_file import Format, Machine, Model
-from verify.checker.registry import REAL, check
+from krohn.program.errors import demand
+from krohn.verify.checker.claimed_error import claimed
+from krohn.verify.checker.model_file import Format, Machine, Model
+from krohn.verify.checker.registry import REAL, check
 
 
 @dataclass(frozen=True)

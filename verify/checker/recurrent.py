@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import FINEST, finest
-from verify.checker.model_file import (
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import FINEST, finest
+from krohn.verify.checker.model_file import (
     LARGEST_FLOAT64,
     FloatArray,
     Format,
@@ -21,7 +21,7 @@ from verify.checker.model_file import (
     Model,
     WrongWord,
 )
-from verify.checker.sparse_matrix import MOST, Sparse, added_up, held, sparse
+from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, held, sparse
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_PAIRS, MOST_LETTERS = 200_000, 4_000

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from verify.checker import situations
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.model_file import Format, Machine, Model
-from verify.checker.overflow import STEPS, fits
-from verify.checker.recurrent import Walk, explore, opened
-from verify.checker.sparse_matrix import Sparse
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker import situations
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.model_file import Format, Machine, Model
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.recurrent import Walk, explore, opened
+from krohn.verify.checker.sparse_matrix import Sparse
 
 OWN = 2.0**-53
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import MOST
-from program.errors import demand
-from program.numbers import whole
-from program.statement import MOST_CELLS, Statement
-from verify.checker.followed import Ways, steps, ways
-from verify.checker.invariant import Part, memory
-from verify.checker.lemmas import lemma
-from verify.checker.lowered_sums import few_values
-from verify.checker.model_file import Machine
+from krohn.program.domains import MOST
+from krohn.program.errors import demand
+from krohn.program.numbers import whole
+from krohn.program.statement import MOST_CELLS, Statement
+from krohn.verify.checker.followed import Ways, steps, ways
+from krohn.verify.checker.invariant import Part, memory
+from krohn.verify.checker.lemmas import lemma
+from krohn.verify.checker.lowered_sums import few_values
+from krohn.verify.checker.model_file import Machine
 
 MOST_WORK = 2**36  # values; a million take about a millisecond
 

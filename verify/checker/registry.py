@@ -34,5 +34,7 @@ REAL = {
 
 def check(module: str) -> Callable[..., Any]:
     """The check that a module of the checker has, by its name, as ``established``."""
-    found: Callable[..., Any] = import_module(f"verify.checker.{module}").established
+    found: Callable[..., Any] = import_module(
+        f"krohn.verify.checker.{module}"
+    ).established
     return found

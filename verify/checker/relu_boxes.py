@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import (
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import (
     INFLATION,
     UNDERFLOW,
     Noisy,
     exact,
     growth,
 )
-from verify.checker.gated_recurrent import Box, Walk
-from verify.checker.model_file import LARGEST_FLOAT64, Format, Machine, Model
-from verify.checker.overflow import STEPS, fits
-from verify.checker.recurrent import Established
-from verify.checker.sparse_matrix import Sparse, held
+from krohn.verify.checker.gated_recurrent import Box, Walk
+from krohn.verify.checker.model_file import LARGEST_FLOAT64, Format, Machine, Model
+from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.recurrent import Established
+from krohn.verify.checker.sparse_matrix import Sparse, held
 
 MOST_CELLS, MOST_LETTERS, MOST_WORK = 2**24, 64, 2**38
 """Numbers of one array; letters, for what follows each is looked at together; products of

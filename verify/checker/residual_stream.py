@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.domains import IntArray, Matrices
-from program.errors import Refused, demand
-from program.statement import Channel, Statement
-from verify.checker.affine_arithmetic import Noisy
-from verify.checker.matrix_errors import MatrixErrors
-from verify.checker.model_file import FloatArray, Format
-from verify.checker.reader import Reader
+from krohn.program.domains import IntArray, Matrices
+from krohn.program.errors import Refused, demand
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2
 

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from program.operations.latest import Latest
-from program.rewriting import Rewriting
-from program.rewriting_program import program_of
-from program.statement import Statement, statement_of
-from verify.checker.same_program import Classes, readings
+from krohn.program.operations.latest import Latest
+from krohn.program.rewriting import Rewriting
+from krohn.program.rewriting_program import program_of
+from krohn.program.statement import Statement, statement_of
+from krohn.verify.checker.same_program import Classes, readings
 
 Readings = dict[tuple[int, ...], int]
 

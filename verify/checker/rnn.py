@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from program.errors import demand
-from verify.checker.claimed_error import claimed
-from verify.checker.model_file import Machine, Model
-from verify.checker.registry import RECURRENT, check
+from krohn.program.errors import demand
+from krohn.verify.checker.claimed_error import claimed
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.registry import RECURRENT, check
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Any:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, FloatArray
-from verify.checker.affine_arithmetic import FINEST, UNDERFLOW, finest
-from verify.checker.model_file import Format
-from verify.checker.overflow import STORED, SUM, fits
+from krohn.program.domains import BoolArray, FloatArray
+from krohn.verify.checker.affine_arithmetic import FINEST, UNDERFLOW, finest
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.overflow import STORED, SUM, fits
 
 SPLIT = 2.0**27 + 1
 WIDE = 2.0**500

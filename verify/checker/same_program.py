@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import IntArray, joint
-from program.errors import Refused, demand
-from program.operations.base import Operation
-from program.operations.map import Map
-from program.program import cone
-from program.statement import Channel, Statement
+from krohn.program.domains import IntArray, joint
+from krohn.program.errors import Refused, demand
+from krohn.program.operations.base import Operation
+from krohn.program.operations.map import Map
+from krohn.program.program import cone
+from krohn.program.statement import Channel, Statement
 
 MOST, CALL = 2**28, 2**10
 """Numbers that are compared: seconds; and how many a step in Python is worth."""

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from verify.checker.attention.heads import relative_error
-from verify.checker.attention_layer import Layer, layer_of
-from verify.checker.model_file import Model
-from verify.checker.overflow import SUM, fits
-from verify.checker.real_networks import Established
-from verify.checker.tents import Axis, axes_of
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
+from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.attention_layer import Layer, layer_of
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.overflow import SUM, fits
+from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.tents import Axis, axes_of
 
 KIND = "selected-mean"
 NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
@@ -26,7 +26,7 @@ MOST_LENGTH, MOST_SIZE, FAR = 2**8, 2**10, 4.0
 
 
 class Source(NamedTuple):
-    """A target as a header states it (`sources.attention_targets.selected_means`)."""
+    """A target as a header states it (`krohn.sources.attention_targets.selected_means`)."""
 
     form: str
     length: int

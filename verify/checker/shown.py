@@ -1,6 +1,6 @@
 """What can be shown of a file: a type for each kind. No proof imports this module."""
 
-from verify.checker import (
+from krohn.verify.checker import (
     generator,
     hidden_markov,
     in_context,

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from program.numbers import reals, whole
-from program.operations.shift import Shift
-from program.operations.token import Token
-from program.statement import Channel, Statement
-from verify.checker.affine_arithmetic import OWN_UNIT
-from verify.checker.model_file import Machine, Model, names
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.numbers import reals, whole
+from krohn.program.operations.shift import Shift
+from krohn.program.operations.token import Token
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.affine_arithmetic import OWN_UNIT
+from krohn.verify.checker.model_file import Machine, Model, names
 
 if TYPE_CHECKING:
-    from verify.checker.read_out import Readings
+    from krohn.verify.checker.read_out import Readings
 
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14

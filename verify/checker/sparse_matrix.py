@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
-from verify.checker.model_file import FloatArray
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.model_file import FloatArray
 
 MOST = 2**24  # terms of one product, and entries of some rows
 

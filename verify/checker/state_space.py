@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from verify.checker.model_file import (
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.model_file import (
     LARGEST_FLOAT64,
     Format,
     Machine,
     Model,
     WrongWord,
 )
-from verify.checker.state_space_layers import (
+from krohn.verify.checker.state_space_layers import (
     MOST_SUMS,
     MOST_TERMS,
     Finite,

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import FINEST, finest
-from verify.checker.model_file import Format, Model
-from verify.checker.rounded_steps import Affine, step
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import FINEST, finest
+from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.rounded_steps import Affine, step
 
 MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25
 MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**39

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import Matrices
-from program.errors import demand
-from program.numbers import whole
-from program.operations.letter_matrix import LetterMatrix
-from program.statement import Channel, Statement
-from verify.checker.affine_arithmetic import ACTIVATIONS
-from verify.checker.attention import Heads, Look
-from verify.checker.attention.kinds import kind_of
-from verify.checker.matrix_errors import MatrixErrors
-from verify.checker.mlp import Mlp
-from verify.checker.model_file import FloatArray, Model, StrArray
-from verify.checker.residual_stream import FEATURE, FREE, Stream, owners
+from krohn.program.domains import Matrices
+from krohn.program.errors import demand
+from krohn.program.numbers import whole
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.affine_arithmetic import ACTIVATIONS
+from krohn.verify.checker.attention import Heads, Look
+from krohn.verify.checker.attention.kinds import kind_of
+from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.mlp import Mlp
+from krohn.verify.checker.model_file import FloatArray, Model, StrArray
+from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 
 Noise = dict[str, FloatArray]
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
-from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.attention_layer import Affine
-from verify.checker.model_file import Format
-from verify.checker.overflow import STEPS, fits
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.attention_layer import Affine
+from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.overflow import STEPS, fits
 
 MOST_KNOTS, FINEST_STEP = 2**13, 2.0**20
 

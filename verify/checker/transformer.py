@@ -1,7 +1,7 @@
 """Transformers: the Program that a file states, and its tensors, sublayer by sublayer.
 
 What only some sources need is imported where such a source is met: a proof rests on what
-it imports (`verify.checker.registry`).
+it imports (`krohn.verify.checker.registry`).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from program.errors import demand
-from program.numbers import whole
-from program.statement import Statement, parse
-from verify.checker import read_out
-from verify.checker.affine_arithmetic import Noisy, exact
-from verify.checker.attention import Look
-from verify.checker.claimed_error import claimed
-from verify.checker.model_file import Format, Machine, Model, names
-from verify.checker.read_out import Readings
-from verify.checker.residual_stream import Stream
-from verify.checker.sublayers import embedding, followed
+from krohn.program.errors import demand
+from krohn.program.numbers import whole
+from krohn.program.statement import Statement, parse
+from krohn.verify.checker import read_out
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.attention import Look
+from krohn.verify.checker.claimed_error import claimed
+from krohn.verify.checker.model_file import Format, Machine, Model, names
+from krohn.verify.checker.read_out import Readings
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.sublayers import embedding, followed
 
 if TYPE_CHECKING:
-    from verify.checker import hidden_markov, in_context, linear_system
-    from verify.checker.shown import WithinError
+    from krohn.verify.checker import hidden_markov, in_context, linear_system
+    from krohn.verify.checker.shown import WithinError
 
 BLOCKS = "text-in-blocks"
 """The source of texts in blocks, which are followed beside a machine."""
@@ -127,10 +127,10 @@ def _referenced(
     kind = "exact" if source is None else "generates"
     demand(claim.get("kind", "exact") == kind, "the claim is another one")
     if source is not None:
-        from program.blocks import check_words
+        from krohn.program.blocks import check_words
 
         check_words(claim, int(whole(source["block"], 0)))
-    from verify.checker import refinement
+    from krohn.verify.checker import refinement
 
     followed_beside = machine or beside(model)
     assert followed_beside is not None
@@ -148,12 +148,12 @@ def beside(model: Model) -> Machine | None:
     if source is None:
         return model.machine
     if source["kind"] == "hidden-markov":
-        from verify.checker.situations import followed_by
+        from krohn.verify.checker.situations import followed_by
 
         return followed_by(model)
     if source["kind"] != BLOCKS:
         return None
-    from program.blocks import Blocks
+    from krohn.program.blocks import Blocks
 
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
     return Machine(*Blocks.from_wire(source).legal())
@@ -161,8 +161,8 @@ def beside(model: Model) -> Machine | None:
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a chain of thought."""
-    from program.chain_of_thought import ChainOfThought
-    from verify.checker import generation
+    from krohn.program.chain_of_thought import ChainOfThought
+    from krohn.verify.checker import generation
 
     demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
@@ -173,7 +173,7 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a Program that was written as it is (Theorem 5i)."""
-    from verify.checker import same_program
+    from krohn.verify.checker import same_program
 
     claim, classes = model.header["claim"].get("kind"), names(source, "classes")
     demand(claim == "exact", "the claim about a Program is not that it is computed")
@@ -189,8 +189,8 @@ def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of the texts of a rewriting system (Theorem 5k)."""
-    from program.rewriting import Rewriting
-    from verify.checker import rewriting
+    from krohn.program.rewriting import Rewriting
+    from krohn.verify.checker import rewriting
 
     demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
@@ -201,9 +201,9 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of longest increasing subsequences (Theorem 5m)."""
-    from program.increasing import Increasing, program_of
-    from program.statement import statement_of
-    from verify.checker import same_program
+    from krohn.program.increasing import Increasing, program_of
+    from krohn.program.statement import statement_of
+    from krohn.verify.checker import same_program
 
     demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
@@ -239,11 +239,11 @@ def established(
 
 def _multiplied(model: Model, source: Any, said: Any) -> "linear_system.Established":
     """Of a linear system."""
-    from verify.checker import linear_system
+    from krohn.verify.checker import linear_system
 
     program = stated(model, len(names(source, "letters")), matrices=True)
     if source["kind"] == "vectors-in-blocks":
-        from verify.checker import vectors_in_blocks
+        from krohn.verify.checker import vectors_in_blocks
 
         return vectors_in_blocks.established(model, program)
     return linear_system.established(model, program)
@@ -255,11 +255,11 @@ def _filtered(
     """Of a hidden Markov model: by products of operators, or by situations."""
     channels = model.header["program"]["channels"]
     if any(channel["op"] == "letter-matrix" for channel in channels):
-        from verify.checker import belief_products
+        from krohn.verify.checker import belief_products
 
         program = stated(model, len(names(source, "letters")), matrices=True)
         return belief_products.established(model, program)
-    from verify.checker import hidden_markov
+    from krohn.verify.checker import hidden_markov
 
     program = stated(model, len(names(source, "letters")), vectors=True)
     shown = hidden_markov.established(model, causal(program), said)
@@ -272,7 +272,7 @@ def _learning(model: Model, source: Any, said: Any) -> "in_context.Established":
     """Of gradient descent on a prompt, which has no Program."""
     shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
     demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
-    from verify.checker import in_context
+    from krohn.verify.checker import in_context
 
     return in_context.established(model)
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from program.blocks import check_words
-from program.errors import Refused, demand
-from program.numbers import whole
-from program.operations.letter_matrix import LetterMatrix
-from program.statement import Statement
-from verify.checker import linear_source, linear_system
-from verify.checker.affine_arithmetic import INFLATION
-from verify.checker.linear_source import Source
-from verify.checker.matrix_norms import NORMS, Norm
-from verify.checker.model_file import Model
-from verify.checker.sublayers import embedding, followed
+from krohn.program.blocks import check_words
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import whole
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.statement import Statement
+from krohn.verify.checker import linear_source, linear_system
+from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.linear_source import Source
+from krohn.verify.checker.matrix_norms import NORMS, Norm
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.sublayers import embedding, followed
 
 KIND, COORDINATE = "vectors-in-blocks", 2.0
 ROOM = 2.0**-8

@@ -1,9 +1,9 @@
 """Chains of lemmas: what a channel says of some positions ago, and so on (Theorem 3)."""
 
-from program.functions import FUNCTIONS
-from program.operations.shift import Shift
-from program.statement import Channel, Statement
-from verify.checker.followed import Ways, steps
+from krohn.program.functions import FUNCTIONS
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.followed import Ways, steps
 
 Link = tuple[str, str | None, int]
 """A channel, the shift of the one before it that it reads, and up to where it is right."""

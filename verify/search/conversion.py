@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, version_of
-from verify.checker.model_file import FORMATS, Machine, Model
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.modelfile import ModelFile, version_of
+from krohn.verify.checker.model_file import FORMATS, Machine, Model
 
 
 def model_of(file: ModelFile) -> Model:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray
-from program.functions import FUNCTIONS
-from verify.checker.followed import Step
-from verify.checker.model_file import Machine
-from verify.search.effort import Effort
-from verify.search.sum_reductions import Rule
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray
+from krohn.program.functions import FUNCTIONS
+from krohn.verify.checker.followed import Step
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.search.effort import Effort
+from krohn.verify.search.sum_reductions import Rule
 
 MOST_STATES = 100_000
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from verify.errors import Rejected
+from krohn.verify.errors import Rejected
 
 MOST_STEPS = 20_000_000
 """A step looks at one value, in a microsecond or less, or at a hundred in arrays."""

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from algebra.semiautomaton import IntArray
-from program.statement import Sets
-from verify.checker.invariant import Part, memory
-from verify.checker.model_file import WrongWord
-from verify.search.effort import Effort
+from krohn.algebra.semiautomaton import IntArray
+from krohn.program.statement import Sets
+from krohn.verify.checker.invariant import Part, memory
+from krohn.verify.checker.model_file import WrongWord
+from krohn.verify.search.effort import Effort
 
 Mode = Literal["state", "joined", "all"]
 """Which memories beside one state of the machine are joined: all of them, those that

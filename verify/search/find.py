@@ -1,4 +1,4 @@
-"""Finding evidence for a model: what the small checker `verify.checker` is told.
+"""Finding evidence for a model: what the small checker `krohn.verify.checker` is told.
 
 What it finds is worth nothing until the checker has checked it.
 """
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from network.architecture import kind_of
-from verify.blas_threads import one_thread
-from verify.checker import generator, gpt2, network, transformer
-from verify.checker.model_file import Machine, Model, read
-from verify.checker.shown import Shown, WithinError
-from verify.checker.situations import followed_by
-from verify.search import refinement
+from krohn.network.architecture import kind_of
+from krohn.verify.blas_threads import one_thread
+from krohn.verify.checker import generator, gpt2, network, transformer
+from krohn.verify.checker.model_file import Machine, Model, read
+from krohn.verify.checker.shown import Shown, WithinError
+from krohn.verify.checker.situations import followed_by
+from krohn.verify.search import refinement
 
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20

@@ -1,10 +1,10 @@
 """The longest prefixes for which the tensors of a generator would be verified."""
 
-from program.errors import Refused
-from verify.checker.brackets import claimed
-from verify.checker.generator import shown
-from verify.checker.layer_norm import REAL
-from verify.checker.model_file import Format, Machine, Model
+from krohn.program.errors import Refused
+from krohn.verify.checker.brackets import claimed
+from krohn.verify.checker.generator import shown
+from krohn.verify.checker.layer_norm import REAL
+from krohn.verify.checker.model_file import Format, Machine, Model
 
 FARTHEST = 2**40
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from verify.checker import (
+from krohn.verify.checker import (
     generator,
     hidden_markov,
     in_context,
@@ -15,10 +15,10 @@ from verify.checker import (
     recurrent_beliefs,
     state_space,
 )
-from verify.checker.attention.heads import Look
-from verify.checker.model_file import LARGEST_FLOAT64
-from verify.checker.shown import Shown
-from verify.checker.transformer import Established
+from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.model_file import LARGEST_FLOAT64
+from krohn.verify.checker.shown import Shown
+from krohn.verify.checker.transformer import Established
 
 
 @singledispatch

@@ -1,6 +1,6 @@
 """Finding the evidence that a Program computes a machine (docs/recheck.md, 2).
 
-Nothing here is trusted: what is found is checked by `verify.checker.refinement`, whose own
+Nothing here is trusted: what is found is checked by `krohn.verify.checker.refinement`, whose own
 step function is used to explore. Each part of a Program is explored from BOS on with as
 few memories told apart as will do: by the state of the machine beside them; then by all
 but what latest matches remember; then by everything. At last the whole Program is
@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import LARGEST
-from program.errors import Refused
-from program.functions import FUNCTIONS
-from program.statement import Channel, Statement
-from verify.checker import refinement
-from verify.checker.followed import Step, steps, ways
-from verify.checker.invariant import Part, memory
-from verify.checker.model_file import Machine
-from verify.search.chains import chain
-from verify.search.counts import about, counters, smallest
-from verify.search.effort import Effort
-from verify.search.exploration import Allowed, Explorer, GivenUp, Mode, explore
-from verify.search.sum_reductions import reductions
-from verify.search.windows import windows
+from krohn.program.domains import LARGEST
+from krohn.program.errors import Refused
+from krohn.program.functions import FUNCTIONS
+from krohn.program.statement import Channel, Statement
+from krohn.verify.checker import refinement
+from krohn.verify.checker.followed import Step, steps, ways
+from krohn.verify.checker.invariant import Part, memory
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.search.chains import chain
+from krohn.verify.search.counts import about, counters, smallest
+from krohn.verify.search.effort import Effort
+from krohn.verify.search.exploration import Allowed, Explorer, GivenUp, Mode, explore
+from krohn.verify.search.sum_reductions import reductions
+from krohn.verify.search.windows import windows
 
 MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
 

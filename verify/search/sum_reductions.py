@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
-from program.statement import Channel
-from verify.checker.followed import Step
-from verify.checker.lowered_sums import SUMS
+from krohn.algebra.semiautomaton import IntArray
+from krohn.program.statement import Channel
+from krohn.verify.checker.followed import Step
+from krohn.verify.checker.lowered_sums import SUMS
 
 Rule = list[list[Any]]
 """The sums, what may be taken from each at once, and what must be left."""

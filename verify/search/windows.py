@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from program.operations.shift import Shift
-from program.statement import Channel, Statement
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import Channel, Statement
 
 Claim = tuple[int, int]
 """The place of a family, and a width."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import z3
 
-from network.modelfile import ModelFile
-from verify.smt.exact import Rationals, fractions, layers_of, mask_of
-from verify.smt.terms import (
+from krohn.network.modelfile import ModelFile
+from krohn.verify.smt.exact import Rationals, fractions, layers_of, mask_of
+from krohn.verify.smt.terms import (
     Term,
     chosen,
     constant,

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from network.architecture import activations
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from verify.errors import Rejected
+from krohn.network.architecture import activations
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.verify.errors import Rejected
 
 Rationals = npt.NDArray[np.object_]
 Layers = tuple[tuple[Rationals, Rationals], ...]

@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 import z3
 
-from verify.errors import Rejected
-from verify.smt.exact import Layers, Rationals, feed
-from verify.smt.solver import Answer, Limits, ask, solver
-from verify.smt.terms import Term, constant, product, total, variable
-from verify.smt.terms import feed as feed_terms
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import Layers, Rationals, feed
+from krohn.verify.smt.solver import Answer, Limits, ask, solver
+from krohn.verify.smt.terms import Term, constant, product, total, variable
+from krohn.verify.smt.terms import feed as feed_terms
 
 Verdict = Literal["verified", "refuted", "undecided"]
 Progress = Callable[[int, int], None]

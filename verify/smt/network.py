@@ -12,16 +12,16 @@ from typing import Any, Literal
 
 import z3
 
-from algebra.automaton import Automaton
-from algebra.shown import Shown, shown
-from network.architecture import kind_of
-from network.attention_kind import Softmax, attention_kind
-from network.modelfile import ModelFile
-from program import MarkedSum, PrefixSum
-from verify.errors import Rejected
-from verify.smt.encoding import Encoding, Vector, encode
-from verify.smt.exact import Rationals, logits
-from verify.smt.solver import Answer, Limits, ask, solver
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.shown import Shown, shown
+from krohn.network.architecture import kind_of
+from krohn.network.attention_kind import Softmax, attention_kind
+from krohn.network.modelfile import ModelFile
+from krohn.program import MarkedSum, PrefixSum
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.encoding import Encoding, Vector, encode
+from krohn.verify.smt.exact import Rationals, logits
+from krohn.verify.smt.solver import Answer, Limits, ask, solver
 
 Progress = Callable[[int, int], None]
 ADD_UP = (PrefixSum.wire, MarkedSum.wire)

@@ -15,18 +15,25 @@ from typing import Any
 import numpy as np
 import z3
 
-from network.modelfile import ModelFile
-from program.chain_of_thought import ChainOfThought
-from program.expressions import Atom, Expression
-from program.operations.at import At
-from program.statement import Channel, Statement, parse
-from verify.errors import Rejected
-from verify.smt.exact import Layers, Rationals, feed, fractions, layers_of, mask_of
-from verify.smt.gadgets import Verdict
-from verify.smt.solver import Limits, ask, solver
-from verify.smt.tables import MALFORMED
-from verify.smt.terms import Term, constant, product, relu, total, variable
-from verify.smt.terms import feed as feed_terms
+from krohn.network.modelfile import ModelFile
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.expressions import Atom, Expression
+from krohn.program.operations.at import At
+from krohn.program.statement import Channel, Statement, parse
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import (
+    Layers,
+    Rationals,
+    feed,
+    fractions,
+    layers_of,
+    mask_of,
+)
+from krohn.verify.smt.gadgets import Verdict
+from krohn.verify.smt.solver import Limits, ask, solver
+from krohn.verify.smt.tables import MALFORMED
+from krohn.verify.smt.terms import Term, constant, product, relu, total, variable
+from krohn.verify.smt.terms import feed as feed_terms
 
 Rule = Callable[[Sequence[Any]], Any]
 """What a step must say of the real numbers that it reads, or a condition on them, in z3."""

@@ -11,14 +11,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from network.architecture import kind_of
-from network.modelfile import ModelFile
-from program import Map, Refused
-from program.domains import IntArray, joint
-from program.statement import Channel, Statement, parse
-from verify.errors import Rejected
-from verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
-from verify.smt.gadgets import Gadget, Row
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile
+from krohn.program import Map, Refused
+from krohn.program.domains import IntArray, joint
+from krohn.program.statement import Channel, Statement, parse
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
+from krohn.verify.smt.gadgets import Gadget, Row
 
 MOST_ROWS = 4096
 MALFORMED = (Refused, LookupError, TypeError, ValueError)

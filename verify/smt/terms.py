@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from verify.smt.exact import Layers, Rationals
+from krohn.verify.smt.exact import Layers, Rationals
 
 ZERO = Fraction(0)
 

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from algebra.automaton import Automaton
-from algebra.shown import Shows, shown
-from verify.testing.counterexample import CheckError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.shown import Shows, shown
+from krohn.verify.testing.counterexample import CheckError
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.errors import KrohnError
-from algebra.rational import rational
-from algebra.semiautomaton import IntArray
-from network.generator import Generator
-from network.modelfile import ModelFile
-from network.precision import BoolArray, FloatArray
-from verify.testing.counterexample import CheckError, Counterexample
-from verify.testing.shortest_failing import AllWords, Minimal, minimise_for
-from verify.testing.simulation_result import BUDGET, Progress, Simulation
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.rational import rational
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.generator import Generator
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import BoolArray, FloatArray
+from krohn.verify.testing.counterexample import CheckError, Counterexample
+from krohn.verify.testing.shortest_failing import AllWords, Minimal, minimise_for
+from krohn.verify.testing.simulation_result import BUDGET, Progress, Simulation
 
 BATCH = 512
 MOST_WORDS = 2_000_000

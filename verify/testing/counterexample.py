@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from algebra.semiautomaton import shorten as listed
-from algebra.shown import Shown, shown
-from network.model import Model, said
-from network.precision import FloatArray
-from network.torch_threads import threads
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.semiautomaton import shorten as listed
+from krohn.algebra.shown import Shown, shown
+from krohn.network.model import Model, said
+from krohn.network.precision import FloatArray
+from krohn.network.torch_threads import threads
+from krohn.verify.testing.simulator import Simulator
 
 Reading = Literal["at once", "letter by letter", "among others"]
 """How a network was run: a word whole, a letter at a time, or in a batch of words."""
@@ -34,7 +34,7 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them, as `network.model.said` names it:
+        actual: The network's answer after each of them, as `krohn.network.model.said` names it:
             where a logit is not finite, or two are the largest, it says so.
         reading: How the network was run when it was wrong. ``"among others"``: it was
             right when the word was run by itself, so this is no counterexample yet.

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.model import Model
-from verify.testing.counterexample import pair
-from verify.testing.exhaustive import exhaustive, words_below
-from verify.testing.sampling import first_failure
-from verify.testing.simulation_result import Progress, Simulation
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.model import Model
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.exhaustive import exhaustive, words_below
+from krohn.verify.testing.sampling import first_failure
+from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.simulator import Simulator
 
 SCORES = 2**22
 """The most scores of a head in a pass, 16 MiB in float32."""

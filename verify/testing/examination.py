@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from algebra.automaton import Automaton
-from verify.testing.every_word import run_all
-from verify.testing.exhaustive import words_below
-from verify.testing.sampling import sample
-from verify.testing.simulation_result import Progress, Simulation
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.exhaustive import words_below
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.simulator import Simulator
 
 PREFIXES = 20_000
 SAMPLES = 512

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.automaton import Automaton
-from network.cache import Cache, Tree
-from network.model import Model, Network
-from verify.testing.counterexample import Counterexample, Pair, differs, pair
-from verify.testing.simulation_result import Progress, Simulation
-from verify.testing.words import Block, Pass, Way, Word, way_of
+from krohn.algebra.automaton import Automaton
+from krohn.network.cache import Cache, Tree
+from krohn.network.model import Model, Network
+from krohn.verify.testing.counterexample import Counterexample, Pair, differs, pair
+from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.words import Block, Pass, Way, Word, way_of
 
 BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30

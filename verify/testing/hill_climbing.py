@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.precision import FloatArray
-from verify.testing.strategies.strategy import scales
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.precision import FloatArray
+from krohn.verify.testing.strategies.strategy import scales
 
 KEPT = 16
 """How many words are changed side by side."""

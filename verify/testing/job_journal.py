@@ -1,4 +1,4 @@
-"""The job file: which shards are done, a line for each (`jobs.journal`).
+"""The job file: which shards are done, a line for each (`krohn.jobs.journal`).
 
 A line reaches the disk before its shard counts as done, and names the job by its hash.
 """
@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from jobs import journal
-from verify.testing.counterexample import CheckError, Counterexample
-from verify.testing.shards import Job, Outcome, Shard
+from krohn.jobs import journal
+from krohn.verify.testing.counterexample import CheckError, Counterexample
+from krohn.verify.testing.shards import Job, Outcome, Shard
 
 
 class JobJournal:

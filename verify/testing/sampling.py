@@ -5,20 +5,20 @@ from itertools import chain
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.precision import FloatArray
-from verify.testing.counterexample import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.precision import FloatArray
+from krohn.verify.testing.counterexample import (
     CheckError,
     Counterexample,
     Pair,
     at_once,
     pair,
 )
-from verify.testing.hill_climbing import changed, worst
-from verify.testing.simulation_result import Progress, Simulation
-from verify.testing.simulator import Simulator
-from verify.testing.strategies import STRATEGIES, uniform
+from krohn.verify.testing.hill_climbing import changed, worst
+from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.strategies import STRATEGIES, uniform
 
 DRAWN = 1024
 CLIMBING = "climbing"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import torch
 
-from jobs.worker_pool import Report
-from network.model import Model
-from verify.testing.counterexample import CheckError
-from verify.testing.shards import Job, Outcome, Shard, run
+from krohn.jobs.worker_pool import Report
+from krohn.network.model import Model
+from krohn.verify.testing.counterexample import CheckError
+from krohn.verify.testing.shards import Job, Outcome, Shard, run
 
 # glibc's names, from malloc.h.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4

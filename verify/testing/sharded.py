@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from algebra.errors import KrohnError
-from jobs.worker_pool import WorkerDied, WorkerPool
-from verify.testing.counterexample import CheckError
-from verify.testing.job_journal import JobJournal
-from verify.testing.shards import Outcome, Shard
-from verify.testing.simulation_result import Progress
+from krohn.algebra.errors import KrohnError
+from krohn.jobs.worker_pool import WorkerDied, WorkerPool
+from krohn.verify.testing.counterexample import CheckError
+from krohn.verify.testing.job_journal import JobJournal
+from krohn.verify.testing.shards import Outcome, Shard
+from krohn.verify.testing.simulation_result import Progress
 
 AHEAD = 2
 """How many shards are handed out for each worker, so that none waits for the next."""

@@ -13,13 +13,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.testing.counterexample import Counterexample
-from verify.testing.exhaustive import BUDGET, exhaustive, words_below
-from verify.testing.simulation_result import Progress, Simulation
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.testing.counterexample import Counterexample
+from krohn.verify.testing.exhaustive import BUDGET, exhaustive, words_below
+from krohn.verify.testing.simulation_result import Progress, Simulation
 
 LEAVES = 2**17
 """A shard has about so many longest words: some passes of a network, some seconds."""

@@ -11,12 +11,12 @@ from typing import Protocol
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from verify.testing.counterexample import Counterexample, at_once, pair
-from verify.testing.every_word import run_all
-from verify.testing.simulation_result import BUDGET, Simulation
-from verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.verify.testing.counterexample import Counterexample, at_once, pair
+from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.simulation_result import BUDGET, Simulation
+from krohn.verify.testing.simulator import Simulator
 
 FIRST = 8
 """Candidates in a batch after one was kept; each batch without one doubles them."""

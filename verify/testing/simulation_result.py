@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import Counterexample
 
 Progress = Callable[[int, int], None]
 """Told after every batch how many words are done, and how many there are."""

@@ -5,7 +5,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from algebra.shown import Shows
+from krohn.algebra.shown import Shows
 
 
 class Simulator(Protocol):

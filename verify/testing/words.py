@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from network.cache import Cache, Grow, Tree
-from verify.testing.counterexample import Pair
+from krohn.network.cache import Cache, Grow, Tree
+from krohn.verify.testing.counterexample import Pair
 
 Word = tuple[int, ...]
 

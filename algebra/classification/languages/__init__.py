@@ -1,9 +1,9 @@
 """What the language of a machine is called: the classes of docs/classes.md."""
 
-from algebra.classification.languages.classify import (
+from krohn.algebra.classification.languages.classify import (
     LanguageClasses,
     classify_language,
 )
-from algebra.classification.languages.language import Language, language_of
+from krohn.algebra.classification.languages.language import Language, language_of
 
 __all__ = ["Language", "LanguageClasses", "classify_language", "language_of"]

@@ -7,12 +7,12 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget
-from algebra.classification.digraph import components, restricted
-from algebra.classification.languages.language import Language
-from algebra.classification.property import Property, Witness, call
-from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.wording import count
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.digraph import components, restricted
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.classification.property import Property, Witness, call
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.wording import count
 
 # A product of integers of any size takes about as long as this many of fixed size.
 EXACT = 50

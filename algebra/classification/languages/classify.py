@@ -4,26 +4,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.aperiodic import aperiodic
-from algebra.classification.digraph import r_trivial
-from algebra.classification.findings import Findings, find
-from algebra.classification.languages.c_rasp import c_rasp
-from algebra.classification.languages.flip_flops import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.aperiodic import aperiodic
+from krohn.algebra.classification.digraph import r_trivial
+from krohn.algebra.classification.findings import Findings, find
+from krohn.algebra.classification.languages.c_rasp import c_rasp
+from krohn.algebra.classification.languages.flip_flops import (
     aperiodic_without_flip_flop,
     no_flip_flop,
 )
-from algebra.classification.languages.idempotents import (
+from krohn.algebra.classification.languages.idempotents import (
     dot_depth_one,
     threshold_testable,
 )
-from algebra.classification.languages.language import Language, language_of
-from algebra.classification.languages.local import locally_testable
-from algebra.classification.languages.piecewise import piecewise_testable
-from algebra.classification.languages.strict import strictly_local, strictly_piecewise
-from algebra.classification.property import Property
-from algebra.errors import MachineError
+from krohn.algebra.classification.languages.language import Language, language_of
+from krohn.algebra.classification.languages.local import locally_testable
+from krohn.algebra.classification.languages.piecewise import piecewise_testable
+from krohn.algebra.classification.languages.strict import (
+    strictly_local,
+    strictly_piecewise,
+)
+from krohn.algebra.classification.property import Property
+from krohn.algebra.errors import MachineError
 
 
 @dataclass(frozen=True)

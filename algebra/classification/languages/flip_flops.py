@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from algebra.budget import Budget
-from algebra.classification.digraph import components, restricted
-from algebra.classification.languages.language import Language
-from algebra.classification.languages.pairs import Pairs, check_size
-from algebra.classification.property import Property, Witness, call, spell
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification.digraph import components, restricted
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.classification.languages.pairs import Pairs, check_size
+from krohn.algebra.classification.property import Property, Witness, call, spell
 
 
 def no_flip_flop(language: Language, budget: Budget) -> Property:

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.findings import Findings
-from algebra.classification.languages.language import Language
-from algebra.classification.languages.threshold_parameters import (
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.findings import Findings
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.classification.languages.threshold_parameters import (
     least_threshold,
     least_window,
 )
-from algebra.classification.property import Property, Witness, spell
-from algebra.graphs import towards
-from algebra.green import Green
-from algebra.monoid import IntegerRows, compose
-from algebra.semiautomaton import IntArray
+from krohn.algebra.classification.property import Property, Witness, spell
+from krohn.algebra.graphs import towards
+from krohn.algebra.green import Green
+from krohn.algebra.monoid import IntegerRows, compose
+from krohn.algebra.semiautomaton import IntArray
 
 Found = tuple[str, Witness] | None
 

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton
-from algebra.formats.outputs import acceptance
-from algebra.minimisation import minimise
-from algebra.rows import firsts
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats.outputs import acceptance
+from krohn.algebra.minimisation import minimise
+from krohn.algebra.rows import firsts
+from krohn.algebra.semiautomaton import Semiautomaton
 
 Flags = npt.NDArray[np.bool_]
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification import elements
-from algebra.classification.findings import Findings
-from algebra.classification.property import Property
-from algebra.monoid import IntegerRows, TransformationMonoid, compose
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification import elements
+from krohn.algebra.classification.findings import Findings
+from krohn.algebra.classification.property import Property
+from krohn.algebra.monoid import IntegerRows, TransformationMonoid, compose
+from krohn.algebra.semiautomaton import IntArray
 
 
 def locally_testable(

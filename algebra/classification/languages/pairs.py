@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.graphs import towards
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.graphs import towards
+from krohn.algebra.semiautomaton import IntArray
 
 # The arrays of a graph of pairs then have some 50 MB each.
 MOST_PAIR_STEPS = 6_000_000

@@ -1,10 +1,10 @@
 """Piecewise testable: which subsequences of a word occur, and how long they must be."""
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.digraph import j_trivial
-from algebra.classification.languages.language import Language
-from algebra.classification.property import Property
-from algebra.wording import count
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.digraph import j_trivial
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.classification.property import Property
+from krohn.algebra.wording import count
 
 Ranks = tuple[int, ...]
 Pair = tuple[int, int]

@@ -5,10 +5,10 @@ from itertools import islice, product
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.languages.language import Language
-from algebra.classification.languages.pairs import Pairs, check_size, longest_walk
-from algebra.classification.property import Property, Witness, spell
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.classification.languages.pairs import Pairs, check_size, longest_walk
+from krohn.algebra.classification.property import Property, Witness, spell
 
 BEGIN, END = "⋊", "⋉"
 MOST_WORDS = 10_000

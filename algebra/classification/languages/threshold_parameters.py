@@ -5,9 +5,9 @@ from math import log2
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.languages.language import Language
-from algebra.semiautomaton import IntArray
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.languages.language import Language
+from krohn.algebra.semiautomaton import IntArray
 
 # Numbers of counts are kept in 64 bits, with room for windows and states.
 MOST_BITS = 55

@@ -5,14 +5,14 @@ from itertools import product
 
 import numpy as np
 
-from algebra.departures.nodes import NEVER
-from algebra.departures.parts import Part
-from algebra.semiautomaton import IntArray
-from compiler.constructions.departures.state_channels import (
+from krohn.algebra.departures.nodes import NEVER
+from krohn.algebra.departures.parts import Part
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.departures.state_channels import (
     StateChannels,
     state_channels,
 )
-from program import Map, Operation, Row, Token, table
+from krohn.program import Map, Operation, Row, Token, table
 
 
 @dataclass(frozen=True)

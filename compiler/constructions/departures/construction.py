@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.classification.digraph import components
-from algebra.departures.nodes import NEVER, Nodes, nodes
-from algebra.errors import MachineError
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.constructions.departures.beside import PartChannels
-from compiler.constructions.departures.paths import ChannelRecipe, Path, Paths
-from compiler.errors import CompileError
-from program import Map, Program, Row, Select, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.classification.digraph import components
+from krohn.algebra.departures.nodes import NEVER, Nodes, nodes
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.departures.beside import PartChannels
+from krohn.compiler.constructions.departures.paths import ChannelRecipe, Path, Paths
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Program, Row, Select, table
 
 NAME = "departures"
 SUMMARY = "follow a run's few departures, by doubling (R-trivial, lines)"
@@ -23,7 +23,7 @@ MOST_PATHS = 256
 def departures(machine: Automaton, length: int) -> Program:
     """The machine by the positions at which its run leaves one node for another.
 
-    Nodes are what `algebra.departures.nodes` makes of the machine: stay sets of a
+    Nodes are what `krohn.algebra.departures.nodes` makes of the machine: stay sets of a
     partially ordered machine, lines along which the position alone tells the state, or
     components beside counters, memories and windows. A run follows one path of nodes;
     whether it has left the last one is a test of the path's flags, and the letter at the

@@ -4,7 +4,7 @@ A path is a sequence of flags f_1, …, f_k. Its departures are made at the firs
 with f_1, at the first one after it with f_2, and so on. There are two ways to follow it.
 *One by one*: a flag counts where the departure before it was made; a layer for each flag,
 and a sum sees several equal flags in one. *By doubling*: the first departures from the
-left, the others by pointers from the right (`compiler.constructions.pointers`), about half
+left, the others by pointers from the right (`krohn.compiler.constructions.pointers`), about half
 of them each; a layer for each power of two.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-from compiler.constructions import pointers
-from compiler.constructions.departures.beside import Function, PartChannels
-from program import Earliest, Map, Operation, PrefixSum, Row, table
+from krohn.compiler.constructions import pointers
+from krohn.compiler.constructions.departures.beside import Function, PartChannels
+from krohn.program import Earliest, Map, Operation, PrefixSum, Row, table
 
 Path: TypeAlias = tuple[int, ...]
 """Flags by their number."""

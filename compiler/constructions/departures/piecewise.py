@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.classification.digraph import j_trivial
-from algebra.departures.subsequences import Subsequences, subsequences
-from algebra.minimisation import reachable
-from compiler.constructions.departures.beside import PartChannels
-from compiler.constructions.departures.construction import check_departs
-from compiler.constructions.departures.paths import Paths
-from compiler.errors import CompileError
-from compiler.output_programs import one_tuple_each
-from program import Program
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.classification.digraph import j_trivial
+from krohn.algebra.departures.subsequences import Subsequences, subsequences
+from krohn.algebra.minimisation import reachable
+from krohn.compiler.constructions.departures.beside import PartChannels
+from krohn.compiler.constructions.departures.construction import check_departs
+from krohn.compiler.constructions.departures.paths import Paths
+from krohn.compiler.errors import CompileError
+from krohn.compiler.output_programs import one_tuple_each
+from krohn.program import Program
 
 NAME = "piecewise"
 SUMMARY = "see which subsequences there are, from both sides (J-trivial)"

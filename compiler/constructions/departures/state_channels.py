@@ -7,14 +7,14 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.departures.parts import Part
-from algebra.semiautomaton import IntArray
-from algebra.structure import Counter, as_counter
-from compiler.bounds import check_written
-from compiler.constructions import counter
-from compiler.constructions.latest_before import latest_before
-from program import Latest, Map, Operation, Position, Row, Shift, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.departures.parts import Part
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.structure import Counter, as_counter
+from krohn.compiler.bounds import check_written
+from krohn.compiler.constructions import counter
+from krohn.compiler.constructions.latest_before import latest_before
+from krohn.program import Latest, Map, Operation, Position, Row, Shift, table
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from math import isqrt
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.minimisation import reachable
-from compiler.errors import CompileError
-from program import Map, Operation, Program, Row, Shift, Table, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.minimisation import reachable
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, Program, Row, Shift, Table, Token, table
 
 CHUNKED = "chunked"
 MEMORISING = "memorising"

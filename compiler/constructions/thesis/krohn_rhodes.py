@@ -12,21 +12,21 @@ from math import prod
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.cascade import INVALID, Cascade
-from algebra.dependency import Dependency, dependency
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.constructions.cascade_search import decomposed
-from compiler.constructions.thesis.permutation_reset import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade import INVALID, Cascade
+from krohn.algebra.dependency import Dependency, dependency
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.cascade_search import decomposed
+from krohn.compiler.constructions.thesis.permutation_reset import (
     MOST_ROWS,
     PermutationReset,
     taken_apart,
 )
-from compiler.constructions.thesis.simulator import Wires
-from compiler.errors import CompileError
-from program import Map, Program, Row, Shift, table
+from krohn.compiler.constructions.thesis.simulator import Wires
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Program, Row, Shift, table
 
 NAME = "krohn-rhodes"
 MOST_STATES = 300

@@ -12,19 +12,19 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.constructions.thesis import series
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.thesis import series
+from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
     Wires,
     numbers,
     solvable,
 )
-from compiler.errors import CompileError
-from program import Latest, Map, Program, Row, table
+from krohn.compiler.errors import CompileError
+from krohn.program import Latest, Map, Program, Row, table
 
 NAME = "permutation-reset"
 MOST_ROWS = 50_000

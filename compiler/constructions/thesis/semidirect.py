@@ -20,13 +20,13 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
-from algebra.groups.extension import Direct, Extension, SemiDirect, split
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.series import normal_subgroups
-from algebra.semiautomaton import IntArray
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.groups.extension import Direct, Extension, SemiDirect, split
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.series import normal_subgroups
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
     Wires,
     abelian,
@@ -35,8 +35,8 @@ from compiler.constructions.thesis.simulator import (
     numbers,
     side_by_side,
 )
-from compiler.errors import CompileError
-from program import Map, Program, table
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Program, table
 
 NAME = "semidirect"
 CAR = "semidirect-car"

@@ -7,19 +7,19 @@ only the codes of the group's own elements occur. With ℓ factors that is 3ℓ 
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.groups.extension import Extension
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.series import maximal_normal_subgroup
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.groups.extension import Extension
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.series import maximal_normal_subgroup
+from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
     abelian,
     group_of,
     group_program,
     numbers,
 )
-from compiler.constructions.thesis.wreath import over_normal
-from program import Program
+from krohn.compiler.constructions.thesis.wreath import over_normal
+from krohn.program import Program
 
 NAME = "series"
 

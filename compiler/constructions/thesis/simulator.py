@@ -14,17 +14,17 @@ from itertools import product
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.budget import BudgetExceeded
-from algebra.decomposition.series import derived_chain
-from algebra.groups.closure import listed_keys
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.table import GroupTable
-from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.errors import CompileError
-from program import Map, Operation, PrefixSum, Program, Row, Token, table
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.decomposition.series import derived_chain
+from krohn.algebra.groups.closure import listed_keys
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.minimisation import reachable
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler.errors import CompileError
+from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 MOST_ELEMENTS = 200
 

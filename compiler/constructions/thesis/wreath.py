@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.groups.extension import Extension
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.series import normal_subgroups
-from algebra.semiautomaton import IntArray
-from compiler.constructions.thesis.simulator import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.groups.extension import Extension
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.series import normal_subgroups
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
     Wires,
     abelian,
@@ -29,7 +29,7 @@ from compiler.constructions.thesis.simulator import (
     group_program,
     numbers,
 )
-from program import Map, Program, Select
+from krohn.program import Map, Program, Select
 
 NAME = "wreath"
 SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"

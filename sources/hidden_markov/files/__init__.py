@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from program import strict_json
-from program.errors import Refused
-from program.files import decoded, read_bytes
-from sources.hidden_markov.files import arrays, pomdp, pomegranate
-from sources.hidden_markov.model import KIND, HiddenMarkovModel
+from krohn.program import strict_json
+from krohn.program.errors import Refused
+from krohn.program.files import decoded, read_bytes
+from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate
+from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 SIGNS = (KIND, pomegranate.CLASS, arrays.START, *arrays.OTHER_NAMES)
 """Other JSON is of machines, and need not be parsed twice."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import LARGEST_MATRIX, FloatArray
-from program.errors import Refused, demand
-from program.numbers import real_array
-from sources.hidden_markov.forms import said_at_once
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import LARGEST_MATRIX, FloatArray
+from krohn.program.errors import Refused, demand
+from krohn.program.numbers import real_array
+from krohn.sources.hidden_markov.forms import said_at_once
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 START, STEP, SAY = "startprob", "transmat", "emissionprob"
 OTHER_NAMES = {"starts": START, "edges": STEP, "probs": SAY}

@@ -11,11 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from program.domains import LARGEST_MATRIX, FloatArray
-from program.errors import MOST_LETTERS as MOST_SAID
-from program.errors import Refused, demand
-from sources.hidden_markov.files.arrays import KEPT, MOST_NUMBERS
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import LARGEST_MATRIX, FloatArray
+from krohn.program.errors import MOST_LETTERS as MOST_SAID
+from krohn.program.errors import Refused, demand
+from krohn.sources.hidden_markov.files.arrays import KEPT, MOST_NUMBERS
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 SETS = ("states", "actions", "observations")
 KEYS = (*SETS, "discount", "values", "start", "T", "O", "R")

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import LARGEST_MATRIX
-from program.errors import Refused, demand
-from sources.hidden_markov.files import arrays
-from sources.hidden_markov.model import HiddenMarkovModel
+from krohn.program.domains import LARGEST_MATRIX
+from krohn.program.errors import Refused, demand
+from krohn.sources.hidden_markov.files import arrays
+from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 CLASS = "HiddenMarkovModel"
 

@@ -2,8 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from sources.sequence_functions import SequenceFunction
-from sources.sequence_functions.catalogue import brackets, counting, patterns, sorting
+from krohn.sources.sequence_functions import SequenceFunction
+from krohn.sources.sequence_functions.catalogue import (
+    brackets,
+    counting,
+    patterns,
+    sorting,
+)
 
 FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "length": counting.length,

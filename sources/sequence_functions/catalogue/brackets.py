@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sources.sequence_functions import Channel, SequenceFunction, program
+from krohn.sources.sequence_functions import Channel, SequenceFunction, program
 
 PAIRS = ("()", "[]", "{}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sources.sequence_functions import Channel, SequenceFunction, program
+from krohn.sources.sequence_functions import Channel, SequenceFunction, program
 
 
 def length(letters: Iterable[str] = "abc") -> SequenceFunction:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sources.sequence_functions import SequenceFunction, program
+from krohn.sources.sequence_functions import SequenceFunction, program
 
 
 def shift(letters: Iterable[str] = "abc", by: int = 1) -> SequenceFunction:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sources.sequence_functions import SequenceFunction, program
-from sources.sequence_functions.catalogue.counting import own_count
+from krohn.sources.sequence_functions import SequenceFunction, program
+from krohn.sources.sequence_functions.catalogue.counting import own_count
 
 
 def sort(letters: Iterable[str] = "abc") -> SequenceFunction:

@@ -5,13 +5,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification import Classification, classify
-from algebra.classification.findings import find
-from algebra.errors import MachineError
-from algebra.semiautomaton import Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification import Classification, classify
+from krohn.algebra.classification.findings import find
+from krohn.algebra.errors import MachineError
+from krohn.algebra.semiautomaton import Semiautomaton
 
 FULL = [[1, 2, 3, 0], [1, 0, 2, 3], [0, 0, 2, 3]]
 

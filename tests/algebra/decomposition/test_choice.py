@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from bestiary import machine
 
-from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import INVALID, Cascade, Projection, Wiring, component_of
-from algebra.cascade_structure import kind, levels
-from algebra.covering import prove
-from algebra.decomposition.group_part import flip_flops
-from algebra.decomposition.methods import decompose
-from algebra.decomposition.refine import refine
-from algebra.decomposition.simplify import simplify
-from algebra.groups.naming import name as group_name
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra import zoo
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, component_of
+from krohn.algebra.cascade_structure import kind, levels
+from krohn.algebra.covering import prove
+from krohn.algebra.decomposition.group_part import flip_flops
+from krohn.algebra.decomposition.methods import decompose
+from krohn.algebra.decomposition.refine import refine
+from krohn.algebra.decomposition.simplify import simplify
+from krohn.algebra.groups.naming import name as group_name
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def beside(*tables: IntArray) -> Semiautomaton:

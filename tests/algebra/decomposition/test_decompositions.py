@@ -7,20 +7,20 @@ import pytest
 from bestiary import BESTIARY, cerny, full_transformations, machine, machines, monoid
 from hypothesis import given, settings
 
-from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import Cascade
-from algebra.cascade_structure import dependencies, kind, levels, meaning
-from algebra.covering import prove
-from algebra.decomposition.cost import cost
-from algebra.decomposition.holonomy import holonomy
-from algebra.decomposition.methods import METHODS, decompose
-from algebra.decomposition.reach import reachable_coordinates, restricted
-from algebra.decomposition.simplify import simplify
-from algebra.errors import KrohnError
-from algebra.groups.naming import name as group_name
-from algebra.semiautomaton import Semiautomaton
-from algebra.skeleton import skeleton
+from krohn.algebra import zoo
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.cascade_structure import dependencies, kind, levels, meaning
+from krohn.algebra.covering import prove
+from krohn.algebra.decomposition.cost import cost
+from krohn.algebra.decomposition.holonomy import holonomy
+from krohn.algebra.decomposition.methods import METHODS, decompose
+from krohn.algebra.decomposition.reach import reachable_coordinates, restricted
+from krohn.algebra.decomposition.simplify import simplify
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.groups.naming import name as group_name
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.skeleton import skeleton
 
 
 def groups(cascade: Cascade) -> list[str]:

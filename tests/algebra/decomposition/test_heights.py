@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from algebra.budget import Budget
-from algebra.cascade_structure import dependencies, levels
-from algebra.decomposition import holonomy as module
-from algebra.decomposition.methods import decompose
-from algebra.decomposition.simplify import cheapest
-from algebra.semiautomaton import Semiautomaton
-from algebra.skeleton import skeleton
+from krohn.algebra.budget import Budget
+from krohn.algebra.cascade_structure import dependencies, levels
+from krohn.algebra.decomposition import holonomy as module
+from krohn.algebra.decomposition.methods import decompose
+from krohn.algebra.decomposition.simplify import cheapest
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.skeleton import skeleton
 
 
 def machine(table: list[list[int]]) -> Semiautomaton:

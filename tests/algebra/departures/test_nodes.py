@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from layered_machines import chained, machine, ordered
 
-from algebra.automaton import Automaton
-from algebra.departures.nodes import NEVER, Nodes, nodes
-from algebra.errors import MachineError
-from algebra.minimisation import minimise
 from krohn import read
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.departures.nodes import NEVER, Nodes, nodes
+from krohn.algebra.errors import MachineError
+from krohn.algebra.minimisation import minimise
 
 
 def regex(text: str) -> Automaton:

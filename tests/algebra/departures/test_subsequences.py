@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from layered_machines import machine, ordered
 
-from algebra.automaton import Automaton, Output
-from algebra.departures.subsequences import Subsequences, subsequences
-from algebra.minimisation import minimise
 from krohn import read
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.departures.subsequences import Subsequences, subsequences
+from krohn.algebra.minimisation import minimise
 
 
 def answers(found: Subsequences, word: tuple[int, ...]) -> tuple[int, ...]:

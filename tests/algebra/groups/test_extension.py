@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.groups.extension import (
+from krohn.algebra.groups.extension import (
     Direct,
     NonSplit,
     SemiDirect,
     extension,
     split,
 )
-from algebra.groups.families import cyclic, dihedral, direct_product, quaternion
-from algebra.groups.naming import name
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import GroupError
-from algebra.groups.series import normal_subgroups
+from krohn.algebra.groups.families import cyclic, dihedral, direct_product, quaternion
+from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import GroupError
+from krohn.algebra.groups.series import normal_subgroups
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

@@ -10,10 +10,10 @@ from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
 from sympy.combinatorics.homomorphisms import is_isomorphic
 
-from algebra import zoo
-from algebra.groups.abelian import abelian_name, invariant_factors, primary_parts
-from algebra.groups.decomposition import direct_factors
-from algebra.groups.families import (
+from krohn.algebra import zoo
+from krohn.algebra.groups.abelian import abelian_name, invariant_factors, primary_parts
+from krohn.algebra.groups.decomposition import direct_factors
+from krohn.algebra.groups.families import (
     affine_group,
     cyclic,
     dihedral,
@@ -24,11 +24,11 @@ from algebra.groups.families import (
     quaternion,
     wreath_product,
 )
-from algebra.groups.isomorphism import embeddings, isomorphism
-from algebra.groups.naming import is_proper, name
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.simple import simple_name
-from algebra.zoo.rubik import rubik
+from krohn.algebra.groups.isomorphism import embeddings, isomorphism
+from krohn.algebra.groups.naming import is_proper, name
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.simple import simple_name
+from krohn.algebra.zoo.rubik import rubik
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

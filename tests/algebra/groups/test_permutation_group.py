@@ -9,13 +9,19 @@ from hypothesis import strategies as st
 from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
 
-from algebra import zoo
-from algebra.budget import BudgetExceeded
-from algebra.groups.blocks import block_systems
-from algebra.groups.families import cyclic, direct_product, wreath_product
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.permutations import GroupError, conjugate, is_even, orders, product
-from algebra.zoo.rubik import rubik
+from krohn.algebra import zoo
+from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.groups.blocks import block_systems
+from krohn.algebra.groups.families import cyclic, direct_product, wreath_product
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import (
+    GroupError,
+    conjugate,
+    is_even,
+    orders,
+    product,
+)
+from krohn.algebra.zoo.rubik import rubik
 
 RUBIK = 43_252_003_274_489_856_000
 

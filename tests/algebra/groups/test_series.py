@@ -10,9 +10,9 @@ from sympy import isprime
 from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.groups.blocks import block_systems
-from algebra.groups.families import (
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.groups.blocks import block_systems
+from krohn.algebra.groups.families import (
     affine_group,
     cyclic,
     dihedral,
@@ -21,13 +21,13 @@ from algebra.groups.families import (
     quaternion,
     wreath_product,
 )
-from algebra.groups.permutation_group import PermutationGroup
-from algebra.groups.series import (
+from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.series import (
     composition_factors,
     maximal_normal_subgroup,
     normal_subgroups,
 )
-from algebra.zoo.rubik import rubik
+from krohn.algebra.zoo.rubik import rubik
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

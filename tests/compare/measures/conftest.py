@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from algebra.semiautomaton import IntArray
-from compare.measures import simulator
-from compare.tasks import Task
-from verify.testing.simulator import Simulator
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.measures import simulator
+from krohn.compare.tasks import Task
+from krohn.verify.testing.simulator import Simulator
 
 Change = Callable[[IntArray, IntArray], IntArray]
 

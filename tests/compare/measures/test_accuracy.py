@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import nn
 
-from compare.measures import by_bias, by_count, by_length, countable, simulator
-from compare.measures.accuracy import accuracy
-from compare.measures.answers import right, tally
-from compare.measures.curves import by_opening
-from compare.tasks import DyckPrefixes, Task
-from compare.tasks.catalogue import THESIS, task
+from krohn.compare.measures import by_bias, by_count, by_length, countable, simulator
+from krohn.compare.measures.accuracy import accuracy
+from krohn.compare.measures.answers import right, tally
+from krohn.compare.measures.curves import by_opening
+from krohn.compare.tasks import DyckPrefixes, Task
+from krohn.compare.tasks.catalogue import THESIS, task
 from krohn.compilation import compile as compiled
-from network.model import Model
-from verify.testing.black_box import BlackBox
-from verify.testing.counterexample import CheckError
-from verify.testing.simulator import Simulator
+from krohn.network.model import Model
+from krohn.verify.testing.black_box import BlackBox
+from krohn.verify.testing.counterexample import CheckError
+from krohn.verify.testing.simulator import Simulator
 
 Knows = Callable[..., Simulator]
 

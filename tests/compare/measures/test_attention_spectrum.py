@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from algebra.errors import KrohnError
-from compare.measures.attention_spectrum import (
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.attention_spectrum import (
     Bases,
     Head,
     expected_bias,
@@ -13,12 +13,12 @@ from compare.measures.attention_spectrum import (
     of_layer,
     of_logits,
 )
-from compare.models import build
-from compare.models.architecture import EfficientGpt, Gpt, Positions
-from compare.models.hugging_face import gpt2, gpt_neox
-from network.attention_layer import AttentionLayer
-from sources.attention_targets.pod import gauss_legendre
-from sources.attention_targets.sine_series import SineSeries
+from krohn.compare.models import build
+from krohn.compare.models.architecture import EfficientGpt, Gpt, Positions
+from krohn.compare.models.hugging_face import gpt2, gpt_neox
+from krohn.network.attention_layer import AttentionLayer
+from krohn.sources.attention_targets.pod import gauss_legendre
+from krohn.sources.attention_targets.sine_series import SineSeries
 
 SERIES = SineSeries(1.5, 6)
 

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import ceiling
-from compare.measures.accuracy import accuracy
-from compare.measures.answers import simulator
-from compare.measures.baselines import Guess, baselines, majority
-from compare.measures.ngram import best_ngram, contexts, ngram, orders_until
-from compare.tasks import Biased
-from compare.tasks.catalogue import names, task
-from compare.tasks.flipflop import FlipFlop
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import ceiling
+from krohn.compare.measures.accuracy import accuracy
+from krohn.compare.measures.answers import simulator
+from krohn.compare.measures.baselines import Guess, baselines, majority
+from krohn.compare.measures.ngram import best_ngram, contexts, ngram, orders_until
+from krohn.compare.tasks import Biased
+from krohn.compare.tasks.catalogue import names, task
+from krohn.compare.tasks.flipflop import FlipFlop
 
 FEW = 2**14
 

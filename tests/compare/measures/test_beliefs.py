@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from compare.measures.beliefs import (
+from krohn.compare.measures.beliefs import (
     NO_NUMBER,
     Fit,
     by_position,
@@ -14,9 +14,9 @@ from compare.measures.beliefs import (
     excesses,
     fit,
 )
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
-from sources.linear_systems.families import cyclic
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem
+from krohn.sources.linear_systems.families import cyclic
 
 
 def test_errors_of_laws_are_total_variation_and_of_vectors_their_length() -> None:

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import IGNORE, READ, acceptor
-from compare.measures.answers import right, simulator
-from compare.measures.baselines import Guess
-from compare.measures.first_failures import (
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import IGNORE, READ, acceptor
+from krohn.compare.measures.answers import right, simulator
+from krohn.compare.measures.baselines import Guess
+from krohn.compare.measures.first_failures import (
     SAMPLES,
     by_strategy,
     find_failing_word,
     first_failing_words,
 )
-from compare.measures.legal_words import TaskMachine, task_machine
-from compare.tasks import Task
-from compare.tasks.catalogue import task
+from krohn.compare.measures.legal_words import TaskMachine, task_machine
+from krohn.compare.tasks import Task
+from krohn.compare.tasks.catalogue import task
 from krohn.compilation import compile as compiled
-from network.model import Model
-from verify.testing.simulator import Simulator
+from krohn.network.model import Model
+from krohn.verify.testing.simulator import Simulator
 
 Knows = Callable[..., Simulator]
 LANGUAGES = ["Dyck4,2", "flip-flop", "flip-flop, generative", "brackets"]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from glitch_rate import glitches
 
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
-from compare.tasks.catalogue import task
-from verify.testing.simulator import Simulator
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
+from krohn.compare.tasks.catalogue import task
+from krohn.verify.testing.simulator import Simulator
 
 NAMES = ["flip-flop", "flip-flop, generative"]
 

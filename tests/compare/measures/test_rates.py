@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from algebra.errors import KrohnError
-from compare.measures.rates import clustered, independent, spread
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.rates import clustered, independent, spread
 
 
 def whole(right: int, words: int) -> tuple[np.ndarray, np.ndarray]:

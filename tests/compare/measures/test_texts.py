@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.measures.texts import BLANK, greedy, text_scores
-from compare.models import EfficientGpt, Gpt, Lstm, Network, Specification
-from compare.tasks.public_texts import EditDistances
-from compare.tasks.texts import Steps, TextTask
-from compare.training import Recipe, train
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.texts import BLANK, greedy, text_scores
+from krohn.compare.models import EfficientGpt, Gpt, Lstm, Network, Specification
+from krohn.compare.tasks.public_texts import EditDistances
+from krohn.compare.tasks.texts import Steps, TextTask
+from krohn.compare.training import Recipe, train
 
 pytest.importorskip("transformers")
 TASK = TextTask(Steps("LIS2:most=3"))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from compare.measures.belief_scores import scores
-from compare.measures.windows import best_window
-from compare.tasks.beliefs import BeliefTask
-from sources.linear_systems import LinearSystem, named
+from krohn.compare.measures.belief_scores import scores
+from krohn.compare.measures.windows import best_window
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.sources.linear_systems import LinearSystem, named
 
 RESETS = np.zeros((2, 3, 3))
 RESETS[0, 1] = RESETS[1, 2] = 1  # letter o leads to state o + 1 from everywhere

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from compare.models import Compiled, Derived, build, compiled
-from compare.models.noise import disturbed
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Compiled, Derived, build, compiled
+from krohn.compare.models.noise import disturbed
 from krohn.compiled_model import CompiledModel
-from network.model import Model
-from network.modelfile import ModelFile
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 
 LENGTH = 12
 MODELS = {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 import krohn
-from algebra.errors import KrohnError
-from compare.models import Derived, Gpt, Lstm, build, compiled, cost, latencies
-from compare.models.architecture import Architecture, Positions, Specification
-from compare.models.cost import flops, parameters
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Derived, Gpt, Lstm, build, compiled, cost, latencies
+from krohn.compare.models.architecture import Architecture, Positions, Specification
+from krohn.compare.models.cost import flops, parameters
 
 pytest.importorskip("transformers")
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 import krohn
-from compare.models import Derived, Gpt, Lstm, Network, build, compiled
-from compare.models.architecture import Positions
+from krohn.compare.models import Derived, Gpt, Lstm, Network, build, compiled
+from krohn.compare.models.architecture import Positions
 
 pytest.importorskip("transformers")
 

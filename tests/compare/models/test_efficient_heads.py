@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models import EfficientGpt, Gpt, build, load, save
-from compare.models.cost import flops
-from compare.models.efficient_heads import mixed
-from network.attention_kind import Linear, Sparse
-from network.mixing import mixing
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import EfficientGpt, Gpt, build, load, save
+from krohn.compare.models.cost import flops
+from krohn.compare.models.efficient_heads import mixed
+from krohn.network.attention_kind import Linear, Sparse
+from krohn.network.mixing import mixing
 
 pytest.importorskip("transformers")
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 import krohn
-from algebra.errors import KrohnError
-from compare.models import (
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import (
     Architecture,
     Compiled,
     Derived,
@@ -29,8 +29,8 @@ from compare.models import (
     load,
     save,
 )
-from compare.models.architecture import Positions
-from compare.models.files import KEY
+from krohn.compare.models.architecture import Positions
+from krohn.compare.models.files import KEY
 
 pytest.importorskip("transformers")
 

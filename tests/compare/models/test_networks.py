@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Gpt, Lstm, Network, build
-from compare.models.architecture import KINDS, Positions, from_object, to_object
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Gpt, Lstm, Network, build
+from krohn.compare.models.architecture import KINDS, Positions, from_object, to_object
 
 pytest.importorskip("transformers")
 
@@ -216,7 +216,7 @@ def test_dropout_is_for_training_only(name: str) -> None:
 
 def test_the_library_is_loaded_when_such_a_network_is_built() -> None:
     script = (
-        "import sys; from compare.models import Gpt, Lstm, build; "
+        "import sys; from krohn.compare.models import Gpt, Lstm, build; "
         "build(Lstm(), 2, 2, 8, 0); assert 'transformers' not in sys.modules; "
         "build(Gpt(), 2, 2, 8, 0); assert 'transformers' in sys.modules"
     )

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from algebra.zoo import machine, sampler
-from compare.models import Compiled, compiled
-from compare.tasks.task import Task
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.zoo import machine, sampler
+from krohn.compare.models import Compiled, compiled
+from krohn.compare.tasks.task import Task
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from algebra.semiautomaton import IntArray
-from compare.models import Compiled, Gpt, Lstm, build
-from compare.probes.attention_landmarks import attended, similarity, uniform, weight_on
-from compare.probes.head_patterns import heads
-from compare.probes.landmarks import NOWHERE, landmarks
-from compare.tasks.task import Task
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models import Compiled, Gpt, Lstm, build
+from krohn.compare.probes.attention_landmarks import (
+    attended,
+    similarity,
+    uniform,
+    weight_on,
+)
+from krohn.compare.probes.head_patterns import heads
+from krohn.compare.probes.landmarks import NOWHERE, landmarks
+from krohn.compare.tasks.task import Task
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

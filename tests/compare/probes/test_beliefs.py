@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from compare.models import Compiled, Rnn, build, compiled
-from compare.probes.beliefs import (
+from krohn.compare.models import Compiled, Rnn, build, compiled
+from krohn.compare.probes.beliefs import (
     attention_moved,
     layer_probes,
     part_probes,
     read_beliefs,
 )
-from compare.tasks.beliefs import BeliefTask
+from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.compilation import compile as compile_source
-from sources.linear_systems import named
+from krohn.sources.linear_systems import named
 
 LENGTH = 8
 

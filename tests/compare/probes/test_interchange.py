@@ -7,24 +7,30 @@ import numpy as np
 import pytest
 import torch
 
-from algebra.errors import KrohnError
-from algebra.semiautomaton import IntArray
-from compare.models import Compiled, Gpt
-from compare.probes.agreement import agreement, cases_of
-from compare.probes.alignment_search import searched
-from compare.probes.exchange import answers
-from compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
-from compare.probes.interchange import aligned, interchange
-from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
-from compare.probes.scores import score, split
-from compare.probes.subspace import orthonormal, uniform, varying
-from compare.probes.variable import VariableLocation, joined
-from compare.probes.variables import variables
-from compare.probes.verdict import use
-from compare.tasks.task import Task
-from compare.training.scratchpad import scratchpad
-from compiler.construction_choice.known_constructions import construct
-from program.interpreter import interpret
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models import Compiled, Gpt
+from krohn.compare.probes.agreement import agreement, cases_of
+from krohn.compare.probes.alignment_search import searched
+from krohn.compare.probes.exchange import answers
+from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
+from krohn.compare.probes.interchange import aligned, interchange
+from krohn.compare.probes.pairs import (
+    UNDEFINED,
+    Pairs,
+    Positions,
+    counterfactual,
+    paired,
+)
+from krohn.compare.probes.scores import score, split
+from krohn.compare.probes.subspace import orthonormal, uniform, varying
+from krohn.compare.probes.variable import VariableLocation, joined
+from krohn.compare.probes.variables import variables
+from krohn.compare.probes.verdict import use
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.scratchpad import scratchpad
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.program.interpreter import interpret
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

@@ -5,21 +5,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from algebra.semiautomaton import IntArray
-from compare.models import Compiled
-from compare.probes.hidden import hidden
-from compare.probes.linear import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models import Compiled
+from krohn.compare.probes.hidden import hidden
+from krohn.compare.probes.linear import (
     ROUNDS,
     discriminants,
     explained,
     logistics,
     whitening,
 )
-from compare.probes.scores import control, score, shares_of, split
-from compare.probes.variable import variable
-from compare.probes.variables import variables
-from compare.tasks.task import Task
-from network.precision import FloatArray
+from krohn.compare.probes.scores import control, score, shares_of, split
+from krohn.compare.probes.variable import variable
+from krohn.compare.probes.variables import variables
+from krohn.compare.tasks.task import Task
+from krohn.network.precision import FloatArray
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

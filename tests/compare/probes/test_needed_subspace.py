@@ -8,16 +8,16 @@ import torch
 from sample_network import Layered
 from torch import Tensor, nn
 
-from algebra.semiautomaton import IntArray
-from compare.models import Lstm, Specification
-from compare.probes.exchange_setup import Trial, probed_network
-from compare.probes.interchange import interchange
-from compare.probes.needed_subspace import needed
-from compare.probes.scores import split
-from compare.probes.survey import Survey, survey
-from compare.probes.variables import variables
-from compare.probes.verdict import use
-from compare.tasks.task import Task
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models import Lstm, Specification
+from krohn.compare.probes.exchange_setup import Trial, probed_network
+from krohn.compare.probes.interchange import interchange
+from krohn.compare.probes.needed_subspace import needed
+from krohn.compare.probes.scores import split
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.probes.variables import variables
+from krohn.compare.probes.verdict import use
+from krohn.compare.tasks.task import Task
 
 T = 12
 

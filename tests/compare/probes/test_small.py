@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from algebra.automaton import Automaton, Output
-from algebra.semiautomaton import Semiautomaton
-from compare.models import Gpt, Lstm, build
-from compare.probes.survey import Survey, survey
-from compare.probes.variables import variables
-from compare.tasks.catalogue import task
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compare.models import Gpt, Lstm, build
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.probes.variables import variables
+from krohn.compare.tasks.catalogue import task
 
 
 def machine(table: list[list[int]]) -> Automaton:

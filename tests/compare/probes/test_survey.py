@@ -10,21 +10,21 @@ import torch
 from sample_network import Layered
 from torch import Tensor, nn
 
-from compare.models import (
+from krohn.compare.models import (
     Compiled,
     Gpt,
     Lstm,
     Specification,
     build,
 )
-from compare.probes.agreement import Agreement
-from compare.probes.interchange import Interchange
-from compare.probes.probe_map import ProbeMap
-from compare.probes.scores import Score
-from compare.probes.sentences import conclusion, sentences
-from compare.probes.survey import Survey, survey
-from compare.probes.verdict import is_readable, use
-from compare.tasks.task import Task
+from krohn.compare.probes.agreement import Agreement
+from krohn.compare.probes.interchange import Interchange
+from krohn.compare.probes.probe_map import ProbeMap
+from krohn.compare.probes.scores import Score
+from krohn.compare.probes.sentences import conclusion, sentences
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.probes.verdict import is_readable, use
+from krohn.compare.tasks.task import Task
 
 Tasks = Callable[[str], Task]
 SMALL = Survey(words=180, length=12, exchanges=3)

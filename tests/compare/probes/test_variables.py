@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from algebra import zoo
-from algebra.observation import observe
-from algebra.semiautomaton import IntArray
-from compare.probes.standard import period, since
-from compare.probes.variable import canonical, depends_only_on, merged, variable
-from compare.probes.variables import variables
-from compare.tasks.task import Task
-from program.interpreter import interpret
+from krohn.algebra import zoo
+from krohn.algebra.observation import observe
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.probes.standard import period, since
+from krohn.compare.probes.variable import canonical, depends_only_on, merged, variable
+from krohn.compare.probes.variables import variables
+from krohn.compare.tasks.task import Task
+from krohn.program.interpreter import interpret
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

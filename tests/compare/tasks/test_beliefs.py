@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from algebra.errors import KrohnError
-from compare.tasks.beliefs import BeliefTask
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem, named
+from krohn.algebra.errors import KrohnError
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem, named
 
 STEP = np.array([[0.9, 0.3], [0.1, 0.7]])
 SAY = np.array([[0.8, 0.1], [0.2, 0.9]])

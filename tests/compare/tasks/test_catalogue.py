@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import READ, VALUES
-from compare.tasks import Biased, FlipFlop
-from compare.tasks.catalogue import INDIRECT, THESIS, names, task
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import READ, VALUES
+from krohn.compare.tasks import Biased, FlipFlop
+from krohn.compare.tasks.catalogue import INDIRECT, THESIS, names, task
 
 
 def rng() -> np.random.Generator:

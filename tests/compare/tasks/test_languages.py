@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.bracket_distribution import distribution
-from algebra.errors import KrohnError
-from algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
-from compare.tasks import Abab, DyckPrefixes, FlipFlop, Given
+from krohn.algebra import zoo
+from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
+from krohn.compare.tasks import Abab, DyckPrefixes, FlipFlop, Given
 
 
 def rng() -> np.random.Generator:

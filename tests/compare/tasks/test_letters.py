@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.products import complete
-from compare.tasks import Biased, Counted, Default, Uniform
-from compare.tasks.letters import forbids
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.products import complete
+from krohn.compare.tasks import Biased, Counted, Default, Uniform
+from krohn.compare.tasks.letters import forbids
 
 LETTERS = ("open", "close")
 

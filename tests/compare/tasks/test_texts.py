@@ -6,9 +6,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from algebra.errors import KrohnError
-from compare.tasks.public_texts import EditDistances, Increasing, subsequences
-from compare.tasks.texts import EOS, PAD, SEP, Steps, TextTask
+from krohn.algebra.errors import KrohnError
+from krohn.compare.tasks.public_texts import EditDistances, Increasing, subsequences
+from krohn.compare.tasks.texts import EOS, PAD, SEP, Steps, TextTask
 
 RNG = np.random.default_rng
 

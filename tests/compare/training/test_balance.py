@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from compare.models import Network, Specification
-from compare.models.architecture import Lstm
-from compare.tasks.catalogue import task
-from compare.training import Balance
-from compare.training.balance import nested, stacks
+from krohn.compare.models import Network, Specification
+from krohn.compare.models.architecture import Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training import Balance
+from krohn.compare.training.balance import nested, stacks
 
 DYCK = task("Dyck4,2")
 STACKS = stacks(DYCK.machine)

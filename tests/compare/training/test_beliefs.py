@@ -7,19 +7,24 @@ import numpy as np
 import pytest
 import torch
 
-from algebra.errors import KrohnError
-from compare.measures.beliefs import entropies, excesses
-from compare.models import Gpt, Lstm, Rnn, build, cost
-from compare.models.files import load
-from compare.tasks.beliefs import BeliefTask
-from compare.training import Recipe, train
-from compare.training.beliefs import BeliefObjective, BeliefRecipe, doubling, outputs
-from compare.training.blocks import block_chain
-from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
-from compare.training.run import identity
-from compare.training.trainer import Trainer
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem, named
+from krohn.algebra.errors import KrohnError
+from krohn.compare.measures.beliefs import entropies, excesses
+from krohn.compare.models import Gpt, Lstm, Rnn, build, cost
+from krohn.compare.models.files import load
+from krohn.compare.tasks.beliefs import BeliefTask
+from krohn.compare.training import Recipe, train
+from krohn.compare.training.beliefs import (
+    BeliefObjective,
+    BeliefRecipe,
+    doubling,
+    outputs,
+)
+from krohn.compare.training.blocks import block_chain
+from krohn.compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
+from krohn.compare.training.run import identity
+from krohn.compare.training.trainer import Trainer
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.linear_systems import LinearSystem, named
 
 CPU = torch.device("cpu")
 STEP = np.array([[0.9, 0.3], [0.1, 0.7]])

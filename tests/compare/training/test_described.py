@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.errors import KrohnError
-from algebra.formats import json_format
-from compare.training import Recipe, Sharpening
-from compare.training.described import content_name, described, written
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.compare.training import Recipe, Sharpening
+from krohn.compare.training.described import content_name, described, written
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models import Gpt, Lstm, build
-from compare.tasks import Batch
-from compare.tasks.catalogue import task
-from compare.training import Balance, Recipe, Sharpening
-from compare.training.losses import mean_loss, on_device
-from compare.training.objective import Objective, accuracy
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Gpt, Lstm, build
+from krohn.compare.tasks import Batch
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training import Balance, Recipe, Sharpening
+from krohn.compare.training.losses import mean_loss, on_device
+from krohn.compare.training.objective import Objective, accuracy
 
 CPU = torch.device("cpu")
 SMALL = Recipe(steps=10, batch=4, length=6, probe=8)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import KrohnError
-from compare.models import build
-from compare.tasks import catalogue
-from compare.tasks.task import Task
-from compare.training.presets import family, gpt, lstm
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import build
+from krohn.compare.tasks import catalogue
+from krohn.compare.tasks.task import Task
+from krohn.compare.training.presets import family, gpt, lstm
 
 TASKS = [catalogue.task(name) for name in ("C2", "D8", "flip-flop", "brackets")]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compare.training import provenance
+from krohn.compare.training import provenance
 
 
 def test_commands_are_as_a_shell_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:

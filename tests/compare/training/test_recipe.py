@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import pytest
 
-from algebra.errors import KrohnError
-from compare.training import Balance, Recipe, Sharpening
+from krohn.algebra.errors import KrohnError
+from krohn.compare.training import Balance, Recipe, Sharpening
 
 
 @pytest.mark.parametrize(

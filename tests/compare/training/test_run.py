@@ -11,15 +11,15 @@ import pytest
 import torch
 
 import krohn
-from algebra.errors import KrohnError
-from compare.models import Architecture, Derived, Gpt, Lstm, build
-from compare.models.files import load
-from compare.tasks.catalogue import task
-from compare.training import Cell, Recipe, Run, sweep, train
-from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
-from compare.training.objective import Objective
-from compare.training.run import identity
-from compare.training.trainer import Trainer
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Derived, Gpt, Lstm, build
+from krohn.compare.models.files import load
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training import Cell, Recipe, Run, sweep, train
+from krohn.compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
+from krohn.compare.training.objective import Objective
+from krohn.compare.training.run import identity
+from krohn.compare.training.trainer import Trainer
 
 PARITY = task("C2")
 SMALL = Recipe(steps=60, batch=8, length=6, every=20, probe=32, warmup=5)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from compare.training import Recipe
-from compare.training.schedule import rate
+from krohn.compare.training import Recipe
+from krohn.compare.training.schedule import rate
 
 FLIP_FLOPS = Recipe(steps=10_000, rate=3e-4, warmup=50, decay="linear")
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
-from compare.models import Architecture, Gpt, Lstm
-from compare.tasks.catalogue import task
-from compare.tasks.task import Task
-from compare.training import Recipe, train
-from compare.training.scratchpad import Scratchpad, scratchpad
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Architecture, Gpt, Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.tasks.task import Task
+from krohn.compare.training import Recipe, train
+from krohn.compare.training.scratchpad import Scratchpad, scratchpad
 
 NETWORKS: list[Architecture] = [
     Lstm(8, 16),

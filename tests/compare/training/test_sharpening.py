@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from algebra.errors import KrohnError
-from compare.training import Sharpening
-from compare.training.sharpening import Form
+from krohn.algebra.errors import KrohnError
+from krohn.compare.training import Sharpening
+from krohn.compare.training.sharpening import Form
 
 UNIFORM = torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]]])
 SHARP = torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])

@@ -6,13 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from compare.models import Lstm, build
-from compare.probes.survey import Survey, survey
-from compare.tasks import Uniform
-from compare.tasks.catalogue import task
-from compare.training.random_streams import Purpose, stream
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models import Lstm, build
+from krohn.compare.probes.survey import Survey, survey
+from krohn.compare.tasks import Uniform
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training.random_streams import Purpose, stream
 from krohn.comparison import measurements
 
 

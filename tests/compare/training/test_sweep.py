@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from algebra.errors import KrohnError
-from compare.models import Gpt, Lstm
-from compare.tasks.catalogue import task
-from compare.training import Cell, Recipe, Run, sweep, train
-from compare.training.balance import Balance
+from krohn.algebra.errors import KrohnError
+from krohn.compare.models import Gpt, Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training import Cell, Recipe, Run, sweep, train
+from krohn.compare.training.balance import Balance
 
 SMALL = Recipe(steps=30, batch=8, length=6, every=10, probe=32, warmup=5)
 CELLS = [Cell(task("C2"), Lstm(4, 8), SMALL, seed) for seed in (0, 1)]
@@ -187,9 +187,9 @@ def test_a_cell_that_kills_its_processes_is_given_up(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from compare.models import Lstm
-from compare.tasks.catalogue import task
-from compare.training import Cell, Recipe, sweep
+from krohn.compare.models import Lstm
+from krohn.compare.tasks.catalogue import task
+from krohn.compare.training import Cell, Recipe, sweep
 
 if __name__ == "__main__":
     recipe = Recipe(steps=1000, batch=8, length=6, every=10, probe=32, warmup=5)

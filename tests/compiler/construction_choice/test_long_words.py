@@ -5,10 +5,10 @@ import tracemalloc
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
-from compiler.construction_choice import stages
-from program import limits
-from verify.checker.attention import fetches
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.construction_choice import stages
+from krohn.program import limits
+from krohn.verify.checker.attention import fetches
 
 LONG = 10**8
 ROOM = 64 * 2**20

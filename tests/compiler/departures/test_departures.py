@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from layered_machines import chained, machine, ordered
 
-from algebra.automaton import Automaton
-from algebra.classification.digraph import components
-from algebra.departures.nodes import Nodes, nodes
-from algebra.minimisation import minimise
-from compiler.constructions.departures.construction import departures
-from compiler.constructions.departures.paths import LONGEST_SUM
-from compiler.constructions.departures.piecewise import piecewise
-from compiler.errors import CompileError
 from krohn import compile as derive
 from krohn import read
-from program import PrefixSum, Program
-from program.interpreter import states
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.classification.digraph import components
+from krohn.algebra.departures.nodes import Nodes, nodes
+from krohn.algebra.minimisation import minimise
+from krohn.compiler.constructions.departures.construction import departures
+from krohn.compiler.constructions.departures.paths import LONGEST_SUM
+from krohn.compiler.constructions.departures.piecewise import piecewise
+from krohn.compiler.errors import CompileError
+from krohn.program import PrefixSum, Program
+from krohn.program.interpreter import states
 
 
 def regex(text: str) -> Automaton:

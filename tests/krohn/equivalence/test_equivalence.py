@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
 from krohn import cli
+from krohn.algebra.errors import KrohnError
 from krohn.counting_programs import derived
 from krohn.equivalence import equivalent
 from krohn.equivalence.systems import read
-from sources.counting import CountingProgram, parse
+from krohn.sources.counting import CountingProgram, parse
 
 Call = Callable[..., tuple[int, Any]]
 IN_C_RASP = (

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 
 Call = Callable[..., tuple[int, Any]]

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from network.errors import ExportError
-from network.exports import HOMES, destination
+from krohn.network.errors import ExportError
+from krohn.network.exports import HOMES, destination
 
 
 def test_an_unknown_place_is_refused_with_the_known_ones() -> None:

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import krohn
-from network.errors import ExportError
-from network.exports.gpt2_directory import open_logits, write
-from network.modelfile import ModelFile
+from krohn.network.errors import ExportError
+from krohn.network.exports.gpt2_directory import open_logits, write
+from krohn.network.modelfile import ModelFile
 
 transformers = pytest.importorskip("transformers")
 

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import krohn
-from network.errors import ExportError
-from network.exports import destination
-from network.model import Model
-from network.modelfile import ModelFile
+from krohn.network.errors import ExportError
+from krohn.network.exports import destination
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
 
 transformers = pytest.importorskip("transformers")
 PLACE = destination("huggingface")

@@ -10,12 +10,12 @@ import torch
 from foreign import flip_flop, trained
 
 import krohn
-from network.architecture import expected_shapes
-from network.errors import ExportError
-from network.exports import destination
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
+from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ExportError
+from krohn.network.exports import destination
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

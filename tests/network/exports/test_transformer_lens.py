@@ -11,12 +11,12 @@ import torch
 from foreign import flip_flop
 
 import krohn
-from network.errors import ExportError
-from network.exports.transformer_lens import bridge, open_logits, proved, write
-from network.model import Model
-from network.modelfile import ModelFile
-from program.interpreter import interpret
-from program.statement import parse
+from krohn.network.errors import ExportError
+from krohn.network.exports.transformer_lens import bridge, open_logits, proved, write
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.interpreter import interpret
+from krohn.program.statement import parse
 
 pytest.importorskip("transformer_lens")
 ROOT = Path(__file__).parents[3]

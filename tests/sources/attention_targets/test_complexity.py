@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.attention_targets.complexity import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.complexity import (
     Complexity,
     complexity_of,
     coupling_measure,
@@ -17,8 +17,12 @@ from sources.attention_targets.complexity import (
     fourier_measure,
     norm_measure,
 )
-from sources.attention_targets.pod import Pod, decompose, gauss_legendre
-from sources.attention_targets.sine_series import SineSeries, aggregate, truncation
+from krohn.sources.attention_targets.pod import Pod, decompose, gauss_legendre
+from krohn.sources.attention_targets.sine_series import (
+    SineSeries,
+    aggregate,
+    truncation,
+)
 
 ROOT2 = np.sqrt(2)
 NODES = gauss_legendre(40)

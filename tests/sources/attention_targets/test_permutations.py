@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from network.attention_layer import AttentionLayer
-from program.domains import FloatArray
-from sources.attention_targets.sine_series import aggregate
+from krohn.network.attention_layer import AttentionLayer
+from krohn.program.domains import FloatArray
+from krohn.sources.attention_targets.sine_series import aggregate
 
 LENGTH = 6
 

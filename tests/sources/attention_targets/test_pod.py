@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.attention_targets.pod import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.pod import (
     Quadrature,
     change,
     decompose,

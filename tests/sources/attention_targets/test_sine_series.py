@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.attention_targets.pod import decompose, gauss_legendre
-from sources.attention_targets.sine_series import (
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.pod import decompose, gauss_legendre
+from krohn.sources.attention_targets.sine_series import (
     SineSeries,
     exact_squares,
     slopes,

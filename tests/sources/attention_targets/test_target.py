@@ -9,9 +9,9 @@ import pytest
 from attention_targets import smooth
 
 import krohn
-from program.errors import Refused
-from sources.attention_targets.sampling import attention_target, named
-from sources.attention_targets.target import KIND, AttentionTarget, joined
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.sampling import attention_target, named
+from krohn.sources.attention_targets.target import KIND, AttentionTarget, joined
 
 
 def by_formula(x: Any, rho: Any, f: Any, outer: Any) -> Any:

@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.attention_targets.grid_function import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.attention_targets.grid_function import (
     KIND,
     GridFunction,
     Inputs,
@@ -17,8 +17,8 @@ from sources.attention_targets.grid_function import (
     levels,
     named,
 )
-from sources.attention_targets.pod import Quadrature, decompose
-from sources.attention_targets.universality import (
+from krohn.sources.attention_targets.pod import Quadrature, decompose
+from krohn.sources.attention_targets.universality import (
     read_off,
     simple,
     superposed,

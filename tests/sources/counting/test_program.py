@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
 from krohn.source_kinds import named as named_source
-from sources.counting import Builder, CountingProgram, function, named, parse, written
-from verify.proof import prove
+from krohn.sources.counting import (
+    Builder,
+    CountingProgram,
+    function,
+    named,
+    parse,
+    written,
+)
+from krohn.verify.proof import prove
 
 LENGTH = 9
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.counting import CATALOGUE, CountingProgram, named, parse, written
+from krohn.program.errors import Refused
+from krohn.sources.counting import CATALOGUE, CountingProgram, named, parse, written
 
 
 def says(line: str, word: str, letters: str = "abc") -> list[bool]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import krohn
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.texts import decoded
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from sources.dynamic_programs import CATALOGUE, FAMILIES, named
+from krohn.sources.dynamic_programs import CATALOGUE, FAMILIES, named
 
 KIND = ChainsOfThought()
 Words = list[list[str]]

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program import Refused
-from program.chain_of_thought import ChainOfThought
-from sources.dynamic_programs import named
+from krohn.program import Refused
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.sources.dynamic_programs import named
 
 
 def edit_distance(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from work import calls_at_most
 
-from program.errors import Refused
-from sources.dynamic_programs import CATALOGUE, named, read_text
+from krohn.program.errors import Refused
+from krohn.sources.dynamic_programs import CATALOGUE, named, read_text
 
 HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"
 

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.dynamic_programs import named as dynamic_program
-from sources.grammars import (
+from krohn.program.errors import Refused
+from krohn.sources.dynamic_programs import named as dynamic_program
+from krohn.sources.grammars import (
     CATALOGUE,
     END,
     HIDDEN,
@@ -20,10 +20,10 @@ from sources.grammars import (
     named,
     sentences,
 )
-from sources.grammars.bounded import depths
-from sources.grammars.laws import compared
-from sources.grammars.normal import numbers_of
-from sources.grammars.text import parse
+from krohn.sources.grammars.bounded import depths
+from krohn.sources.grammars.laws import compared
+from krohn.sources.grammars.normal import numbers_of
+from krohn.sources.grammars.text import parse
 
 SHORT_LAYERED = 17
 """The shortest sentence of Layered has 16 letters."""

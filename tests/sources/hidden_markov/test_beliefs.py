@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.beliefs import IMPOSSIBLE, reachable
-from sources.hidden_markov.forms import driven
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.beliefs import IMPOSSIBLE, reachable
+from krohn.sources.hidden_markov.forms import driven
 
 
 def model(name: str) -> HiddenMarkovModel:

@@ -8,9 +8,9 @@ from belief_networks import MODELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.contexts import contexts
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.contexts import contexts
 
 
 def beliefs(

@@ -5,10 +5,10 @@ import hashlib
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources import linear_systems
-from sources.hidden_markov import EXAMPLES, HiddenMarkovModel, named
-from sources.hidden_markov.processes import PROCESSES
+from krohn.program.errors import Refused
+from krohn.sources import linear_systems
+from krohn.sources.hidden_markov import EXAMPLES, HiddenMarkovModel, named
+from krohn.sources.hidden_markov.processes import PROCESSES
 
 
 def model(name: str) -> HiddenMarkovModel:

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import calls_at_most
 
-from program.errors import KrohnError, Refused
-from sources import hidden_markov
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.files import arrays as arrays_of_files
-from sources.hidden_markov.files import pomdp, read, text
+from krohn.program.errors import KrohnError, Refused
+from krohn.sources import hidden_markov
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.files import arrays as arrays_of_files
+from krohn.sources.hidden_markov.files import pomdp, read, text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 START, STEP = [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]

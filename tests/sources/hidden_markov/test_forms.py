@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.forms import (
+from krohn.program.errors import Refused
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.forms import (
     driven,
     mixture,
     moore_form,

@@ -5,11 +5,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.hidden_markov.aliases import PRINTED, mirrored, same_power, turned
-from sources.hidden_markov.identifiability import freedom
-from sources.hidden_markov.masked import Task, predictor
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov.aliases import PRINTED, mirrored, same_power, turned
+from krohn.sources.hidden_markov.identifiability import freedom
+from krohn.sources.hidden_markov.masked import Task, predictor
 from tests.sources.hidden_markov.test_masked import chain
 
 PAIRWISE = tuple(Task.of(f"{t}given1") for t in (2, 3, 4))

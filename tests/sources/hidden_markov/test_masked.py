@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.hidden_markov import named
-from sources.hidden_markov.masked import (
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov import named
+from krohn.sources.hidden_markov.masked import (
     Task,
     factors,
     predictor,

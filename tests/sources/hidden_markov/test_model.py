@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel, named
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov import HiddenMarkovModel, named
 
 P = [[0.5, 0.25, 0.0], [0.25, 0.75, 0.5], [0.25, 0.0, 0.5]]
 SAID = [[0.75, 0.5, 0.125], [0.25, 0.5, 0.875]]

@@ -15,7 +15,7 @@ from printed_normaliser import (
     unlikely_model,
 )
 
-from sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 
 @pytest.mark.parametrize(

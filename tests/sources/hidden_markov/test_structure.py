@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov import structure as structures
-from sources.hidden_markov.forms import driven
-from sources.hidden_markov.structure import Structure
+from krohn.sources import hidden_markov, linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov import structure as structures
+from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.structure import Structure
 
 
 def structure(name: str) -> Structure:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sources.in_context import (
+from krohn.sources.in_context import (
     InContext,
     Prompt,
     condition,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from sources.in_context import InContext, Prompt, named, regression
+from krohn.program.errors import Refused
+from krohn.sources.in_context import InContext, Prompt, named, regression
 
 NAMES = ["InContext3,2", "InContext3,2:steps=4,ahead=2", "InContext2,4:history=8"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from kernel_networks import of
 
-from program.errors import Refused
-from sources.kernels import (
+from krohn.program.errors import Refused
+from krohn.sources.kernels import (
     EXAMPLES,
     Kernel,
     Mode,
@@ -19,8 +19,8 @@ from sources.kernels import (
     read,
     swapped,
 )
-from sources.kernels.complexity import complexity, decay, under_mixing
-from sources.kernels.families import random_filter
+from krohn.sources.kernels.complexity import complexity, decay, under_mixing
+from krohn.sources.kernels.families import random_filter
 
 
 def exactly(kernel: Kernel, s: int) -> Fraction:

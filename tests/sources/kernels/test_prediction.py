@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from kernel_networks import of
 
-from sources.kernels import Kernel, permuted
-from sources.kernels.prediction import causal_floor, errors, invariant_floor
+from krohn.sources.kernels import Kernel, permuted
+from krohn.sources.kernels.prediction import causal_floor, errors, invariant_floor
 
 
 def on_unit(name: str) -> Kernel:

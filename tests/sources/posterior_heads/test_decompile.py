@@ -5,12 +5,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.hidden_markov.aliases import mirrored
-from sources.posterior_heads import PosteriorHead, named
-from sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from sources.posterior_heads.families import gaussian
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov.aliases import mirrored
+from krohn.sources.posterior_heads import PosteriorHead, named
+from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
+from krohn.sources.posterior_heads.families import gaussian
 
 
 def error(found: DecompiledPoints, source: PosteriorHead) -> float:

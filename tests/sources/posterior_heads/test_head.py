@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from program.domains import FloatArray
-from program.errors import Refused
-from sources.hidden_markov.aliases import mirrored
-from sources.hidden_markov.masked import Task, predictor
-from sources.posterior_heads import PosteriorHead, named
-from sources.posterior_heads.families import gaussian
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov.aliases import mirrored
+from krohn.sources.hidden_markov.masked import Task, predictor
+from krohn.sources.posterior_heads import PosteriorHead, named
+from krohn.sources.posterior_heads.families import gaussian
 
 
 def head(name: str) -> PosteriorHead:

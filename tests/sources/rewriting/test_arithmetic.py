@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from program.rewriting import Line, Rewriting
-from sources.rewriting import named, usual_length
-from sources.rewriting.arithmetic import arithmetic, no_value
-from sources.rewriting.samples import random_line
+from krohn.program.errors import Refused
+from krohn.program.rewriting import Line, Rewriting
+from krohn.sources.rewriting import named, usual_length
+from krohn.sources.rewriting.arithmetic import arithmetic, no_value
+from krohn.sources.rewriting.samples import random_line
 
 INTEGERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,

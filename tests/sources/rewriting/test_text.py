@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from program.errors import Refused
-from program.rewriting import Rewriting
-from sources.rewriting import EXAMPLES, named, usual_length
-from sources.rewriting.samples import random_line
-from sources.rewriting.text import read_text
+from krohn.program.errors import Refused
+from krohn.program.rewriting import Rewriting
+from krohn.sources.rewriting import EXAMPLES, named, usual_length
+from krohn.sources.rewriting.samples import random_line
+from krohn.sources.rewriting.text import read_text
 
 
 def ends_with(system: Rewriting, word: str) -> str:

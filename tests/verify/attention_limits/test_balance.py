@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra import zoo
-from algebra.errors import KrohnError
-from compiler.generator import Freedom
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
-from network.modelfile import ModelFile
-from verify.attention_limits.balance import balance, pumped
+from krohn.network.modelfile import ModelFile
+from krohn.verify.attention_limits.balance import balance, pumped
 
 MACHINE = zoo.machine("Dyck3,2")
 

@@ -11,26 +11,30 @@ from hypothesis import strategies as st
 from torch import nn
 
 import krohn
-from algebra import zoo
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from network.transformer import Attention, Transformer
-from verify.attention_limits.boxes import head_boxes
-from verify.attention_limits.dilution import (
+from krohn.algebra import zoo
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.transformer import Attention, Transformer
+from krohn.verify.attention_limits.boxes import head_boxes
+from krohn.verify.attention_limits.dilution import (
     holds_among,
     largest_weight,
     last_at_least,
     sharpest,
     spread_of_norms,
 )
-from verify.attention_limits.head_limits import HeadBounds, head_bounds
-from verify.attention_limits.layer_norm import module_bounds
-from verify.attention_limits.linear_positions import LinearHead, line_of, linear_head
-from verify.attention_limits.packing import kept_apart, rank_of
-from verify.testing.counterexample import pair
-from verify.testing.every_word import run_all
-from verify.testing.sampling import sample
+from krohn.verify.attention_limits.head_limits import HeadBounds, head_bounds
+from krohn.verify.attention_limits.layer_norm import module_bounds
+from krohn.verify.attention_limits.linear_positions import (
+    LinearHead,
+    line_of,
+    linear_head,
+)
+from krohn.verify.attention_limits.packing import kept_apart, rank_of
+from krohn.verify.testing.counterexample import pair
+from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.sampling import sample
 
 
 def softmax(scores: FloatArray) -> FloatArray:

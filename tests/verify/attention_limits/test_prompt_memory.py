@@ -9,15 +9,15 @@ import pytest
 import torch
 
 import krohn
-from compare.tasks.public_texts import subsequences
+from krohn.compare.tasks.public_texts import subsequences
+from krohn.network.attention_kind import Sparse
+from krohn.network.model import Model
+from krohn.network.precision import FloatArray
+from krohn.network.transformer import Transformer
+from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.attention_kind import Sparse
-from network.model import Model
-from network.precision import FloatArray
-from network.transformer import Transformer
-from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
-from verify.attention_limits.prompt_memory import (
+from krohn.verify.attention_limits.prompt_memory import (
     bell,
     collision,
     kept_numbers,

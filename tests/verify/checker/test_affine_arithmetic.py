@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from network.precision import (
+from krohn.network.precision import (
     BFLOAT16,
     FLOAT16,
     FLOAT32,
@@ -17,10 +17,10 @@ from network.precision import (
     FloatArray,
     Precision,
 )
-from program.domains import IntArray
-from program.errors import Refused
-from verify.checker.affine_arithmetic import Noisy, exact, finest, snaps
-from verify.checker.model_file import FORMATS as FORMS
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.verify.checker.affine_arithmetic import Noisy, exact, finest, snaps
+from krohn.verify.checker.model_file import FORMATS as FORMS
 
 SEEDS = st.integers(0, 2**32 - 1)
 FORMATS = pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)

@@ -21,18 +21,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from algebra.semiautomaton import Semiautomaton
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS, FloatArray
-from program.errors import Refused
-from program.statement import parse
-from verify.checker.model_file import Machine
-from verify.checker.network import recheck
-from verify.search import refinement
-from verify.search.find import find
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.formats import json_format
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.errors import Refused
+from krohn.program.statement import parse
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.network import recheck
+from krohn.verify.search import refinement
+from krohn.verify.search.find import find
 
 torch.set_num_threads(1)
 

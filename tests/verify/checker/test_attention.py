@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from network.modelfile import ModelFile
-from network.precision import FLOAT32, FloatArray
-from program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
-from program.errors import Refused
-from verify.attack.rounding_variants import network, whole
-from verify.checker import sublayers
-from verify.checker import transformer as checker
-from verify.checker.affine_arithmetic import Noisy, exact
-from verify.checker.attention.latest import LatestFlag
-from verify.checker.attention.scores import NEVER, scores_of, worst_leak
-from verify.checker.model_file import FORMATS, Model
-from verify.checker.residual_stream import Stream
-from verify.search.conversion import model_of
+from krohn.algebra import zoo
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT32, FloatArray
+from krohn.program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
+from krohn.program.errors import Refused
+from krohn.verify.attack.rounding_variants import network, whole
+from krohn.verify.checker import sublayers
+from krohn.verify.checker import transformer as checker
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.attention.latest import LatestFlag
+from krohn.verify.checker.attention.scores import NEVER, scores_of, worst_leak
+from krohn.verify.checker.model_file import FORMATS, Model
+from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.search.conversion import model_of
 
 torch.set_num_threads(1)
 LENGTH = 6

@@ -8,14 +8,14 @@ import pytest
 from attention_targets import built, inputs, measured, shown, smooth
 from damaged_tensors import mutant
 
-from compiler.attention_layer import Axis, tents
+from krohn.compiler.attention_layer import Axis, tents
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program.errors import Refused
-from sources.attention_targets.sampling import attention_target, named
-from sources.attention_targets.target import AttentionTarget
-from verify.checker import tents as checked
+from krohn.sources.attention_targets.sampling import attention_target, named
+from krohn.sources.attention_targets.target import AttentionTarget
+from krohn.verify.checker import tents as checked
 
 
 def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
@@ -133,7 +133,7 @@ def test_curved_functions_of_two_numbers(
 
 def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     """The moduli are paid for: the true sine, not its table."""
-    from sources.attention_targets.sine_series import SineSeries
+    from krohn.sources.attention_targets.sine_series import SineSeries
 
     target = named("Sine3,1.5:points=32,length=6")
     assert target is not None

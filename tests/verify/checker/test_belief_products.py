@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from linear_networks import changed, shown
 from normalised_networks import built, errors, model, positive, words_of
 
-from compiler.errors import CompileError
-from network.modelfile import ModelFile
-from program.errors import Refused
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
 
 ROUNDED = 2.0**-44
 """More than the reference, in float64, is off on short words."""
@@ -99,8 +99,8 @@ def test_what_is_not_possible_is_refused_by_the_compiler() -> None:
 
 def test_masses_are_those_of_the_function_of_the_tensors() -> None:
     """The range of v·c(v) over an interval is that of many of its points."""
-    from verify.checker.normaliser import Normaliser
-    from verify.checker.product_gates import Gates
+    from krohn.verify.checker.normaliser import Normaliser
+    from krohn.verify.checker.product_gates import Gates
 
     random = np.random.default_rng(0)
     for _ in range(30):

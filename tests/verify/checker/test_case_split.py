@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from program.errors import Refused
-from program.statement import Channel, Statement, parse
-from verify.checker import case_split
-from verify.checker.case_split import Cases
+from krohn.program.errors import Refused
+from krohn.program.statement import Channel, Statement, parse
+from krohn.verify.checker import case_split
+from krohn.verify.checker.case_split import Cases
 
 LETTERS = 3
 Json = dict[str, Any]

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import krohn
-from network.modelfile import ModelFile, pack
-from program.errors import Refused
-from verify.checker import sublayers, transformer
-from verify.checker.mlp import Mlp
-from verify.checker.model_file import Machine
-from verify.checker.network import recheck
-from verify.search.conversion import model_of
-from verify.search.find import find
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program.errors import Refused
+from krohn.verify.checker import sublayers, transformer
+from krohn.verify.checker.mlp import Mlp
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.network import recheck
+from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import find
 
 RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("S5", 12, "scan", {}),
@@ -229,8 +229,8 @@ def test_damaged_files_are_refused(
 def test_the_trusted_base_imports_nothing_else() -> None:
     code = (
         "import sys, numpy, safetensors; before = set(sys.modules)\n"
-        "import pkgutil, importlib, verify.checker, program\n"
-        "for folder in (verify.checker, program):\n"
+        "import pkgutil, importlib, krohn.verify.checker, program\n"
+        "for folder in (krohn.verify.checker, program):\n"
         "    for found in pkgutil.walk_packages(folder.__path__, folder.__name__ + '.'):\n"
         "        if not found.name.endswith('__main__'):\n"
         "            importlib.import_module(found.name)\n"
@@ -242,8 +242,8 @@ def test_the_trusted_base_imports_nothing_else() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     names = ran.stdout.split()
-    assert "verify.checker.refinement" in names
-    trusted = ("verify.checker", "program", "numpy.")
+    assert "krohn.verify.checker.refinement" in names
+    trusted = ("krohn.verify.checker", "program", "numpy.")
     assert {n for n in names if not n.startswith(trusted)} == {"verify"}
 
 
@@ -255,7 +255,7 @@ def test_the_small_checker_runs_alone(
     (tmp_path / "evidence").write_bytes(said(evidence))
     (tmp_path / "other").write_bytes(said({**evidence, "margin": 9.0}))
     for name, code in (("evidence", 0), ("other", 1), ("missing", 1)):
-        command = [sys.executable, "-m", "verify.checker", "model", name]
+        command = [sys.executable, "-m", "krohn.verify.checker", "model", name]
         ran = subprocess.run(
             command,
             capture_output=True,

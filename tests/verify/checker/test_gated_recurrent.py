@@ -12,20 +12,20 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from algebra.semiautomaton import Semiautomaton
-from network.gated_recurrent import GatedRecurrent
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS
-from program.errors import Refused
-from verify.checker.gated_recurrent import GATE, Box, opened
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.conversion import model_of
-from verify.search.find import find
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.gated_recurrent import GatedRecurrent
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS
+from krohn.program.errors import Refused
+from krohn.verify.checker.gated_recurrent import GATE, Box, opened
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import find
 
 KINDS = ("lstm", "gru")
 NAMES = ("C2", "S3", "FlipFlop", "abab", "Cyclic-DET5,5@3")

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 import krohn
-from network.precision import PRECISIONS, FloatArray, Precision
-from verify.checker.affine_arithmetic import Noisy, exact
-from verify.checker.erasure import eraser
-from verify.checker.model_file import FORMATS as FORMATS_OF
+from krohn.network.precision import PRECISIONS, FloatArray, Precision
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.erasure import eraser
+from krohn.verify.checker.model_file import FORMATS as FORMATS_OF
 
 torch.set_num_threads(1)
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from hostile import bounded
 
-from compiler.constructions.chain_of_thought import chain_of_thought
-from program import Map, Operation, Program, Token, table
-from program.chain_of_thought import Argument, ChainOfThought, Step
-from program.errors import Refused
-from program.expressions import argument, maximum, minimum
-from program.operations.base import Frame
-from program.statement import Statement, parse, stated
-from verify.checker import generation
-from verify.checker.generation import check
+from krohn.compiler.constructions.chain_of_thought import chain_of_thought
+from krohn.program import Map, Operation, Program, Token, table
+from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
+from krohn.program.errors import Refused
+from krohn.program.expressions import argument, maximum, minimum
+from krohn.program.operations.base import Frame
+from krohn.program.statement import Statement, parse, stated
+from krohn.verify.checker import generation
+from krohn.verify.checker.generation import check
 
 X, Y = argument(0), argument(1)
 

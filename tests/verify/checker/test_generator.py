@@ -12,24 +12,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.brackets import as_brackets
-from compiler.generator import Freedom
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.brackets import as_brackets
+from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
-from network.modelfile import ModelFile, pack
-from network.precision import FloatArray
-from program.errors import Refused
-from verify.checker.balanced_head import all_cases
-from verify.checker.brackets import Claim, brackets, claimed
-from verify.checker.generator import established, shown, tokens
-from verify.checker.layer_norm import REAL, Head, head
-from verify.checker.model_file import FORMATS
-from verify.checker.network import recheck
-from verify.search.conversion import machine_of, model_of
-from verify.search.find import find
-from verify.testing.bracket_words import run_all
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.verify.checker.balanced_head import all_cases
+from krohn.verify.checker.brackets import Claim, brackets, claimed
+from krohn.verify.checker.generator import established, shown, tokens
+from krohn.verify.checker.layer_norm import REAL, Head, head
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.network import recheck
+from krohn.verify.search.conversion import machine_of, model_of
+from krohn.verify.search.find import find
+from krohn.verify.testing.bracket_words import run_all
 
 
 def opened(

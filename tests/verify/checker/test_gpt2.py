@@ -10,12 +10,12 @@ import pytest
 from safetensors.numpy import load, save
 
 import krohn
-from network.exports.gpt2_directory import write
-from network.modelfile import ModelFile
-from program.errors import Refused
-from verify.checker.gpt2 import Files, read
-from verify.checker.transformer import Established
-from verify.search.find import search
+from krohn.network.exports.gpt2_directory import write
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.verify.checker.gpt2 import Files, read
+from krohn.verify.checker.transformer import Established
+from krohn.verify.search.find import search
 
 Tensors = dict[str, np.ndarray]
 

@@ -10,13 +10,13 @@ from damaged_tensors import mutant
 from linear_networks import changed
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from program.errors import Refused
-from sources.attention_targets.grid_function import GridFunction, levels
-from verify.proof import prove, shown_of
+from krohn.sources.attention_targets.grid_function import GridFunction, levels
+from krohn.verify.proof import prove, shown_of
 
 NAMES = ("Sorted3,3", "RanGrid2,5@1", "Sorted1,4", "RanGrid4,2@3", "RanGrid1,1@1")
 PLANE = [[(Fraction(s, 4), Fraction(k, 4)) for k in range(3)] for s in range(2)]

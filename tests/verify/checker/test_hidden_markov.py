@@ -18,11 +18,11 @@ from belief_networks import (
 )
 from hypothesis import given, settings
 
-from algebra.errors import KrohnError
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel, named
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.program.errors import Refused
+from krohn.sources.hidden_markov import HiddenMarkovModel, named
 
 SLACK = 1e-12
 """How far the reference filter is off at these lengths, at most."""

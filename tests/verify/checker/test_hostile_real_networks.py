@@ -10,13 +10,13 @@ import pytest
 from kernel_networks import attending, of
 
 import krohn
-from compiler.attention_layer import Axis, tents
+from krohn.compiler.attention_layer import Axis, tents
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from program.errors import Refused
-from sources.posterior_heads import PosteriorHead
-from verify.proof import prove, shown_of
+from krohn.sources.posterior_heads import PosteriorHead
+from krohn.verify.proof import prove, shown_of
 
 CLAIM = {"kind": "within", "dtype": "float64", "error": 1e300}
 FLOAT64 = PRECISIONS["float64"]

@@ -16,13 +16,13 @@ from context_networks import (
 )
 from work import calls_at_most
 
-from compiler.in_context import Rows
-from network import modelfile
-from program.errors import Refused
-from sources.in_context import rounding
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
+from krohn.compiler.in_context import Rows
+from krohn.network import modelfile
+from krohn.program.errors import Refused
+from krohn.sources.in_context import rounding
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 
 NAMES = (
     "InContext3,1:demonstrations=11",

@@ -8,10 +8,10 @@ from context_networks import changed, restated
 from damaged_tensors import mutant
 from kernel_networks import attending, measured, of, shown
 
-from network.modelfile import ModelFile
-from program.errors import Refused
-from sources.kernels import Kernel, Mode, permuted
-from verify.proof import prove
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.sources.kernels import Kernel, Mode, permuted
+from krohn.verify.proof import prove
 
 SIGNED = Kernel("signed", (0.5, -1.5), (Mode(1 - 2j, 0.5 + 0.3j),), 12, (0.0, 3.0))
 MOVED = permuted(SIGNED, [*range(11, -1, -1)], "backwards")

@@ -10,17 +10,22 @@ from context_networks import changed, restated
 from damaged_tensors import mutant
 from kernel_networks import measured, of, recurrent, shown
 
-from compiler.linear_recurrence import Realisation, network, shortened
-from network import modelfile
-from network.modelfile import ModelFile
-from network.precision import FLOAT64
-from program.errors import Refused
-from sources.kernels import Kernel, Mode
-from verify.checker.linear_recurrence import Recurrence, powers, recurrence_of, sums
-from verify.checker.model_file import FORMATS, Model
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
+from krohn.compiler.linear_recurrence import Realisation, network, shortened
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FLOAT64
+from krohn.program.errors import Refused
+from krohn.sources.kernels import Kernel, Mode
+from krohn.verify.checker.linear_recurrence import (
+    Recurrence,
+    powers,
+    recurrence_of,
+    sums,
+)
+from krohn.verify.checker.model_file import FORMATS, Model
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 
 WAVE = Kernel(
     "wave", (0.5, -1.5), (Mode(1 - 2j, 0.9 + 0.3j), Mode(1, -0.5)), 48, (0.0, 3.0)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from linear_networks import built, changed, measured, outputs, shown, system, words_of
 
-from compiler.errors import CompileError
-from network.modelfile import ModelFile
-from program.errors import Refused
-from sources.linear_systems import LinearSystem
-from verify.checker.claimed_error import claimed
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.sources.linear_systems import LinearSystem
+from krohn.verify.checker.claimed_error import claimed
 
 IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
 

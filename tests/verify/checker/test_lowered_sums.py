@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 import krohn
-from algebra import zoo
-from compiler.construction_choice.known_constructions import construct
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.precision import FLOAT32
-from program.domains import ChannelDomain, PossibleValues
-from program.errors import Refused
-from program.functions import table
-from program.statement import Statement, parse
-from verify.checker.model_file import Machine
-from verify.checker.refinement import check
-from verify.search.conversion import machine_of
-from verify.search.refinement import Search, find
+from krohn.algebra import zoo
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FLOAT32
+from krohn.program.domains import ChannelDomain, PossibleValues
+from krohn.program.errors import Refused
+from krohn.program.functions import table
+from krohn.program.statement import Statement, parse
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.refinement import check
+from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.refinement import Search, find
 
 Json = dict[str, Any]
 LENGTH = 4

@@ -11,12 +11,12 @@ import pytest
 import torch
 from torch.special import ndtr
 
-from algebra.semiautomaton import IntArray
-from compiler.passes.infer import InferDomains
-from compiler.pipeline import Options, arrange
-from compiler.transformer import describe, lower
-from network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
-from program import (
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.pipeline import Options, arrange
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
+from krohn.program import (
     Map,
     Operation,
     Piecewise,
@@ -26,15 +26,15 @@ from program import (
     Token,
     table,
 )
-from program.errors import Refused
-from program.expression_bounds import Bounds
-from program.expressions import argument, number, rectified
-from program.statement import Channel, parse
-from program.statement import Statement as Stated
-from verify.checker.affine_arithmetic import gelu_units
-from verify.checker.mlp import Mlp
-from verify.checker.model_file import FORMATS, StrArray
-from verify.checker.residual_stream import FREE, Stream, owners
+from krohn.program.errors import Refused
+from krohn.program.expression_bounds import Bounds
+from krohn.program.expressions import argument, number, rectified
+from krohn.program.statement import Channel, parse
+from krohn.program.statement import Statement as Stated
+from krohn.verify.checker.affine_arithmetic import gelu_units
+from krohn.verify.checker.mlp import Mlp
+from krohn.verify.checker.model_file import FORMATS, StrArray
+from krohn.verify.checker.residual_stream import FREE, Stream, owners
 
 LETTERS = 3
 Json = dict[str, Any]

@@ -13,11 +13,11 @@ from safetensors.torch import load, save
 
 import krohn
 import verify.checker
-from network.exports.gpt2_directory import write
-from program.errors import Refused
-from verify.checker.gpt2 import Files
-from verify.checker.model_file import FORMATS, Format
-from verify.checker.overflow import INSIDE, STEPS, STORED, SUM, Room, fits
+from krohn.network.exports.gpt2_directory import write
+from krohn.program.errors import Refused
+from krohn.verify.checker.gpt2 import Files
+from krohn.verify.checker.model_file import FORMATS, Format
+from krohn.verify.checker.overflow import INSIDE, STEPS, STORED, SUM, Room, fits
 
 from .test_gpt2 import shown
 

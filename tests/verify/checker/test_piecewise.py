@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from network.precision import FloatArray
-from program import Map, Piecewise, Program, Shift, Token, table
-from program.errors import Refused
-from program.expressions import Expression, argument, number, rectified
-from program.statement import StatedPlace, parse, stated
-from verify.checker.model_file import FORMATS
-from verify.checker.piecewise import Ridges
-from verify.checker.residual_stream import Stream
+from krohn.network.precision import FloatArray
+from krohn.program import Map, Piecewise, Program, Shift, Token, table
+from krohn.program.errors import Refused
+from krohn.program.expressions import Expression, argument, number, rectified
+from krohn.program.statement import StatedPlace, parse, stated
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.piecewise import Ridges
+from krohn.verify.checker.residual_stream import Stream
 
 LETTERS = 9
 X = argument(0)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from normalised_networks import positive
 
-from program.errors import Refused
-from verify.checker.positive_operators import MOST_WORDS, PositiveOperators
-from verify.checker.projective_metric import Projective
+from krohn.program.errors import Refused
+from krohn.verify.checker.positive_operators import MOST_WORDS, PositiveOperators
+from krohn.verify.checker.projective_metric import Projective
 
 
 @settings(max_examples=25, deadline=None)

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from damaged_tensors import mutant
 
-from compiler.compiled_network import CompiledNetwork
-from compiler.posterior_head import network
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.posterior_head import network
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.real_sequences import said
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from program.errors import Refused
-from sources.posterior_heads import PosteriorHead, named
-from verify.checker.posterior_head import _moved
-from verify.proof import prove, shown_of
+from krohn.sources.posterior_heads import PosteriorHead, named
+from krohn.verify.checker.posterior_head import _moved
+from krohn.verify.proof import prove, shown_of
 
 HUGE = float(np.finfo(np.float64).max)
 KIND = PosteriorHeads()

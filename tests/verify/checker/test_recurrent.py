@@ -13,25 +13,25 @@ import torch
 
 import compiler.rnn
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton, Output
-from algebra.semiautomaton import Semiautomaton
-from compare.models.compiled import compiled
-from compare.models.cost import cost
-from compare.models.to_model_file import model_file
 from krohn import cli
-from network.architecture import parameters
-from network.model import Model
-from network.modelfile import ModelFile, ModelFileError, pack
-from network.modelfile import _parse as parse
-from network.sparse import Sparse
-from program.errors import Refused
-from verify.checker import recurrent, sparse_matrix
-from verify.checker.model_file import FORMATS, Machine
-from verify.checker.model_file import Model as CheckedModel
-from verify.checker.network import recheck
-from verify.proof import prove
-from verify.search.find import find
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compare.models.compiled import compiled
+from krohn.compare.models.cost import cost
+from krohn.compare.models.to_model_file import model_file
+from krohn.network.architecture import parameters
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, ModelFileError, pack
+from krohn.network.modelfile import _parse as parse
+from krohn.network.sparse import Sparse
+from krohn.program.errors import Refused
+from krohn.verify.checker import recurrent, sparse_matrix
+from krohn.verify.checker.model_file import FORMATS, Machine
+from krohn.verify.checker.model_file import Model as CheckedModel
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import find
 
 NAMES = ("C3", "S3", "Grid4", "abab", "FlipFlop", "PermReset4")
 

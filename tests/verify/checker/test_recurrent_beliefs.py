@@ -9,19 +9,19 @@ import pytest
 import torch
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
-from network.model import Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel
-from verify.checker import situations
-from verify.checker.model_file import FORMATS, Machine
-from verify.checker.recurrent_beliefs import Said
-from verify.checker.situations import Source, beliefs
-from verify.checker.sparse_matrix import Sparse
-from verify.proof import prove
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.verify.checker import situations
+from krohn.verify.checker.model_file import FORMATS, Machine
+from krohn.verify.checker.recurrent_beliefs import Said
+from krohn.verify.checker.situations import Source, beliefs
+from krohn.verify.checker.sparse_matrix import Sparse
+from krohn.verify.proof import prove
 
 HARD = "Cyclic-HARD5,5@3"
 

@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.observation import observe
-from algebra.shown import shown
-from compiler.construction_choice.known_constructions import construct
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
-from network.precision import FLOAT32
-from program.errors import Refused
-from program.statement import Statement, parse
-from verify.checker import refinement
-from verify.checker.followed import ways
-from verify.checker.invariant import Part
-from verify.checker.model_file import Machine
-from verify.checker.refinement import check
-from verify.search import exploration
-from verify.search.refinement import find
+from krohn.algebra import zoo
+from krohn.algebra.observation import observe
+from krohn.algebra.shown import shown
+from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.network.precision import FLOAT32
+from krohn.program.errors import Refused
+from krohn.program.statement import Statement, parse
+from krohn.verify.checker import refinement
+from krohn.verify.checker.followed import ways
+from krohn.verify.checker.invariant import Part
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.refinement import check
+from krohn.verify.search import exploration
+from krohn.verify.search.refinement import find
 
 Json = Any
 Key = tuple[str, str, int]

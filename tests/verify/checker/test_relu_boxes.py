@@ -11,24 +11,24 @@ import pytest
 import torch
 
 import krohn
-from algebra import zoo
-from algebra.errors import KrohnError
-from compiler.pruned import is_random
 from krohn import cli
+from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.pruned import is_random
 from krohn.foreign import own_machine
-from network import modelfile
-from network.cache import Cache
-from network.model import Model
-from network.modelfile import ModelFile
-from program.errors import Refused
-from verify.checker.gated_recurrent import Box
-from verify.checker.model_file import FORMATS
-from verify.checker.model_file import Model as Checked
-from verify.checker.network import recheck
-from verify.checker.relu_boxes import opened
-from verify.proof import prove
-from verify.search.conversion import model_of
+from krohn.network import modelfile
+from krohn.network.cache import Cache
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
+from krohn.verify.checker.gated_recurrent import Box
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.model_file import Model as Checked
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.relu_boxes import opened
+from krohn.verify.proof import prove
+from krohn.verify.search.conversion import model_of
 
 MACHINES = ("C2", "FlipFlop", "Memory3")
 

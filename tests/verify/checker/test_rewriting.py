@@ -10,22 +10,22 @@ import pytest
 from damaged_tensors import mutant
 
 import krohn
+from krohn.network.modelfile import ModelFile
+from krohn.program import Map, table
+from krohn.program.errors import Refused
+from krohn.program.operations.latest import Latest
+from krohn.program.rewriting import Rewriting, Rule
+from krohn.program.rewriting_program import program_of
+from krohn.program.statement import statement_of
 from krohn.source_kinds.rewritings import Rewritings, window
 from krohn.source_kinds.written_texts import simulated
-from network.modelfile import ModelFile
-from program import Map, table
-from program.errors import Refused
-from program.operations.latest import Latest
-from program.rewriting import Rewriting, Rule
-from program.rewriting_program import program_of
-from program.statement import statement_of
-from sources.rewriting import named
-from sources.rewriting.arithmetic import arithmetic
-from verify.checker.affine_arithmetic import Noisy, exact
-from verify.checker.attention.shift_by import _bounds
-from verify.checker.model_file import FORMATS
-from verify.checker.rewriting import check
-from verify.proof import prove
+from krohn.sources.rewriting import named
+from krohn.sources.rewriting.arithmetic import arithmetic
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.attention.shift_by import _bounds
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.rewriting import check
+from krohn.verify.proof import prove
 
 KIND = Rewritings()
 SMALL = Rewriting(

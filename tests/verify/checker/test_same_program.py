@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from work import calls_at_most
 
-from program import Map, Operation, Program, Shift, Token, table
-from program.errors import Refused
-from program.interpreter import interpret
-from program.statement import statement_of
-from verify.checker import same_program
-from verify.checker.same_program import Classes
+from krohn.program import Map, Operation, Program, Shift, Token, table
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.statement import statement_of
+from krohn.verify.checker import same_program
+from krohn.verify.checker.same_program import Classes
 
 ONCE, TWICE = (2, 0, 1), (1, 2, 0)
 """Two steps of the second are one of the first."""

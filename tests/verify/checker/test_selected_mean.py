@@ -8,13 +8,13 @@ import pytest
 from damaged_tensors import mutant
 
 import krohn
-from algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
 from krohn.source_kinds.selected_means import SelectedMeans
-from network.modelfile import ModelFile
-from program.errors import Refused
-from sources.attention_targets.selected_means import SelectedMean, named
-from verify.proof import shown_of
+from krohn.sources.attention_targets.selected_means import SelectedMean, named
+from krohn.verify.proof import shown_of
 
 KIND = SelectedMeans()
 NAMES = ("Nearest6", "Nearest3:grid=64", "Gravity10", "Gravity6:masses=9", "Select8")

@@ -12,17 +12,17 @@ import pytest
 import torch
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.errors import KrohnError
-from network.model import Model
-from network.modelfile import ModelFile, pack
-from network.precision import PRECISIONS
-from program.errors import Refused
-from verify.checker import state_space, state_space_layers
-from verify.checker.model_file import FORMATS
-from verify.checker.network import recheck
-from verify.checker.rounded_steps import Affine, rounded, step
-from verify.checker.state_space_layers import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, pack
+from krohn.network.precision import PRECISIONS
+from krohn.program.errors import Refused
+from krohn.verify.checker import state_space, state_space_layers
+from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.rounded_steps import Affine, rounded, step
+from krohn.verify.checker.state_space_layers import (
     MOST_TERMS,
     Layer,
     finite,
@@ -30,9 +30,9 @@ from verify.checker.state_space_layers import (
     reached,
     sums,
 )
-from verify.proof import prove
-from verify.search.conversion import model_of
-from verify.search.find import find
+from krohn.verify.proof import prove
+from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import find
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
 EVERY_LENGTH = [

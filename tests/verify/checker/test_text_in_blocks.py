@@ -7,27 +7,27 @@ import numpy as np
 import pytest
 import torch
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import CompiledNetwork
-from compiler.constructions.scan import scan
-from compiler.passes.infer import InferDomains
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions.scan import scan
+from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.transformer import describe, lower
+from krohn.machines import read
+from krohn.network.decoding import decode
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.network.transformer import Transformer
+from krohn.program import Map, Operation, Program, Row, Token, table
+from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.program.statement import parse, stated
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
-from krohn.sources import read
-from network.decoding import decode
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from network.transformer import Transformer
-from program import Map, Operation, Program, Row, Token, table
-from program.blocks import BLANK, Blocks, blanks, longest, passes
-from program.domains import IntArray
-from program.errors import Refused
-from program.statement import parse, stated
-from verify.checker.followed import enough
-from verify.checker.model_file import Machine
-from verify.proof import prove
+from krohn.verify.checker.followed import enough
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.proof import prove
 
 KIND, OPTIONS = TextsInBlocks(), Options(PRECISIONS["float32"])
 
@@ -217,7 +217,7 @@ def statement(file: ModelFile) -> Any:
 
 def file_family(program: Any) -> list[str]:
     """The maps of one letter."""
-    from verify.search.windows import windows
+    from krohn.verify.search.windows import windows
 
     return list(windows(program)["families"][0])
 

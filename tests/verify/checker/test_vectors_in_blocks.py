@@ -7,20 +7,20 @@ import pytest
 import torch
 from linear_networks import changed, runner
 
-from compiler.compiled_network import CompiledNetwork
-from compiler.constructions.products import realise
-from compiler.pipeline import Options
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions.products import realise
+from krohn.compiler.pipeline import Options
+from krohn.network.decoding import fed_back
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.blocks import BLANK, blanks, longest
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
-from network.decoding import fed_back
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS, FloatArray
-from program.blocks import BLANK, blanks, longest
-from program.domains import IntArray
-from program.errors import Refused
-from sources.linear_systems import VectorsInBlocks, named
-from verify.checker import transformer
-from verify.checker.vectors_in_blocks import Established
-from verify.search.conversion import model_of
+from krohn.sources.linear_systems import VectorsInBlocks, named
+from krohn.verify.checker import transformer
+from krohn.verify.checker.vectors_in_blocks import Established
+from krohn.verify.search.conversion import model_of
 
 KIND, OPTIONS = LinearSystemsInBlocks(), Options(PRECISIONS["float64"])
 

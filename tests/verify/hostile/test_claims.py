@@ -8,7 +8,7 @@ import pytest
 from hostile import EACH, LENGTH, Json, Judge, filled, good, nothing, pack, put
 
 import krohn
-from algebra.formats import json_format
+from krohn.algebra.formats import json_format
 
 LENGTHS: list[Json] = [LENGTH + 1, 10**18, 10**30, 0, -1, True, 4.0, "4", [4], {}]
 

@@ -11,20 +11,20 @@ from hostile import ANY, Json, Judge, bounded
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.formats import json_format
-from network import modelfile
-from network.precision import FloatArray
-from program.errors import Refused
-from program.statement import parse
-from verify.checker import refinement
-from verify.checker.invariant import Part
-from verify.checker.network import recheck
-from verify.errors import Rejected
-from verify.search import effort, exploration
-from verify.search.conversion import machine_of
-from verify.search.effort import Effort
-from verify.search.refinement import find
-from verify.search.sum_reductions import overlaps, repeats
+from krohn.algebra.formats import json_format
+from krohn.network import modelfile
+from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
+from krohn.program.statement import parse
+from krohn.verify.checker import refinement
+from krohn.verify.checker.invariant import Part
+from krohn.verify.checker.network import recheck
+from krohn.verify.errors import Rejected
+from krohn.verify.search import effort, exploration
+from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.effort import Effort
+from krohn.verify.search.refinement import find
+from krohn.verify.search.sum_reductions import overlaps, repeats
 
 Channels = list[dict[str, Json]]
 

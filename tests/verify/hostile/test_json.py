@@ -13,9 +13,9 @@ from hostile import Json
 
 import krohn
 from krohn import cli
+from krohn.network import modelfile
+from krohn.program import strict_json
 from krohn.source_kinds import KINDS
-from network import modelfile
-from program import strict_json
 
 SAMPLED = 36
 ODD = {

@@ -10,7 +10,7 @@ import pytest
 from hostile import Json, Judge, pack, put
 
 import krohn
-from network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile
 
 SAMPLED = 5
 FILES: dict[str, dict[str, Any]] = {

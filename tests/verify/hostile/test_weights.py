@@ -7,7 +7,7 @@ import pytest
 from hostile import EACH, FORMATS, Judge, filled, first, good, nothing, pack
 
 import krohn
-from verify.checker import recurrent
+from krohn.verify.checker import recurrent
 
 
 @EACH

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 import krohn
-from network.modelfile import ModelFile, pack
-from program import LookBack
-from verify.attack.rounding_variants import network
-from verify.attack.scores import heads
-from verify.attack.true_values import sources, values
-from verify.checker.network import recheck
-from verify.checker.transformer import Established
-from verify.search.find import find
-from verify.search.record import steps
+from krohn.network.modelfile import ModelFile, pack
+from krohn.program import LookBack
+from krohn.verify.attack.rounding_variants import network
+from krohn.verify.attack.scores import heads
+from krohn.verify.attack.true_values import sources, values
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.transformer import Established
+from krohn.verify.search.find import find
+from krohn.verify.search.record import steps
 
 MODELS = [
     ("Memory3", 5, "memory", "float64"),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import z3
 
-from verify.smt.solver import Limits, ask, solver
-from verify.smt.terms import Term, feed, total, variable
+from krohn.verify.smt.solver import Limits, ask, solver
+from krohn.verify.smt.terms import Term, feed, total, variable
 
 Interval = tuple[Fraction | int, Fraction | int]
 Layers = list[tuple[list[list[Fraction | int]], list[Fraction | int]]]

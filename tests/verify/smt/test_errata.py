@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 import krohn
-from algebra.automaton import Automaton
-from network.modelfile import ModelFile
-from network.precision import FloatArray
-from verify.smt.network import Decision, question
+from krohn.algebra.automaton import Automaton
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.verify.smt.network import Decision, question
 
 LENGTH = 4
 Change = Callable[[str, FloatArray], None]

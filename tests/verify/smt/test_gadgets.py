@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify.smt.gadgets import Gadget, decide, gadget
+from krohn.verify.smt.gadgets import Gadget, decide, gadget
 
 QUARTER = Fraction(1, 4)
 Matrix = list[list[Fraction]]

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from second_opinion import cvc5_says
 
 import krohn
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.errors import Rejected
-from verify.smt.exact import logits
-from verify.smt.network import Question, question
-from verify.smt.solver import Limits
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import logits
+from krohn.verify.smt.network import Question, question
+from krohn.verify.smt.solver import Limits
 
 CASES = [
     ("C2", "scan", 4),

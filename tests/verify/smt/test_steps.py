@@ -10,15 +10,15 @@ import pytest
 import z3
 
 import krohn
+from krohn.program.chain_of_thought import ChainOfThought
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from program.chain_of_thought import ChainOfThought
-from verify.errors import Rejected
-from verify.smt.exact import feed
-from verify.smt.gadgets import Gadget, decide, gadget
-from verify.smt.solver import Limits, ask, solver
-from verify.smt.steps import Question, decide_steps
-from verify.smt.terms import feed as feed_terms
-from verify.smt.terms import variable
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import feed
+from krohn.verify.smt.gadgets import Gadget, decide, gadget
+from krohn.verify.smt.solver import Limits, ask, solver
+from krohn.verify.smt.steps import Question, decide_steps
+from krohn.verify.smt.terms import feed as feed_terms
+from krohn.verify.smt.terms import variable
 
 KIND = ChainsOfThought()
 MOST = 9

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from network.modelfile import ModelFile
-from verify.errors import Rejected
-from verify.smt.exact import Rationals, feed, fractions
-from verify.smt.gadgets import decide
-from verify.smt.tables import gadgets, trimmed
+from krohn.network.modelfile import ModelFile
+from krohn.verify.errors import Rejected
+from krohn.verify.smt.exact import Rationals, feed, fractions
+from krohn.verify.smt.gadgets import decide
+from krohn.verify.smt.tables import gadgets, trimmed
 
 SMALL, QUARTER = Fraction(1, 64), Fraction(1, 4)
 CASES = [

@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.model import NOT_FINITE
-from verify.testing.black_box import black_box
-from verify.testing.counterexample import CheckError, Counterexample, pair
-from verify.testing.sampling import sample
-from verify.testing.shortest_failing import minimise
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.model import NOT_FINITE
+from krohn.verify.testing.black_box import black_box
+from krohn.verify.testing.counterexample import CheckError, Counterexample, pair
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.shortest_failing import minimise
 
 
 def simulating(machine: Automaton, words: IntArray) -> IntArray:

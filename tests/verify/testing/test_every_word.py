@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.semiautomaton import IntArray
-from network.precision import FloatArray
-from verify.testing.black_box import black_box
-from verify.testing.counterexample import CheckError, pair
-from verify.testing.every_word import run_all
-from verify.testing.hill_climbing import changed, worst
-from verify.testing.sampling import sample
-from verify.testing.strategies import uniform
+from krohn.algebra import zoo
+from krohn.algebra.semiautomaton import IntArray
+from krohn.network.precision import FloatArray
+from krohn.verify.testing.black_box import black_box
+from krohn.verify.testing.counterexample import CheckError, pair
+from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.hill_climbing import changed, worst
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.strategies import uniform
 
 GRID = zoo.machine("Grid4")
 PARITY = zoo.machine("C2")

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 import krohn
+from krohn.network.mixing import SparseMixing
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from network.mixing import SparseMixing
-from network.model import Model
-from network.modelfile import ModelFile
-from network.transformer import Transformer
-from verify.testing.seen_positions import Seen, equation_6, seen
+from krohn.verify.testing.seen_positions import Seen, equation_6, seen
 
 KIND = ChainsOfThought()
 

@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from network.model import Model, said
-from network.modelfile import ModelFile
-from verify.testing import bracket_words
-from verify.testing.black_box import black_box
-from verify.testing.counterexample import Counterexample, pair
-from verify.testing.every_word import run_all
-from verify.testing.sampling import sample
-from verify.testing.shortest_failing import minimise
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.network.model import Model, said
+from krohn.network.modelfile import ModelFile
+from krohn.verify.testing import bracket_words
+from krohn.verify.testing.black_box import black_box
+from krohn.verify.testing.counterexample import Counterexample, pair
+from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.shortest_failing import minimise
 
 T = 6
 SMALL = {

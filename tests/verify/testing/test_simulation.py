@@ -11,23 +11,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import Semiautomaton
-from compiler.compiled_network import compile_rnn, compile_transformer
-from compiler.pipeline import Options
-from network.model import NOT_FINITE, TIED, Model
-from network.modelfile import ModelFile
-from network.precision import PRECISIONS
-from verify.testing.counterexample import (
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.compiler.pipeline import Options
+from krohn.network.model import NOT_FINITE, TIED, Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
+from krohn.verify.testing.counterexample import (
     CheckError,
     Counterexample,
     Pair,
     pair,
 )
-from verify.testing.exhaustive import exhaustive
-from verify.testing.sampling import sample
-from verify.testing.strategies import STRATEGIES
+from krohn.verify.testing.exhaustive import exhaustive
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.strategies import STRATEGIES
 
 FLOAT32 = PRECISIONS["float32"]
 LONG = 24

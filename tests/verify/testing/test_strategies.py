@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
-from network.model import Model
-from network.modelfile import ModelFile
-from verify.testing.black_box import black_box
-from verify.testing.counterexample import Counterexample, pair
-from verify.testing.sampling import sample
-from verify.testing.strategies import STRATEGIES, uniform
-from verify.testing.strategies.facts import coordinates, identities, monoid
-from verify.testing.strategies.periods import turning
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.verify.testing.black_box import black_box
+from krohn.verify.testing.counterexample import Counterexample, pair
+from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.strategies import STRATEGIES, uniform
+from krohn.verify.testing.strategies.facts import coordinates, identities, monoid
+from krohn.verify.testing.strategies.periods import turning
 
 BoolArray = npt.NDArray[np.bool_]
 Fault = Callable[[Automaton, IntArray], BoolArray]

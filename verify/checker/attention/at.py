@@ -4,14 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from program.domains import IntArray
-from program.errors import demand
-from program.statement import Channel
-from verify.checker.affine_arithmetic import Noisy
-from verify.checker.attention.heads import Bounds, Copies, Heads
-from verify.checker.attention.kinds import SOFTMAX
-from verify.checker.attention.scores import CELLS, MOST, NEVER, scores_of, worst_leak
-from verify.checker.residual_stream import FEATURE
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.attention.heads import Bounds, Copies, Heads
+from krohn.verify.checker.attention.kinds import SOFTMAX
+from krohn.verify.checker.attention.scores import (
+    CELLS,
+    MOST,
+    NEVER,
+    scores_of,
+    worst_leak,
+)
+from krohn.verify.checker.residual_stream import FEATURE
 
 
 class Pointed(Copies):

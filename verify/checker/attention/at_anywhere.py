@@ -1,6 +1,6 @@
 """A head that looks where binary digits say, before or after."""
 
-from verify.checker.attention.at import Pointed
+from krohn.verify.checker.attention.at import Pointed
 
 
 class PointedAnywhere(Pointed):

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
-from program.operations.block_sum import BlockSum, members
-from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
-from verify.checker.attention.heads import Heads, Look, Rule
-from verify.checker.attention.kinds import LINEAR
-from verify.checker.attention.scores import CELLS, MOST
-from verify.checker.model_file import FloatArray
-from verify.checker.residual_stream import per_value
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.operations.block_sum import BlockSum, members
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
+from krohn.verify.checker.attention.heads import Heads, Look, Rule
+from krohn.verify.checker.attention.kinds import LINEAR
+from krohn.verify.checker.attention.scores import CELLS, MOST
+from krohn.verify.checker.model_file import FloatArray
+from krohn.verify.checker.residual_stream import per_value
 
 FEATURE_ERROR, SILENT_ERROR = 50, 10
 """How far elu(x) + 1 may be off, in roundings of the larger of it and 1; and where e^x is

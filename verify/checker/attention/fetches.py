@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import Refused, demand
-from program.statement import Channel
-from verify.checker.affine_arithmetic import Noisy
-from verify.checker.attention.heads import Bounds, Copies, Heads
-from verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
-from verify.checker.attention.scores import (
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import Refused, demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.attention.heads import Bounds, Copies, Heads
+from krohn.verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
+from krohn.verify.checker.attention.scores import (
     CELLS,
     MOST,
     NEVER,

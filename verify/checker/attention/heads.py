@@ -7,17 +7,17 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from program.by_name import load
-from program.domains import IntArray, Matrices
-from program.errors import Refused, demand
-from program.operations.base import LookBack
-from program.operations.shift import Shift
-from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy, snaps
-from verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
-from verify.checker.model_file import FloatArray, Format
-from verify.checker.overflow import INSIDE, STORED, fits
-from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
+from krohn.program.by_name import load
+from krohn.program.domains import IntArray, Matrices
+from krohn.program.errors import Refused, demand
+from krohn.program.operations.base import LookBack
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy, snaps
+from krohn.verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
+from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.overflow import INSIDE, STORED, fits
+from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
 # Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
 COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16

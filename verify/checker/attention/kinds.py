@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
 
 SOFTMAX, SPARSE, LINEAR = "softmax", "sparse", "linear"
 _SIZES = ("block", "windows", "last")

@@ -2,14 +2,20 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.errors import demand
-from program.statement import Channel
-from verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, finest, rounding
-from verify.checker.attention.fetches import Fetches
-from verify.checker.attention.heads import Bounds
-from verify.checker.attention.scores import NEVER, earlier
-from verify.checker.overflow import SUM, fits
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import (
+    FINEST,
+    INFLATION,
+    Noisy,
+    finest,
+    rounding,
+)
+from krohn.verify.checker.attention.fetches import Fetches
+from krohn.verify.checker.attention.heads import Bounds
+from krohn.verify.checker.attention.scores import NEVER, earlier
+from krohn.verify.checker.overflow import SUM, fits
 
 
 class LatestFlag(Fetches):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.statement import Channel
-from verify.checker.attention.fetches import Fetches
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.statement import Channel
+from krohn.verify.checker.attention.fetches import Fetches
 
 
 class LatestEqual(Fetches):

@@ -1,9 +1,9 @@
 """A head that is uniform on marked positions."""
 
-from program.statement import Channel
-from verify.checker.attention.heads import Heads, Look, Rule
-from verify.checker.attention.prefix_sum import added_up
-from verify.checker.model_file import FloatArray
+from krohn.program.statement import Channel
+from krohn.verify.checker.attention.heads import Heads, Look, Rule
+from krohn.verify.checker.attention.prefix_sum import added_up
+from krohn.verify.checker.model_file import FloatArray
 
 
 class MarkedSummed(Rule):

@@ -1,6 +1,6 @@
 """A head that finds the last position of the word with a key."""
 
-from verify.checker.attention.latest_match import LatestEqual
+from krohn.verify.checker.attention.latest_match import LatestEqual
 
 
 class LastEqualOfAll(LatestEqual):

@@ -2,13 +2,19 @@
 
 import numpy as np
 
-from program.errors import demand
-from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
-from verify.checker.attention.heads import STRETCH, Heads, Look, Rule, relative_error
-from verify.checker.attention.scores import scores_of
-from verify.checker.model_file import FloatArray, Format
-from verify.checker.residual_stream import per_value
+from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
+from krohn.verify.checker.attention.heads import (
+    STRETCH,
+    Heads,
+    Look,
+    Rule,
+    relative_error,
+)
+from krohn.verify.checker.attention.scores import scores_of
+from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.residual_stream import per_value
 
 WHOLE = 2**53
 """Below it, sums and their products with floats are what they are."""

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray
-from program.limits import MOST_SCORES
-from verify.checker.affine_arithmetic import INFLATION, Noisy
-from verify.checker.model_file import FloatArray
-from verify.checker.overflow import SUM, fits
+from krohn.program.domains import BoolArray
+from krohn.program.limits import MOST_SCORES
+from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
+from krohn.verify.checker.model_file import FloatArray
+from krohn.verify.checker.overflow import SUM, fits
 
 CELLS = 2_000_000
 MOST = MOST_SCORES

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.operations.shift import Shift
-from program.statement import Channel
-from verify.checker.attention.fetches import Fetches
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import Channel
+from krohn.verify.checker.attention.fetches import Fetches
 
 
 class Shifted(Fetches):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from program.domains import BoolArray
-from program.errors import demand
-from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, Noisy
-from verify.checker.attention.heads import Bounds, Copies, Heads
-from verify.checker.attention.scores import MOST, NEVER, worst_leak
-from verify.checker.model_file import FloatArray
-from verify.checker.overflow import SUM, fits
+from krohn.program.domains import BoolArray
+from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
+from krohn.verify.checker.attention.heads import Bounds, Copies, Heads
+from krohn.verify.checker.attention.scores import MOST, NEVER, worst_leak
+from krohn.verify.checker.model_file import FloatArray
+from krohn.verify.checker.overflow import SUM, fits
 
 
 class ShiftedBy(Copies):

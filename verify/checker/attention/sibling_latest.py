@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
-from program.operations.sibling_latest import SiblingLatest
-from program.statement import Channel
-from verify.checker.attention.fetches import Fetches
+from krohn.program.domains import BoolArray, IntArray
+from krohn.program.operations.sibling_latest import SiblingLatest
+from krohn.program.statement import Channel
+from krohn.verify.checker.attention.fetches import Fetches
 
 
 class LatestOfSibling(Fetches):

@@ -5,10 +5,10 @@ was far away; networks fail there (thesis, section 3.5). Some strategies know th
 of such words; others find them in the machine's algebra.
 """
 
-from verify.testing.strategies.journeys import levels, rare, returns, walls
-from verify.testing.strategies.keeping import loops, no_ops, resets, synchronised
-from verify.testing.strategies.periods import code_periods, turns
-from verify.testing.strategies.shapes import (
+from krohn.verify.testing.strategies.journeys import levels, rare, returns, walls
+from krohn.verify.testing.strategies.keeping import loops, no_ops, resets, synchronised
+from krohn.verify.testing.strategies.periods import code_periods, turns
+from krohn.verify.testing.strategies.shapes import (
     constant,
     counts,
     needles,
@@ -16,7 +16,7 @@ from verify.testing.strategies.shapes import (
     runs,
     switch,
 )
-from verify.testing.strategies.strategy import Strategy, uniform
+from krohn.verify.testing.strategies.strategy import Strategy, uniform
 
 STRATEGIES: dict[str, Strategy] = {
     "uniform": uniform,

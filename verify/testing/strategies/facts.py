@@ -5,16 +5,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import Cascade
-from algebra.classification.synchronising import synchronising
-from algebra.decomposition.methods import derived
-from algebra.decomposition.reach import reachable_coordinates
-from algebra.errors import KrohnError
-from algebra.monoid import TransformationMonoid
-from algebra.rows import distinct
-from algebra.semiautomaton import IntArray, Semiautomaton
-from verify.testing.strategies.strategy import BoolArray
+from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.classification.synchronising import synchronising
+from krohn.algebra.decomposition.methods import derived
+from krohn.algebra.decomposition.reach import reachable_coordinates
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.rows import distinct
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.verify.testing.strategies.strategy import BoolArray
 
 MOST_ELEMENTS = 2000
 MOST_COORDINATES = 5000

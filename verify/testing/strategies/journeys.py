@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from verify.testing.strategies.facts import coordinates, monoid
-from verify.testing.strategies.keeping import lingering
-from verify.testing.strategies.strategy import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.verify.testing.strategies.facts import coordinates, monoid
+from krohn.verify.testing.strategies.keeping import lingering
+from krohn.verify.testing.strategies.strategy import (
     BoolArray,
     choose,
     distances,

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from verify.testing.strategies.facts import identities, reset_word
-from verify.testing.strategies.strategy import (
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.verify.testing.strategies.facts import identities, reset_word
+from krohn.verify.testing.strategies.strategy import (
     BoolArray,
     choose,
     distances,

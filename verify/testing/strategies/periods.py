@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.monoid import TransformationMonoid
-from algebra.semiautomaton import IntArray, Semiautomaton
-from verify.testing.strategies.facts import monoid
-from verify.testing.strategies.strategy import choose, none, repeated, scales
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.verify.testing.strategies.facts import monoid
+from krohn.verify.testing.strategies.strategy import choose, none, repeated, scales
 
 
 def code_periods(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from verify.testing.strategies.strategy import scales
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
+from krohn.verify.testing.strategies.strategy import scales
 
 LONGEST_PERIOD = 12
 

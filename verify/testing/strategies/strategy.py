@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 

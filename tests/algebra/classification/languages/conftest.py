@@ -16,9 +16,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from algebra.automaton import Automaton, Output
-from algebra.minimisation import minimise
-from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.minimisation import minimise
+from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Word = tuple[int, ...]
 

@@ -7,11 +7,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from algebra.automaton import Automaton
-from algebra.budget import Budget
-from algebra.classification import Property
-from algebra.classification.languages import LanguageClasses, classify_language
-from algebra.zoo import machine
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget
+from krohn.algebra.classification import Property
+from krohn.algebra.classification.languages import LanguageClasses, classify_language
+from krohn.algebra.zoo import machine
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))]
 COUNT = 60

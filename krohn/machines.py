@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any, cast, overload
 
 import algebra.zoo
-from algebra import formats
-from algebra.automaton import Automaton
-from algebra.errors import MachineError
-from algebra.formats import Complete, Kind, from_regex, no_choice
-from algebra.formats.files import STANDARD_INPUT
-from algebra.near_names import near
-from algebra.observation import observe
-from algebra.semiautomaton import Semiautomaton
-from algebra.shown import moore
+from krohn.algebra import formats
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
+from krohn.algebra.formats.files import STANDARD_INPUT
+from krohn.algebra.near_names import near
+from krohn.algebra.observation import observe
+from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.shown import moore
 from krohn.belief_machine import belief_machine
 from krohn.foreign import Headed, own_machine
 from krohn.machine_objects import Accepting, Outputs, Told, from_object
-from network import modelfile
-from program.errors import Refused
-from sources import (
+from krohn.network import modelfile
+from krohn.program.errors import Refused
+from krohn.sources import (
     FAMILIES,
     counting,
     dynamic_programs,
@@ -29,8 +29,8 @@ from sources import (
     linear_systems,
     rewriting,
 )
-from sources.hidden_markov import HiddenMarkovModel, files
-from sources.linear_systems import LinearSystem
+from krohn.sources.hidden_markov import HiddenMarkovModel, files
+from krohn.sources.linear_systems import LinearSystem
 
 REGEX, FORMAL = "regex:", "formal:"
 MODEL = (".safetensors", ".st")
