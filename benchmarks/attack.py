@@ -4,8 +4,9 @@
 
 One model of every family of constructions, each at the first of its lengths that is
 certified in the number format. Every number that a network stores is held against its
-bound (`krohn.verify.attack`), and the tightest one is shown for each operation. What is finished
-stands in the store and is not run again: an interrupted run goes on with the next model.
+bound (`krohn.verify.attack`), and the tightest one is shown for each operation. What is
+finished stands in the store and is not run again: an interrupted run goes on with the
+next model.
 """
 
 import json

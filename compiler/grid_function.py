@@ -1,10 +1,10 @@
 """A function of finitely many encoded inputs as one attention layer (Theorem A.3).
 
-The triple is the simple one of `krohn.sources.attention_targets.universality`. Its f and F have
-values at finitely many places, in the order of one number that tells them apart; a
-staircase is constant near each of them: r_k = max((z − a_k)/w_k, 0), then
-1 − max(1 − r_k, 0) is 0 before the ramp of step k and 1 after it, without rounding. So
-neither rounding nor the softmax moves the value, as long as they stay on the step.
+The triple is the simple one of `krohn.sources.attention_targets.universality`. Its f and
+F have values at finitely many places, in the order of one number that tells them apart; a
+staircase is constant near each of them: r_k = max((z − a_k)/w_k, 0), then 1 − max(1 −
+r_k, 0) is 0 before the ramp of step k and 1 after it, without rounding. So neither
+rounding nor the softmax moves the value, as long as they stay on the step.
 """
 
 from collections.abc import Iterable, Sequence

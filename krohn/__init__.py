@@ -8,12 +8,12 @@ krohn.verify("s5.safetensors").verdict      # 'verified'
 krohn.load("s5.safetensors").run(["21345", "23451"])
 """
 
-from types import FunctionType
+import sys
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from krohn import huggingface
-
 if TYPE_CHECKING:
+    from krohn import huggingface
     from krohn.algebra.automaton import Automaton
     from krohn.algebra.errors import KrohnError, MachineError
     from krohn.comparison.compare import compare
@@ -141,10 +141,12 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'krohn' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "huggingface":
+        return import_module("krohn.huggingface")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'krohn' has no attribute {name!r}")
     from krohn.notebook import attach
     from krohn.python_values import checked
 
@@ -158,3 +160,18 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """Name also what is not imported yet, for completion."""
     return sorted({*globals(), *__all__})
+
+
+class _Krohn(ModuleType):
+    """The package, whose functions keep their names beside packages called alike.
+
+    `krohn.verify` is a function and a package. Importing a package sets its name here;
+    the function stays, and ``from krohn.verify.proof import prove`` works as well.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _LAZY and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Krohn

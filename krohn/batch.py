@@ -1,7 +1,7 @@
 """Many machines at once: compiled, proved and run, row by row, resumable.
 
-The job file has a line for each row that is done (`krohn.jobs.journal`), named by a hash of all
-that its result depends on: the row, its files, the options, the version of Krohn.
+The job file has a line for each row that is done (`krohn.jobs.journal`), named by a hash
+of all that its result depends on: the row, its files, the options, the version of Krohn.
 """
 
 import hashlib

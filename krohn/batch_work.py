@@ -50,7 +50,8 @@ class RowResult:
         longest: The longest word that is certified for this construction and format;
             None if nobody asked.
         refused_at: The shortest length known to be refused; None if none is known.
-        digest: Of the claim that the verdict is about (`krohn.program.claim`); empty if there is
+        digest: Of the claim that the verdict is about (`krohn.program.claim`); empty if
+        there is
             no network.
     """
 

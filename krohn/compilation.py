@@ -72,7 +72,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
 
     Args:
         machine: Anything that `krohn.automaton` takes, or names it; or another source, as
-            `krohn.program.chain_of_thought.ChainOfThought`, or its name (``EditDistance6,7``).
+            `krohn.program.chain_of_thought.ChainOfThought`, or its name
+            (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
             `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
@@ -97,10 +98,12 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             `krohn.compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
-            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
+            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's
+            own.
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/soundness.md, 2.6).
-        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or
+        steps.
         within: How far an output of a hidden Markov model's network may be off.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.

@@ -18,8 +18,8 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.trained import is_network
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
+from krohn.program.exact_numbers import real_array
 from krohn.program.files import read_bytes
-from krohn.program.numbers import real_array
 from krohn.program.writing import atomic_write
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.decompile import (

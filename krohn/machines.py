@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, overload
 
-import algebra.zoo
 from krohn.algebra import formats
+from krohn.algebra import zoo as named_machines
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
@@ -51,7 +51,7 @@ def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
     Raises:
         MachineError: If there is no such machine; close names are suggested.
     """
-    return algebra.zoo.names() if name is None else algebra.zoo.machine(name)
+    return named_machines.names() if name is None else named_machines.machine(name)
 
 
 def read(
@@ -104,7 +104,7 @@ def _named(text: str) -> Automaton | None:
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
         try:
-            return algebra.zoo.machine(text)
+            return named_machines.machine(text)
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
                 raise _no_machine(text, str(unknown)) from None

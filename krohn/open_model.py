@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-import network.model
 from krohn.activations import Activations
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
@@ -28,6 +27,7 @@ from krohn.intervention import (
     stated,
     without_head,
 )
+from krohn.network import model as base
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.hooks import Hook, Hooks
@@ -39,7 +39,7 @@ from krohn.option_values import format_name
 from krohn.running import shown_along
 
 
-class Model(network.model.Model):
+class Model(base.Model):
     """A network from a model file, which can be watched and changed while it runs.
 
     Attributes:

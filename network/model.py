@@ -31,7 +31,8 @@ _OTHERS = {
     "laws": ("laws instead of states", "it with krohn.network.generator.load"),
     "reals": (
         "vectors instead of letters",
-        "its file with krohn.network.real_model.real_network(krohn.network.modelfile.read(path))",
+        "its file with krohn.network.real_model.real_network(krohn.network."
+        "modelfile.read(path))",
     ),
 }
 

@@ -11,7 +11,7 @@ KEY = "krohn-network"
 
 
 def is_network(path: str | Path) -> bool:
-    """Whether a file says of itself that `krohn.compare.models` wrote a trained network into it.
+    """Whether a file says of itself that `krohn.compare.models` wrote it after training.
 
     It may be damaged all the same.
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 
 KIND = "text-in-blocks"
 """What it is called in the header of a model file."""

@@ -22,7 +22,7 @@ from krohn.program.domains import (
     sums,
 )
 from krohn.program.errors import Refused, demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.program.piecewise import Piecewise
 
 MOST_NUMBERED = 2**62

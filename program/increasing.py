@@ -10,9 +10,9 @@ from itertools import product
 from typing import Any, Self
 
 from krohn.program.errors import demand
+from krohn.program.exact_numbers import whole
 from krohn.program.expressions import Expression, argument, greater, number, rectified
 from krohn.program.functions import Row, Select, table
-from krohn.program.numbers import whole
 from krohn.program.operations.base import Operation
 from krohn.program.operations.earliest import Earliest
 from krohn.program.operations.latest import Latest

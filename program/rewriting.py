@@ -8,8 +8,8 @@ import numpy as np
 
 from krohn.program.domains import IntArray, joint
 from krohn.program.errors import demand
+from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
-from krohn.program.numbers import whole
 
 KIND = "rewriting"
 """What it is called in the header of a model file."""

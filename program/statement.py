@@ -18,8 +18,8 @@ from krohn.program.domains import (
     places,
 )
 from krohn.program.errors import Refused, demand
+from krohn.program.exact_numbers import reals, whole
 from krohn.program.functions import Table
-from krohn.program.numbers import reals, whole
 from krohn.program.operations import operation_named
 from krohn.program.operations.base import Frame, Operation
 from krohn.program.operations.map import Map

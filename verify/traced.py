@@ -14,8 +14,14 @@ from typing import Any
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import contents, recheck
 
-OWN = ("program", "verify")
-"""The packages that the checker is made of."""
+OWN = ("krohn.program", "krohn.verify")
+"""The packages that the checker is made of; importing them imports `krohn` itself."""
+
+
+def imported() -> list[str]:
+    """The files of this project that are imported."""
+    named = {n: m for n, m in sys.modules.items() if n.startswith(OWN) or n == "krohn"}
+    return [str(module.__file__) for module in named.values()]
 
 
 def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
@@ -44,8 +50,7 @@ def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
         recheck(contents(model), evidence.read_bytes())
     finally:
         sys.settrace(None)
-    modules = [m for n, m in sys.modules.items() if n.partition(".")[0] in OWN]
-    files: dict[str, set[int]] = {str(module.__file__): set() for module in modules}
+    files: dict[str, set[int]] = {name: set() for name in imported()}
     for code, lines in ran.items():
         # What dataclasses write for themselves is in no file.
         files.get(code.co_filename, set()).update(lines)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from krohn.program.errors import Refused
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+"""The folder that `krohn` lies in."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class TrustedFile:
     """A file that was imported to check evidence.
 
     Attributes:
-        file: Its name, from the folder that has the packages.
+        file: Its name, as ``krohn/verify/checker/network.py``.
         lines: How many lines it has.
         code: How many of them hold code: no blank lines, comments or docstrings.
         ran: How many lines of its functions ran.
@@ -39,8 +40,8 @@ for name in ("krohn.program.operations", "krohn.verify.checker"):
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
-own = [m for n, m in sys.modules.items() if n.partition(".")[0] in ("program", "verify")]
-print(json.dumps({module.__file__: [] for module in own}))
+from krohn.verify.traced import imported
+print(json.dumps({name: [] for name in imported()}))
 """
 
 

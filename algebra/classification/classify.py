@@ -67,8 +67,8 @@ def classify(
 ) -> Classification:
     """Which classes of the theory a machine belongs to, each with evidence.
 
-    All states count, reachable or not; take `krohn.algebra.minimisation.reachable` before if
-    only the reachable ones matter. What the budget does not decide is None; what was
+    All states count, reachable or not; take `krohn.algebra.minimisation.reachable` before
+    if only the reachable ones matter. What the budget does not decide is None; what was
     refuted before it ran out stays refuted.
 
     Args:

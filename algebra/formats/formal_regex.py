@@ -1,4 +1,4 @@
-"""Regular expressions as mathematicians write them, as patterns of `krohn.algebra.formats.regex`.
+"""Regular expressions of mathematicians, as patterns of `krohn.algebra.formats.regex`.
 
 ``+``, ``|`` and ``∪`` are or, between two expressions; ``*``, ``^*`` and ``∗`` repeat,
 ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so many times; ``·`` and ``.``

@@ -26,10 +26,10 @@ class SplitDeepTables:
 
     A table of several integers needs two hidden layers: one to recognise each value, one
     to recognise each combination. One-hot channels are recognised already, and steps
-    along a sum of integers (`krohn.compiler.sum_of_steps`) are not joint at all. What a head
-    copies is one-hot if its source is, so that only sums need an MLP to become it. But a
-    table of one-hot channels passes their noise on; where that grows too large, integers
-    must be recognised anew, which removes it.
+    along a sum of integers (`krohn.compiler.sum_of_steps`) are not joint at all. What a
+    head copies is one-hot if its source is, so that only sums need an MLP to become it.
+    But a table of one-hot channels passes their noise on; where that grows too large,
+    integers must be recognised anew, which removes it.
 
     Attributes:
         anew: Whether all integers are recognised anew, by tables of their own.

@@ -47,7 +47,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 def unlisted(markdown: str) -> str:
     """The public names that the page of them does not put under a heading."""
-    names = [n for n in krohn.__all__ if f"::: krohn.{n}\n" not in markdown]
+    names = [n for n in krohn.__all__ if f" krohn.{n}\n" not in markdown]
     return "\n## More\n\n" + "".join(f"::: krohn.{n}\n" for n in names) if names else ""
 
 

@@ -65,8 +65,9 @@ def compare(
 
     Args:
         machine: Anything that `krohn.automaton` takes, or a task of the thesis by name
-            (`krohn.compare.tasks.catalogue.names`); or a hidden Markov model or linear system,
-            or its name (``Cyclic-DET5,5@3``); or a counting program (``crasp:Dyck1``).
+            (`krohn.compare.tasks.catalogue.names`); or a hidden Markov model or linear
+            system, or its name (``Cyclic-DET5,5@3``); or a counting program
+            (``crasp:Dyck1``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
         depth: Layers of the Transformer that is trained; None for the preset's. On a
             hidden Markov model, of the deepest one.

@@ -1,7 +1,8 @@
 """Machines from Python objects: tables, functions, graphs, other libraries' automata.
 
 Each reader makes a table with the object's own states and letters, and the readers of
-files share the rest with it: `krohn.algebra.formats.assembly`, `krohn.algebra.formats.completion`.
+files share the rest with it: `krohn.algebra.formats.assembly`,
+`krohn.algebra.formats.completion`.
 """
 
 from collections.abc import Callable, Mapping

@@ -10,9 +10,10 @@ To add such a source, derive from `RealSequences`, and give
 - ``adversarial``: inputs that are made to be bad for the network of a file.
 
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
-``least`` where short inputs mean nothing. Its network is a kind of `krohn.network.architecture`
-that answers ``"reals"`` with a class in `krohn.network.real_model.NETWORKS`; its check is an
-entry of `krohn.verify.checker.registry.REAL`.
+``least`` where short inputs mean nothing. Its network is a kind of
+`krohn.network.architecture` that answers ``"reals"`` with a class in
+`krohn.network.real_model.NETWORKS`; its check is an entry of
+`krohn.verify.checker.registry.REAL`.
 """
 
 from abc import abstractmethod

@@ -190,8 +190,8 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """A line as a person writes it, with blanks between letters or without.
 
     Of several letters that a text can begin with the longest one is read, and of digits
-    all that follow each other, as in `krohn.sources.written_letters`. What stands at the end of
-    a line may be written too.
+    all that follow each other, as in `krohn.sources.written_letters`. What stands at the
+    end of a line may be written too.
 
     Raises:
         KrohnError: If it is no line of the source.

@@ -1,8 +1,8 @@
 """Hugging Face: a model of its own with its configuration and its tokenizer.
 
-What runs there is the network of `krohn.network.model` itself. Whoever imports this module, as
-`krohn.huggingface.register` does, makes the automatic classes know the three, so that no
-code comes from the directory that is read.
+What runs there is the network of `krohn.network.model` itself. Whoever imports this
+module, as `krohn.huggingface.register` does, makes the automatic classes know the three,
+so that no code comes from the directory that is read.
 """
 
 import json
@@ -111,7 +111,8 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
             labels: ``(batch, time)``: the right class after each letter, −100 for none;
                 of networks that write, the text itself.
             output_hidden_states: Whether to give the residual stream at the letters, after
-                the embedding and after every sublayer, as `krohn.network.model` numbers them.
+                the embedding and after every sublayer, as `krohn.network.model` numbers
+                them.
 
         Raises:
             ValueError: If words are too long, or a token is no letter; if they are padded

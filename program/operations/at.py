@@ -18,8 +18,8 @@ class At(LookBack):
     x = Σ_b 2^b·digits[b]. Every digit is a channel with values 0 and 1, and there are as
     many as T has binary digits, ``length.bit_length()``: so no table turns a number into
     digits. They come from `Position` channels, one for each digit, which the head that
-    finds a position fetches with its number (`krohn.compiler.constructions.pointers`). It has
-    no memory: every value so far might be asked for.
+    finds a position fetches with its number (`krohn.compiler.constructions.pointers`). It
+    has no memory: every value so far might be asked for.
     """
 
     wire: ClassVar[str] = "at"

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import AnyArray, IntArray, Matrices, Values
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 from krohn.program.operations.base import Frame, Operation
 
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 
 KIND = "grid-function"
 EXAMPLES = {

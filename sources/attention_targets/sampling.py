@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.program.numbers import real_array
+from krohn.program.exact_numbers import real_array
 from krohn.sources.attention_targets.pod import decompose, gauss_legendre
 from krohn.sources.attention_targets.sine_series import SineSeries
 from krohn.sources.attention_targets.target import (

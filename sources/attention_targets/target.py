@@ -15,7 +15,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import real, reals
+from krohn.program.exact_numbers import real, reals
 from krohn.sources.attention_targets.pod import Pod, decompose, gauss_legendre
 
 KIND = "attention-target"

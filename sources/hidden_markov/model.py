@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.numbers import real_array, reals, whole
+from krohn.program.exact_numbers import real_array, reals, whole
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""

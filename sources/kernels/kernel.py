@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import real_array, reals, whole
+from krohn.program.exact_numbers import real_array, reals, whole
 
 KIND = "kernel"
 """What it is called in the header of a model file."""

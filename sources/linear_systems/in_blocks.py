@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.sources.linear_systems.system import KIND as PLAIN
 from krohn.sources.linear_systems.system import LinearSystem
 

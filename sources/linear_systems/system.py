@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 
 KIND = "linear-system"
 """What it is called in the header of a model file."""

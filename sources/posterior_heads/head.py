@@ -16,7 +16,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import real, reals
+from krohn.program.exact_numbers import real, reals
 from krohn.sources.hidden_markov.masked import Task, given_state, stationary
 from krohn.sources.hidden_markov.model import SUM
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import real, reals
+from krohn.program.exact_numbers import real, reals
 from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from krohn.verify.checker.attention.heads import relative_error
 from krohn.verify.checker.attention_layer import Layer, layer_of

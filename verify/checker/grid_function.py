@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 from krohn.verify.checker.affine_arithmetic import (
     INFLATION,
     OWN_UNIT,

@@ -1,8 +1,9 @@
 """Learning in context: a Transformer says what T_0 steps of gradient descent say.
 
-The theorem is W12 of docs/within.md. `krohn.verify.checker.context_tensors` has the tensors as
-they must be, up to a few numbers that are read from the file: points of positions and how
-they are turned, the limit R and the step. `krohn.verify.checker.descent` has the errors.
+The theorem is W12 of docs/within.md. `krohn.verify.checker.context_tensors` has the
+tensors as they must be, up to a few numbers that are read from the file: points of
+positions and how they are turned, the limit R and the step.
+`krohn.verify.checker.descent` has the errors.
 """
 
 from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from krohn.verify.checker.linear_recurrence import (
     Recurrence,

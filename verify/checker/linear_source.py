@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.numbers import reals
+from krohn.program.exact_numbers import reals
 from krohn.verify.checker.model_file import names
 
 KIND = "linear-system"

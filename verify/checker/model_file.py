@@ -11,7 +11,7 @@ from krohn.program import claim, strict_json
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 
 if TYPE_CHECKING:
     from krohn.verify.checker.layer_norms import LayerNorms

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import MOST
 from krohn.program.errors import demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.program.statement import MOST_CELLS, Statement
 from krohn.verify.checker.followed import Ways, steps, ways
 from krohn.verify.checker.invariant import Part, memory

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import Matrices
 from krohn.program.errors import demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS

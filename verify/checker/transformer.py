@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker import read_out
 from krohn.verify.checker.affine_arithmetic import Noisy, exact

@@ -13,7 +13,7 @@ import numpy as np
 
 from krohn.program.blocks import check_words
 from krohn.program.errors import Refused, demand
-from krohn.program.numbers import whole
+from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker import linear_source, linear_system

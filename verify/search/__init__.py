@@ -1,1 +1,1 @@
-"""Finding evidence that the small checker `krohn.verify.checker` can check. Nothing trusts it."""
+"""Finding evidence for the small checker, `krohn.verify.checker`. Nothing trusts it."""

@@ -34,7 +34,8 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them, as `krohn.network.model.said` names it:
+        actual: The network's answer after each of them, as `krohn.network.model.said`
+        names it:
             where a logit is not finite, or two are the largest, it says so.
         reading: How the network was run when it was wrong. ``"among others"``: it was
             right when the word was run by itself, so this is no counterexample yet.

@@ -4,8 +4,8 @@ A path is a sequence of flags f_1, …, f_k. Its departures are made at the firs
 with f_1, at the first one after it with f_2, and so on. There are two ways to follow it.
 *One by one*: a flag counts where the departure before it was made; a layer for each flag,
 and a sum sees several equal flags in one. *By doubling*: the first departures from the
-left, the others by pointers from the right (`krohn.compiler.constructions.pointers`), about half
-of them each; a layer for each power of two.
+left, the others by pointers from the right (`krohn.compiler.constructions.pointers`),
+about half of them each; a layer for each power of two.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load, save
 
 import krohn
-import verify.checker
 from krohn.network.exports.gpt2_directory import write
 from krohn.program.errors import Refused
+from krohn.verify import checker
 from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import FORMATS, Format
 from krohn.verify.checker.overflow import INSIDE, STEPS, STORED, SUM, Room, fits
@@ -80,7 +80,7 @@ def test_five_stored_steps_are_finite(form: Format) -> None:
 
 
 def test_no_other_module_of_the_checker_compares_with_the_largest_number() -> None:
-    folder = Path(verify.checker.__file__).parent
+    folder = Path(checker.__file__).parent
     asking = {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*.py")

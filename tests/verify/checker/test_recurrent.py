@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-import compiler.rnn
 import krohn
 from krohn import cli
 from krohn.algebra import zoo
@@ -20,6 +19,7 @@ from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compare.models.compiled import compiled
 from krohn.compare.models.cost import cost
 from krohn.compare.models.to_model_file import model_file
+from krohn.compiler import rnn as constructed
 from krohn.network.architecture import parameters
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, ModelFileError, pack
@@ -39,7 +39,7 @@ NAMES = ("C3", "S3", "Grid4", "abab", "FlipFlop", "PermReset4")
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even small networks are held by sparse matrices."""
-    monkeypatch.setattr(compiler.rnn, "WIDEST_DENSE", 0)
+    monkeypatch.setattr(constructed, "WIDEST_DENSE", 0)
 
 
 def rnn(name: str, dtype: str = "float32", **how: str) -> ModelFile:
@@ -59,7 +59,7 @@ def test_the_product_is_the_dense_network(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dense = rnn(name)
-    monkeypatch.setattr(compiler.rnn, "WIDEST_DENSE", 0)
+    monkeypatch.setattr(constructed, "WIDEST_DENSE", 0)
     file = rnn(name)
     shape = file.header["architecture"]
     left = Sparse.named(file.tensors, "hidden.left", shape["rank"]).dense()
@@ -176,7 +176,7 @@ def test_what_is_not_exact_is_not_proved(
     wide: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compiler.rnn, "WIDEST_DENSE", wide)
+    monkeypatch.setattr(constructed, "WIDEST_DENSE", wide)
     file = damaged(rnn("Grid4"), tensor, change)
     proof = prove(file, replace(zoo.machine("Grid4"), output=None))
     assert (proof.verdict, proof.reason) == ("undecided", "a sum is not exact")
@@ -198,7 +198,7 @@ def test_sums_are_exact_up_to_the_digits_of_the_format(dtype: str) -> None:
 @pytest.mark.parametrize("wide", [0, 1024])
 def test_fractions_are_exact_too(wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Half of everything: h is 0 or 1/2, and hands on as much as before.
-    monkeypatch.setattr(compiler.rnn, "WIDEST_DENSE", wide)
+    monkeypatch.setattr(constructed, "WIDEST_DENSE", wide)
     file, machine = rnn("S3"), replace(zoo.machine("S3"), output=None)
     tensors = {
         n: t / 2 if n.startswith(("hidden.start", "hidden.bias", "input.")) else t
