@@ -21,7 +21,7 @@ class TrustedFile:
     """A file that was imported to check evidence.
 
     Attributes:
-        file: Its name, as ``krohn/verify/checker/network.py``.
+        file: Its name, from the folder that `krohn` lies in.
         lines: How many lines it has.
         code: How many of them hold code: no blank lines, comments or docstrings.
         ran: How many lines of its functions ran.

@@ -47,10 +47,10 @@ def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
 
 def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
     files = _files("C2", tmp_path, arch="rnn")
-    assert files["verify/checker/recurrent.py"] > 50
+    assert files["krohn/verify/checker/recurrent.py"] > 50
     assert not [name for name in files if name.endswith(OF_TRANSFORMERS)]
     assert not [name for name in files if "/attention/" in name]
-    assert "verify/checker/gpt2.py" not in files
+    assert "krohn/verify/checker/gpt2.py" not in files
     everything = {file.file for file in every_file()}
     assert set(files) < everything
     assert not [name for name in files if "compiler" in name or "search" in name]
@@ -58,11 +58,13 @@ def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
 
 def test_a_transformer_rests_on_the_rules_of_its_own_operations(tmp_path: Path) -> None:
     files = _files("FlipFlop", tmp_path, length=8)
-    rules = {Path(n).stem for n in files if n.startswith("verify/checker/attention/")}
+    rules = {
+        Path(n).stem for n in files if n.startswith("krohn/verify/checker/attention/")
+    }
     own = {"__init__", "heads", "kinds", "scores", "fetches", "latest"}
     assert rules == own
-    assert files["verify/checker/attention/latest.py"] > 0
-    assert "program/operations/shift_by.py" not in files
+    assert files["krohn/verify/checker/attention/latest.py"] > 0
+    assert "krohn/program/operations/shift_by.py" not in files
 
 
 def test_what_is_refused_rests_on_nothing(tmp_path: Path) -> None:
@@ -80,11 +82,11 @@ def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
     by_name = {file.file: file for file in found.files}
     assert all(file.ran <= file.code <= file.lines for file in found.files)
     text = Path(__file__).parents[2] / "verify/checker/registry.py"
-    assert by_name["verify/checker/registry.py"].lines == len(
+    assert by_name["krohn/verify/checker/registry.py"].lines == len(
         text.read_text().splitlines()
     )
     # import_module, and what is returned: its two lines, and the head of the function
-    assert by_name["verify/checker/registry.py"].ran == 3
+    assert by_name["krohn/verify/checker/registry.py"].ran == 3
     assert found.to_object()["ran"] == totals(found.files)["ran"]
 
 
