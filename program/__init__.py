@@ -6,6 +6,7 @@ other. A proof rests on what it imports, so nothing is imported here before it i
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,6 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """A name of the language, from `krohn.program.language`."""
-    if name.startswith("_"):
-        raise AttributeError(f"there is no {name!r} in program")
+    if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module is no name
+        raise AttributeError(f"there is no {name!r} in {__name__}")
     return getattr(import_module("krohn.program.language"), name)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+FOLDER = "krohn.verify.checker"
 NETWORKS = {
     "transformer": "transformer",
     "rnn": "rnn",
@@ -34,7 +35,5 @@ REAL = {
 
 def check(module: str) -> Callable[..., Any]:
     """The check that a module of the checker has, by its name, as ``established``."""
-    found: Callable[..., Any] = import_module(
-        f"krohn.verify.checker.{module}"
-    ).established
+    found: Callable[..., Any] = import_module(f"{FOLDER}.{module}").established
     return found
