@@ -252,7 +252,8 @@ class Mlp:
     def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
         """Whether units read several integers: steps along sums, which cancel in rows."""
         channels = self.stream.program.channels
-        integer = [channels[s.name].integer for s in sources.each]
+        # A source may be the letter, which is stored as nothing.
+        integer = [not channels[s.name].one_hot for s in sources.each]
         reads = sources.depends[1][needed[1]][:, integer]
         return bool((reads.sum(axis=1) > 1).any())
 
