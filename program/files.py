@@ -31,15 +31,15 @@ class Unreadable(KrohnError):
 def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     """The bytes of a regular file.
 
-    Nothing else is waited for: a pipe or a device may never end. What a file holds may
-    grow while it is read, so its size is looked at again.
+    Nothing else is waited for: a pipe or a device may never end. No more memory is asked
+    for than the file says that it needs.
 
     Args:
         path: The file.
         most: The most bytes that it may have; `MOST_BYTES` if nothing is said.
 
     Raises:
-        Unreadable: If it is no regular file, cannot be read, or is larger.
+        Unreadable: If it is no regular file, cannot be read, is larger, or grows.
     """
     most = MOST_BYTES if most is None else most
     try:
@@ -47,14 +47,15 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _odd(path, status.st_mode)
-            small = status.st_size <= most
-            data = file.read(most + 1) if small else b""
+            if status.st_size > most:
+                raise too_large(path, most)
+            data = file.read(status.st_size + 1)
     except OSError as error:
         raise _unreadable(path, error) from None
     except ValueError as error:
         raise Unreadable(f"{str(path)!r} names no file: {error}") from None
-    if not small or len(data) > most:
-        raise too_large(path, most)
+    if len(data) > status.st_size:
+        raise Unreadable(f"{path} grows while it is read; try again once it is whole")
     return data
 
 

@@ -26,7 +26,11 @@ def smooth(length: int = 8, **options: Any) -> AttentionTarget:
         "points": 256,
         "second_derivatives": {"rho": 6, "f": 9, "F": 2},
     }
-    return attention_target(length=length, **{**told, **options})
+    told |= options
+    known = {what: told["second_derivatives"][what] for what in ("rho", "f", "F")}
+    if told["F"] is None:
+        del known["F"]
+    return attention_target(length=length, **{**told, "second_derivatives": known})
 
 
 def built(
