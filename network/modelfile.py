@@ -148,7 +148,8 @@ def _parse(data: bytes) -> ModelFile:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     claimed_length(header)
     try:
-        claim.check_stated(header, claim.of(header))
+        said = claim.of(header)
+        claim.check_stated(header, said, header.get("digest", said.digest))
     except Refused as refused:
         raise ModelFileError(f"is damaged: {refused}") from None
     return ModelFile(header, tensors, precision)

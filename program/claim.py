@@ -140,14 +140,38 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
     )
 
 
-def check_stated(header: Mapping[str, Any], right: Claim) -> None:
-    """Refuse a file that states another digest than that of its claim.
+def check_stated(header: Mapping[str, Any], right: Claim, stated: object) -> None:
+    """Refuse a file that states another digest, or a claim with more than is looked at.
+
+    Args:
+        header: Of the file.
+        right: Its claim.
+        stated: The digest that it states; that of the claim if it is an older file.
 
     Raises:
-        Refused: If it does; a file that states none is an older one.
+        Refused: If it does. What nothing looks at would be called verified unseen.
     """
-    fits = header.get("digest", right.digest) == right.digest
-    demand(fits, "the digest that the file states is not that of its claim")
+    demand(
+        stated == right.digest,
+        "the digest that the file states is not that of its claim",
+    )
+    others = sorted(header["claim"].keys() - _terms(header))
+    demand(
+        not others,
+        f"the claim has {str(others[:3])[:80]}, which no such network is proved to meet",
+    )
+
+
+def _terms(header: Mapping[str, Any]) -> set[str]:
+    """What the claim of a file may have: all that the check of its network looks at."""
+    known, said = {"kind", "dtype", "length"}, header["claim"]
+    if "source" not in header:
+        laws = header["architecture"].get("kind") == "generator"
+        return {*known, "start", "shows", *(("opening", "tolerance") if laws else ())}
+    within = said.get("kind") == "within"
+    blocks = str(_object(header["source"]).get("kind")).endswith("-in-blocks")
+    more = (("error", "model_error"), within), (("letters",), blocks)
+    return known.union(*(names for names, there in more if there))
 
 
 def _digest(said: Mapping[str, Any]) -> str:

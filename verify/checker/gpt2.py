@@ -158,7 +158,7 @@ def _model(files: Files) -> Model:
     demand(found == _shapes(shape), "other tensors than those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)
     model = taken.model()._replace(tokenizer=tokenizer)
-    check_stated(told, model.claim)
+    check_stated(header, model.claim, told["digest"])
     return model
 
 

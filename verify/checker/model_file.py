@@ -134,12 +134,14 @@ class Model(NamedTuple):
             letters and states and np.all(transitions < states),
             "a transition leads nowhere",
         )
-        shows = np.arange(states)
-        if self.header["claim"].get("shows", "states") != "states":
-            output = said["output"]
-            demand(output["on"] == "states", "the outputs are not those of states")
-            shows = whole(output["table"], 1)
-            demand(shows.shape == (states,), "bad outputs")
+        claimed = self.header["claim"]
+        alike = claimed.get("start", said["start"]) == said["start"]
+        demand(alike, "the file claims another start state than that of its machine")
+        what, on, table = claimed.get("shows", "states"), *_outputs(said)
+        demand(what in ("states", "outputs"), "the file claims to say something else")
+        if what == "outputs":
+            demand(on == "states", "the outputs are not those of states")
+        shows = table if what == "outputs" else np.arange(states)
         return Machine(said["states"].index(said["start"]), transitions, shows)
 
 
@@ -160,7 +162,7 @@ def read(data: bytes) -> Model:
     except DAMAGE as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
     demand(text == canonical, "the header is not canonical: readers may differ on it")
-    claim.check_stated(header, said)
+    claim.check_stated(header, said, header.get("digest", said.digest))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
     known = type(version) is int and 1 <= version <= 5
@@ -177,6 +179,24 @@ def read(data: bytes) -> Model:
         check_numbers(name, values, form)
         tensors[name] = values
     return Model(form, tensors, header)
+
+
+def _outputs(said: Any) -> tuple[str, IntArray]:
+    """What the outputs of a machine are on, and the table of them; nothing if it has none.
+
+    Raises:
+        Refused: If a state or a transition has none, or one without a name.
+    """
+    output = said.get("output")
+    if output is None:
+        return "", np.zeros(0, np.int64)
+    on, each = output["on"], (len(said["letters"]), len(said["states"]))
+    demand(on in ("states", "transitions"), "the outputs are on something else")
+    axes = 1 if on == "states" else 2
+    table, called = whole(output["table"], axes), names(output, "names")
+    right = table.shape == each[2 - axes :] and np.all(table < len(called))
+    demand(right, "bad outputs")
+    return on, table
 
 
 def names(said: Any, what: str) -> list[str]:

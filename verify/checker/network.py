@@ -9,7 +9,7 @@ import numpy as np
 from krohn.program import strict_json
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
-from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, read
+from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
 from krohn.verify.checker.registry import NETWORKS, check
 
 if TYPE_CHECKING:
@@ -84,7 +84,12 @@ def digest(data: "bytes | Files") -> str:
 
 def check_of(model: Model) -> "Callable[[Model, Any, Machine | None], Shown]":
     """The check of the networks of a kind; as `recheck`, raises other errors, too."""
-    kind = model.header["architecture"]["kind"]
+    source, shape = model.header.get("source", {}), model.header["architecture"]
+    demand(type(source) is dict, "the file does not say what it is about")
+    if "classes" in source:
+        each = len(names(source, "classes")) == shape["outputs"]
+        demand(each, "the file does not name each output")
+    kind = shape["kind"]
     demand(kind in NETWORKS, f"there is no evidence for a network of kind {kind!r}")
     said = model.header["claim"].get("kind", "exact")
     fits = said == "exact" or "source" in model.header

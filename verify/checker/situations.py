@@ -74,6 +74,8 @@ def source_of(said: Mapping[str, Any]) -> Source:
     for numbers in (operators, start):
         demand(numbers >= 0, "an entry is no weight")
     demand(start.any(), "the start is 0")
+    called = "states" not in said or len(names(said, "states")) == len(start)
+    demand(called, "the model has another number of states than names of them")
     return Source(operators, start)
 
 

@@ -175,13 +175,10 @@ def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a Program that was written as it is (Theorem 5i)."""
     from krohn.verify.checker import same_program
 
-    claim, classes = model.header["claim"].get("kind"), names(source, "classes")
+    claim = model.header["claim"].get("kind")
     demand(claim == "exact", "the claim about a Program is not that it is computed")
     demand(model.header["version"] >= 5, "a file of its version has no such source")
-    demand(
-        len(classes) == model.header["architecture"]["outputs"],
-        "the file does not name each output",
-    )
+    demand("classes" in source, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
     said = parse(source["program"], program.letters, program.length)
     return program, same_program.readings(program, said)
@@ -232,7 +229,7 @@ def established(
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
     shown = WITHIN[source["kind"]](model, source, said)
-    claimed(model.header["claim"], shown.error)
+    claimed(model.header["claim"], shown.error, getattr(shown, "model", np.inf))
     demand(shown.error <= said.get("error", np.inf), "the error is not shown")
     return shown
 
@@ -262,10 +259,7 @@ def _filtered(
     from krohn.verify.checker import hidden_markov
 
     program = stated(model, len(names(source, "letters")), vectors=True)
-    shown = hidden_markov.established(model, causal(program), said)
-    stated_error = model.header["claim"].get("model_error", shown.model)
-    demand(shown.model <= stated_error, "the claimed error of the model is too small")
-    return shown
+    return hidden_markov.established(model, causal(program), said)
 
 
 def _learning(model: Model, source: Any, said: Any) -> "in_context.Established":
