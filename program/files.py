@@ -4,11 +4,14 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from krohn.program.errors import KrohnError
 
 MOST_BYTES = 64 * 2**20
 """The largest file that is read where nothing else is said: 64 MiB."""
+STEP = 2**16
+"""So much is read at once at least; some systems say of some files that they are empty."""
 KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a pipe",
@@ -31,15 +34,15 @@ class Unreadable(KrohnError):
 def read_bytes(path: str | Path, most: int | None = None) -> bytes:
     """The bytes of a regular file.
 
-    Nothing else is waited for: a pipe or a device may never end. No more memory is asked
-    for than the file says that it needs.
+    Nothing else is waited for: a pipe or a device may never end. What a file holds may
+    grow while it is read, so its size is looked at again.
 
     Args:
         path: The file.
         most: The most bytes that it may have; `MOST_BYTES` if nothing is said.
 
     Raises:
-        Unreadable: If it is no regular file, cannot be read, is larger, or grows.
+        Unreadable: If it is no regular file, cannot be read, or is larger.
     """
     most = MOST_BYTES if most is None else most
     try:
@@ -47,16 +50,24 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _odd(path, status.st_mode)
-            if status.st_size > most:
-                raise too_large(path, most)
-            data = file.read(status.st_size + 1)
+            small = status.st_size <= most
+            data = _read(file, status.st_size + 1, most) if small else b""
     except OSError as error:
         raise _unreadable(path, error) from None
     except ValueError as error:
         raise Unreadable(f"{str(path)!r} names no file: {error}") from None
-    if len(data) > status.st_size:
-        raise Unreadable(f"{path} grows while it is read; try again once it is whole")
+    if not small or len(data) > most:
+        raise too_large(path, most)
     return data
+
+
+def _read(file: BinaryIO, size: int, most: int) -> bytes:
+    """All that a file holds, or more than the most: room is made for its size only."""
+    parts, held, step = list[bytes](), 0, max(size, STEP)
+    while held <= most and (part := file.read(step)):
+        parts.append(part)
+        held, step = held + len(part), STEP
+    return b"".join(parts)
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -196,3 +197,23 @@ def test_nothing_but_a_file_is_replaced(tmp_path: Path, odd: str) -> None:
     with pytest.raises(KrohnError, match="cannot be written"):
         atomic_write(tmp_path / "x", "new")
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+def test_room_is_made_for_what_a_file_holds(tmp_path: Path) -> None:
+    """Not for the most that it may: that is more than many machines have."""
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    tracemalloc.start()
+    try:
+        assert read_bytes(path, 2**34) == b"12345"
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="no /proc")
+def test_files_that_are_longer_than_they_say_are_read_whole() -> None:
+    assert Path("/proc/version").stat().st_size == 0
+    assert read_bytes("/proc/version") == Path("/proc/version").read_bytes()
+    with pytest.raises(Unreadable, match="larger than 8 bytes"):
+        read_bytes("/proc/version", 8)
