@@ -1,8 +1,8 @@
 """A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
 
 It reads two files of an exported directory, and makes a strict network of them
-whose readers see what LayerNorms leave. `krohn.network.transformer` proves that. The
-files of the tokenizer are to be those that the names of the machine give.
+whose readers see what LayerNorms leave. `krohn.verify.checker.transformer` proves that.
+The files of the tokenizer are to be those that the names of the machine give.
 """
 
 import hashlib
