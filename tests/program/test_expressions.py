@@ -197,3 +197,16 @@ def test_what_is_small_in_the_end_is_refused_if_it_is_too_large_on_the_way() -> 
     ):
         with pytest.raises(Refused, match="too large"):
             flag.infer([inputs] * 3)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_results_that_wrap_to_small_ones_are_refused(given: bool) -> None:
+    """This is 2^64 + 1 at the largest number, with no large number inside of a term."""
+    large = [W * rectified(argument(0) - i) for i in range(4)]
+    more = [rectified(argument(0) - i) for i in range(4, 18)]
+    function = Piecewise(sum([*large, *more], number(152)))
+    assert whole(function.expression, [W]) == 2**64 + 1
+    assert function([np.array([W])]).tolist() == [1]
+    inputs = Values(W, np.array([W]), np.full(4, W) if given else None)
+    with pytest.raises(Refused, match="a piecewise function can become too large"):
+        function.infer([inputs])

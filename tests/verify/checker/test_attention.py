@@ -22,6 +22,7 @@ from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.attention.latest import LatestFlag
+from krohn.verify.checker.attention.prefix_sum import uneven
 from krohn.verify.checker.attention.scores import NEVER, scores_of, worst_leak
 from krohn.verify.checker.model_file import FORMATS, Model
 from krohn.verify.checker.residual_stream import Stream
@@ -209,3 +210,13 @@ def test_sums_stay_within_their_bounds_whatever_the_weights() -> None:
         assert (off <= after.noise["sum0"][channel.place(expected.numpy())]).all()
     assert accepted > 5
     assert largest > 1e-3
+
+
+@given(st.integers(0, 999), st.sampled_from(list(FORMATS)))
+def test_scores_of_a_sum_are_no_more_uneven_than_is_said(seed: int, name: str) -> None:
+    """Of keys without a code whose noise is in common or apart, of either sign."""
+    rng, form = np.random.default_rng(seed), FORMATS[name]
+    q = exact(16 * rng.normal(size=(5, 2)), form)
+    common, apart = 1e-3 * rng.integers(-1, 2, (2, 1, 9, 2))
+    k = Noisy(np.zeros((9, 2)), common, np.abs(apart[0]), form)
+    assert uneven(q, k, 0.0) >= (1 - 1e-6) * scores_of(q, k).error.max()
