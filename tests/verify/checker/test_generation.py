@@ -105,6 +105,11 @@ def test_channels_at_all_places_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(generation, "CHANNEL", generation.MOST_WORK // 40)
     few, many = (chain([Step(None, 0, (Argument(1, 0),) * 2)] * n) for n in (2, 9))
     check(statement(chain_of_thought(few)), few)
+
+    def looked_at(*_: object) -> None:
+        raise AssertionError("a channel was looked at")
+
+    monkeypatch.setattr(generation.Text, "at", looked_at)
     with pytest.raises(Refused, match="too many channels"):
         check(statement(chain_of_thought(many)), many)
 

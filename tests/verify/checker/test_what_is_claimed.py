@@ -91,6 +91,12 @@ def test_an_error_of_the_model_is_claimed_where_it_is_shown(kind: str) -> None:
         check(kind, ("claim", "model_error"), 2.0**-60)
 
 
+@pytest.mark.parametrize("kind", HOW)
+def test_the_format_that_is_claimed_is_that_of_the_tensors(kind: str) -> None:
+    with pytest.raises(Refused, match="another format"):
+        check(kind, ("claim", "dtype"), "bfloat16")
+
+
 @pytest.mark.parametrize("kind", MACHINES)
 def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
     with pytest.raises(Refused, match="another start state"):
