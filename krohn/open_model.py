@@ -68,8 +68,10 @@ class Model(base.Model):
 
         Raises:
             KrohnError: If states are asked for that the network does not say.
-            ModelFileError: If a letter is unknown or the word is too long.
+            ModelFileError: If a letter is unknown, or the word is longer than the network
+                can read or the file claims: of such answers nothing is proved.
         """
+        self._check_claimed(word)
         chosen = super().run(word)
         machine = self._shows_more()
         if states and self.shows != "states":
@@ -84,6 +86,17 @@ class Model(base.Model):
             shown_along(machine, np.array(row[: len(each)]), each)
             for row, each in zip(rows, chosen, strict=True)
         ]
+
+    def _check_claimed(self, word: Word | Sequence[Word]) -> None:
+        """Refuse what is longer than the claim: names of answers bear no mark."""
+        longest = self.side_by_side(word).tokens.shape[1] if len(word) else 0
+        self.check_length(longest)
+        if self.length is not None and longest > self.length:
+            raise ModelFileError(
+                f"this model is for words of up to {self.length} letters, and of its "
+                f"answers beyond nothing is proved; `krohn run` marks them; compile it "
+                f"again with a larger length (-T {longest})"
+            )
 
     def _shows_more(self) -> Automaton | None:
         """The machine, where it shows something else than the network says."""

@@ -4,13 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from every_kind import BESIDE, SOURCES
 
 import krohn
+from krohn import cli
 from krohn.algebra.errors import KrohnError
-from krohn.network.modelfile import ModelFile
-from krohn.running import runner_of
+from krohn.network.architecture import kind_of
+from krohn.network.modelfile import ModelFile, write
+from krohn.open_model import Model
+from krohn.running import Runner, runner_of
 from krohn.source_kinds import KINDS
 
 REFUSED = {"hidden-markov", "linear-system", "rewriting"}
@@ -81,14 +85,92 @@ def test_machines_mark_what_is_beyond_their_claim() -> None:
     assert not any(runner_of(file).run(["1"] * 300)["unproved"])
 
 
-def test_streams_never_go_beyond_the_claim() -> None:
-    import numpy as np
+MACHINES: dict[str, dict[str, Any]] = {
+    "transformer": {"length": 5},
+    "ssm": {"length": 5, "arch": "ssm"},
+    "rnn": {"arch": "rnn"},
+    "lstm": {"arch": "lstm"},
+    "gru": {"arch": "gru"},
+}
+"""How networks of one machine are compiled; those without a length have no longest word."""
+LONG = ["1"] * 8
 
-    from krohn.open_model import Model
 
-    model = Model(krohn.compile("C2", 5, arch="ssm").file)
+def _marked(ask: Callable[[], dict[str, Any]]) -> list[bool]:
+    """Which answers are marked as unproved; all of them if the question is refused."""
+    try:
+        return list(ask()["unproved"])
+    except KrohnError as refused:
+        assert "of up to 5 letters" in str(refused)
+        return [False] * 5 + [True] * 3
+
+
+@pytest.mark.parametrize("how", MACHINES)
+def test_no_way_to_run_a_machine_gives_bare_answers_beyond_its_claim(
+    how: str, call: Callable[..., tuple[int, Any]], tmp_path: Any
+) -> None:
+    made, path = krohn.compile("C2", **MACHINES[how]), tmp_path / "m.safetensors"
+    made.save(path)
+    claimed, runner = "length" in MACHINES[how], runner_of(made.file)
+    assert isinstance(runner, Runner)
+    asked = (lambda: runner.run(LONG), lambda: runner.run_alike([LONG, LONG])[1])
+    for ask in asked:
+        assert _marked(ask) == [False] * 5 + [claimed] * 3
+    code, told = call("run", path, *LONG)
+    assert code == 2 or _marked(lambda: told) == [False] * 5 + [claimed] * 3
+    for words in (LONG, [["0"], LONG]):
+        for ways in ({}, {"states": True}):
+            if not claimed:
+                assert krohn.load(path).run(words, **ways)
+                continue
+            with pytest.raises(KrohnError, match="for words of up to 5 letters"):
+                krohn.load(path).run(words, **ways)
+    assert len(krohn.load(path).run(LONG[:5])) == 5
+
+
+@pytest.mark.parametrize("how", MACHINES)
+def test_streams_never_go_beyond_the_claim(how: str) -> None:
+    model = Model(krohn.compile("C2", **MACHINES[how]).file)
     states = krohn.stream(model).feed(np.ones((1, 50), dtype=np.int64))
     assert states.tolist() == [[1, 0] * 25]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_python_never_gives_bare_answers_of_a_source_beyond_its_claim(
+    kind: str,
+) -> None:
+    name, how, _ = SOURCES[kind]
+    file = shorter(krohn.compile(name, **how, proved=False).file, 1)
+    if kind_of(file.header["architecture"]).answers == "reals":
+        with pytest.raises(KrohnError, match="vectors instead of letters"):
+            Model(file)
+        return
+    model = Model(file)
+    with pytest.raises(KrohnError, match="for words of up to 1 letters"):
+        model.run([model.letters[0]] * 2)
+    with pytest.raises(KrohnError, match="not about a machine"):
+        krohn.stream(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_prints_no_error_beyond_a_claim(
+    kind: str,
+    call: Callable[..., tuple[int, Any]],
+    tmp_path: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name, how, words = SOURCES[kind]
+    file = shorter(krohn.compile(name, **how, proved=False).file, 1)
+    path = str(tmp_path / "m.safetensors")
+    write(path, file.header, file.tensors)
+    code, told = call("run", path, *words.split())
+    assert (code == 2) == (kind in REFUSED)
+    if code == 2 or kind == "posterior-head":
+        return
+    assert any(told["unproved"])
+    assert told.get("error") is None
+    assert cli.run(["run", path, *words.split()]) == 0
+    assert told["note"] in capsys.readouterr().out.splitlines()
 
 
 def test_longer_words_than_claimed_are_not_verified(

@@ -104,9 +104,9 @@ def softmax(scores: Sequence[Fraction]) -> list[Fraction]:
 
 def steep() -> AttentionTarget:
     """What rounding of inputs does is more than all else."""
-    up = np.arange(257) % 2
+    up_and_down: Any = 1.0 - 2.0 * (np.arange(257) % 2)
     rho = np.outer(np.arange(257), np.arange(257)) / 2**14
-    return attention_target(rho=rho, f=1.0 - 2 * up, length=2, knots=256)
+    return attention_target(rho=rho, f=up_and_down, length=2, knots=256)
 
 
 def points() -> PosteriorHead:
@@ -155,6 +155,7 @@ def test_answers_are_within_the_error_of_the_source_at_what_is_typed(
     wire, source, how, oracle, inputs = case
     file = krohn.compile(source, **how, dtype=dtype).file
     kind, error = KINDS[wire], Fraction(file.header["claim"]["error"])
+    assert isinstance(kind, RealSequences)
     assert error < Fraction(1, 100)
     for typed in inputs:
         x = [tuple(map(Fraction, v.split(","))) for v in typed.split()]
