@@ -210,6 +210,7 @@ class ChainOfThought:
         demand(type(rules) is list and len(rules) <= MOST_RULES, "too many rules")
         steps = tuple(_step(one) for one in listed)
         most = max((len(step.reads) for step in steps), default=0)
+        _check_sizes(told.get("written"))
         return cls(
             str(told["name"]),
             tuple(names),
@@ -220,6 +221,14 @@ class ChainOfThought:
             steps,
             _number(told["answer"]),
         )
+
+
+def _check_sizes(written: Any) -> None:
+    """The sizes of a text that says the steps are numbers, though only they are read."""
+    if written is not None:
+        for size in written["given"].values():
+            whole = type(size) is int and abs(size) < LARGEST
+            demand(whole, "a size of its text is no number, or too large")
 
 
 def _step(told: Any) -> Step:

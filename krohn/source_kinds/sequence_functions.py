@@ -104,6 +104,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         """What the network says at each letter of a word."""
         from krohn.network.model import Model
 
+        _stated(file)  # nothing is said of a source that cannot be read
         model = Model(file)
         word = names_in(words, model.letters)
         said = model.run(word)

@@ -101,7 +101,8 @@ def _marked(ask: Callable[[], dict[str, Any]]) -> list[bool]:
     try:
         return list(ask()["unproved"])
     except KrohnError as refused:
-        assert "of up to 5 letters" in str(refused)
+        if "of up to 5 letters" not in str(refused):
+            raise
         return [False] * 5 + [True] * 3
 
 

@@ -124,7 +124,7 @@ def test_reprs_are_one_line(compiled: CompiledModel, net: Model) -> None:
     assert repr(compiled) == shown
     assert repr(net) == "<Model S3: Transformer, T = 8, 2 layers, float32>"
     assert repr(krohn.decompose("S3")).startswith("<Decomposed S3: ")
-    assert repr(krohn.verify(compiled)).startswith("<Report verified (proof): ")
+    assert repr(krohn.verify(compiled)).startswith("<Report S3: verified (proof): ")
 
 
 def test_notebooks_show_pictures_and_tables(compiled: CompiledModel) -> None:

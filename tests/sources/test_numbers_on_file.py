@@ -3,13 +3,18 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from every_kind import SOURCES
 
 import krohn
+from krohn import cli
+from krohn.network import modelfile
 from krohn.program.errors import Refused
 from krohn.sources.attention_targets.grid_function import GridFunction
 from krohn.sources.attention_targets.target import AttentionTarget
@@ -25,6 +30,7 @@ from krohn.verify.checker import (
     posterior_head,
     situations,
 )
+from krohn.verify.checker.network import digest
 
 NO_NUMBERS = (True, 2**60 + 127, "1", "1+2j", float("nan"), float("inf"))
 """In the place of a number that need not be whole, each is damage."""
@@ -72,16 +78,67 @@ def test_every_number_of_a_source_is_one_or_both_readers_refuse(
         read(said)
     known = list(places(said))
     for at in Random("numbers").sample(known, min(SAMPLED, len(known))):
-        damaged = copy.deepcopy(said)
-        holder: Any = damaged
-        for key in at[:-1]:
-            holder = holder[key]
-        real = type(holder[at[-1]]) is float
+        real = type(entry(said, at)) is float
         for wrong in NO_NUMBERS if real else NOT_WHOLE:
-            holder[at[-1]] = wrong
+            damaged = replaced(said, at, wrong)
             for read in readers:
                 with pytest.raises(Refused), np.errstate(all="ignore"):
                     read(damaged)
+
+
+def entry(said: Any, at: tuple[Any, ...]) -> Any:
+    for key in at:
+        said = said[key]
+    return said
+
+
+def replaced(said: Any, at: tuple[Any, ...], by: Any) -> Any:
+    found = copy.deepcopy(said)
+    entry(found, at[:-1])[at[-1]] = by
+    return found
+
+
+def one_of_each(said: Any) -> list[tuple[Any, ...]]:
+    """For each key that has a number, or numbers in lists, the place of the last one."""
+    found = {tuple(k for k in at if type(k) is str): at for at in places(said)}
+    return list(found.values())
+
+
+MACHINES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "machine": ("C2xC2", {"length": 6}, "00 01"),
+    "outputs": ("regex:(ab)*", {"length": 6}, "a b"),
+    "recurrent": ("C3", {"arch": "rnn"}, "1 1"),
+}
+WRONG = (True, 2**60 + 127, "1", None)
+
+
+@pytest.mark.parametrize("kind", [*SOURCES, *MACHINES])
+def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
+    kind: str, tmp_path: Path
+) -> None:
+    """The evidence is made out for the damaged file, so that its source is looked at."""
+    name, how, words = (SOURCES | MACHINES)[kind]
+    path, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"
+    krohn.compile(name, **how).save(path)
+    assert cli.run(["-q", "verify", str(path), "--evidence", str(evidence)]) == 0
+    file, told = modelfile.read(path), json.loads(evidence.read_text())
+    about = "source" if kind in SOURCES else "machine"
+    asked = (
+        ["run", str(path), *words.split()],
+        ["verify", str(path)],
+        ["recheck", str(path), str(evidence)],
+    )
+
+    def codes(said: dict[str, Any]) -> list[int]:
+        path.write_bytes(modelfile.pack({**file.header, about: said}, file.tensors))
+        model = digest(path.read_bytes())
+        evidence.write_text(json.dumps({**told, "model": model}))
+        return [cli.run(["-q", *words]) for words in asked]
+
+    said = file.header[about]
+    assert codes(said) == [0, 0, 0]
+    for at, wrong in product(one_of_each(said), WRONG):
+        assert all(codes(replaced(said, at, wrong))), (at, wrong)
 
 
 def test_a_letter_that_is_there_twice_is_refused_by_both_readers(
