@@ -1,6 +1,6 @@
 """A compiled network and its proof, as a model file holds them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from krohn.verify.proof import Proof
 if TYPE_CHECKING:
     from torch.nn import Module
 
-    from krohn.open_model import Model
+    from krohn.open_model import Model, Text
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,12 @@ class CompiledModel:
         from krohn.open_model import Model  # torch, only where words are run
 
         return Model(self.file)
+
+    def write(
+        self, prompts: str | Iterable[str | Sequence[str]]
+    ) -> "Text | list[Text]":
+        """The text after each prompt, as `krohn.Model.write` says it."""
+        return self.model.write(prompts)
 
     @property
     def network(self) -> "Module":

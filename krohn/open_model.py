@@ -1,11 +1,11 @@
 """An open network for looking inside: what it says, what it holds, what would happen if."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import cast, overload
+from typing import TYPE_CHECKING, NamedTuple, cast, overload
 
 import numpy as np
 import torch
@@ -38,6 +38,26 @@ from krohn.network.words import Word, Words, is_one
 from krohn.option_values import format_name
 from krohn.running import shown_along
 
+if TYPE_CHECKING:
+    from krohn.source_kinds.written_texts import Writer
+
+
+class Text(NamedTuple):
+    """What a network writes after a prompt.
+
+    Attributes:
+        tokens: The tokens by name; where a state or a list is written into what is
+            given, that too. ``(no answer)`` where two logits are the largest, or one is
+            not finite.
+        answer: What the text ends with; None if it does not end within the length of the
+            file.
+        unproved: For each token whether the claim of the file does not reach so far.
+    """
+
+    tokens: list[str]
+    answer: str | None
+    unproved: list[bool]
+
 
 class Model(base.Model):
     """A network from a model file, which can be watched and changed while it runs.
@@ -67,10 +87,16 @@ class Model(base.Model):
             states: Say the states, though the machine has outputs.
 
         Raises:
-            KrohnError: If states are asked for that the network does not say.
+            KrohnError: If states are asked for that the network does not say, or it
+                writes texts.
             ModelFileError: If a letter is unknown, or the word is longer than the network
                 can read or the file claims: of such answers nothing is proved.
         """
+        if self.header["claim"].get("kind") == "generates":
+            raise KrohnError(
+                "this network writes a text after a prompt: write(prompt) gives it with "
+                "its answer"
+            )
         self._check_claimed(word)
         chosen = super().run(word)
         machine = self._shows_more()
@@ -97,6 +123,52 @@ class Model(base.Model):
                 f"answers beyond nothing is proved; `krohn run` marks them; compile it "
                 f"again with a larger length (-T {longest})"
             )
+
+    @overload
+    def write(self, prompts: str) -> Text: ...  # type: ignore[overload-overlap]
+    @overload
+    def write(self, prompts: Iterable[str | Sequence[str]]) -> list[Text]: ...
+    def write(self, prompts: str | Iterable[str | Sequence[str]]) -> Text | list[Text]:
+        """The text that the network writes after each prompt, token by token.
+
+        Prompts are continued together, of whatever lengths they are. None sees another
+        one, and a network that is proved gives each the answer that it gives it alone:
+        the proof allows for sums in any order. Its logits may differ in the last bits.
+
+        Args:
+            prompts: A prompt as `krohn run` takes it; or several, each a string or the
+                tokens by name.
+
+        Raises:
+            KrohnError: If the network writes no texts, or something is no prompt; of
+                several the message says which.
+        """
+        from krohn.source_kinds.written_texts import written
+
+        one = isinstance(prompts, str)
+        given = [prompts] if isinstance(prompts, str) else prompts
+        told, texts = [_prompt(each) for each in given], list[Text]()
+        try:
+            for said in written(self.file, self.network, self._writer, told):
+                texts.append(Text(said["text"], said["answer"], said["unproved"]))
+        except KrohnError as error:
+            which = "" if one else f"prompt {len(texts) + 1}: "
+            raise KrohnError(f"{which}{error}") from None
+        return texts[0] if one else texts
+
+    @cached_property
+    def _writer(self) -> "Writer":
+        """How its texts are asked for."""
+        from krohn.source_kinds import of_file
+        from krohn.source_kinds.written_texts import TextKind
+
+        kind = of_file(self.file)
+        if not isinstance(kind, TextKind):
+            raise KrohnError(
+                "this network writes no texts: run(word) gives what it says after each "
+                "letter"
+            )
+        return kind.writer(self.file)
 
     def _shows_more(self) -> Automaton | None:
         """The machine, where it shows something else than the network says."""
@@ -262,6 +334,17 @@ class Model(base.Model):
         from krohn.pictures import svg
 
         return svg(self.file)
+
+
+def _prompt(prompt: str | Sequence[str]) -> list[str]:
+    """A prompt in the parts of a command."""
+    parts = [prompt] if isinstance(prompt, str) else list(prompt)
+    wrong = next((part for part in parts if not isinstance(part, str)), None)
+    if wrong is not None:
+        raise KrohnError(
+            f"a prompt is a string, or tokens by name; {wrong!r} is neither"
+        )
+    return parts
 
 
 def _kept(seen: dict[str, Tensor], place: str, value: Tensor) -> None:

@@ -11,29 +11,45 @@ BLANK = -1
 
 
 @threads(1)
-def decode(network: Transformer, texts: Tensor, first: int = 0) -> Tensor:
+def decode(
+    network: Transformer,
+    texts: Tensor,
+    first: int = 0,
+    end: int | None = None,
+    room: int | None = None,
+) -> Tensor:
     """Texts, their blanks filled in by the token of the largest logit, with a cache.
+
+    Each row has its blanks where it likes: prompts need not be of one length.
 
     Args:
         network: Class c is written as the token ``first + c``.
         texts: ``(batch, length)`` tokens, or `BLANK`; the first is none.
         first: The token of the first class.
+        end: The token after which nothing is asked any more.
+        room: How many tokens are read at once; then it begins anew with the last one.
 
     Returns:
-        ``(batch, length)``; `BLANK` is left from the first place on where two logits are
-        the largest, or one is not finite.
+        ``(batch, length)``; `BLANK` is left after the end, and from the first place on
+        where two logits are the largest, or one is not finite.
     """
     found, cache = [texts[:, 0]], network.start(len(texts))
     going = torch.ones(len(texts), dtype=torch.bool).to(texts.device)
     token = texts[:, 0]
-    for given in texts.T[1:]:
+    for at, given in enumerate(texts.T[1:], start=1):
+        if room is not None and at % room == 0:
+            cache = network.start(len(texts))
         logits, cache = network.step(token, cache)
         top, asked = logits.topk(2, dim=-1).values, given == BLANK
         sure = logits.isfinite().all(dim=-1) & (top[:, 0] > top[:, 1])
         going = going & (sure | ~asked)
         token = torch.where(asked, first + logits.argmax(dim=-1), given)
         found.append(torch.where(asked & ~going, BLANK, token))
-    return torch.stack(found, dim=1)
+        if end is not None:
+            going = going & ~(asked & (token == end))
+        if not going.any():
+            break
+    return torch.cat([torch.stack(found, dim=1), texts[:, len(found) :]], dim=1)
 
 
 @threads(1)

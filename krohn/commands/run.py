@@ -1,7 +1,7 @@
 """``krohn run``."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import Wanted, check, reading
-from krohn.commands.stream import run_stream
+from krohn.commands.stream import arriving, run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 from krohn.option_rules import RUN
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from krohn.replaying import Replay
 
 OWN = "--expect-own"
+Said = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
+"""What says something of each of many inputs."""
 
 
 class BareExpect(TyperCommand):
@@ -112,8 +114,7 @@ def run(
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
     if (answers := _of_source(file)) is not None:
-        for words in [word] if word else ([line] for line in sys.stdin):
-            result = answers(words)
+        for result in answers([word]) if word else _to_lines(answers):
             if (steps or quiet) and "steps" not in result:
                 raise no_text()
             emit(result, as_json, partial(_print, result, steps, quiet))
@@ -129,7 +130,20 @@ def run(
     return DONE
 
 
-def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
+def _to_lines(answers: Said) -> Iterator[dict[str, Any]]:
+    """What is said of the lines of standard input, of those together that are there."""
+    done = 0
+    for lines in arriving(sys.stdin):
+        try:
+            for result in answers([line] for line in lines):
+                yield result
+                done += 1
+        except KrohnError as error:
+            raise KrohnError(f"line {done + 1}: {error}") from None
+        sys.stdout.flush()
+
+
+def _of_source(file: str) -> Said | None:
     """What says the text of a source that is no machine: its network, or no network."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
@@ -153,7 +167,7 @@ def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
     from krohn.source_kinds import of_file
 
     kind = of_file(model)
-    return None if kind is None else partial(kind.run, model)
+    return None if kind is None else kind.runs(model)
 
 
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":
@@ -171,7 +185,7 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
 
 
-def _interpreter(name: str) -> Callable[[list[str]], dict[str, Any]] | None:
+def _interpreter(name: str) -> Said | None:
     """What says the text of a source without a network, if it is one of texts."""
     from krohn.source_kinds import named
     from krohn.source_kinds.chains_of_thought import ChainsOfThought
@@ -180,7 +194,7 @@ def _interpreter(name: str) -> Callable[[list[str]], dict[str, Any]] | None:
     found = named(name)
     if found is None or not isinstance(found[0], ChainsOfThought | Rewritings):
         return None
-    return partial(found[0].interpreted, found[1])
+    return partial(map, partial(found[0].interpreted, found[1]))
 
 
 def no_text() -> KrohnError:

@@ -5,7 +5,8 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from io import IncrementalNewlineDecoder
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands.terminal import DONE, emit, progress
@@ -55,6 +56,23 @@ def run_stream(file: str, source: str, last: bool, as_json: bool) -> int:
     if last or as_json:
         emit(result, as_json, lambda: print(result["state"]))
     return DONE
+
+
+def arriving(stream: TextIO) -> Iterator[list[str]]:
+    """The lines of a stream: those together that are there, without waiting for more.
+
+    So who asks line by line is answered line by line, and who gives many at once is not
+    answered one by one.
+    """
+    if not hasattr(stream, "buffer"):  # none that anybody waits for
+        yield [line.removesuffix("\n") for line in stream]
+        return
+    letters = codecs.getincrementaldecoder("utf-8")()
+    decoder, begun = IncrementalNewlineDecoder(letters, translate=True), ""
+    while chunk := stream.buffer.read1(CHUNK):  # type: ignore[attr-defined]
+        *lines, begun = (begun + _decoded(decoder, chunk, "the input")).split("\n")
+        yield lines
+    yield [begun] if begun else []
 
 
 def _states(running: "Stream", source: str) -> Iterator[list[int]]:

@@ -3,7 +3,14 @@
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -285,6 +292,12 @@ class SourceKind(ABC, Generic[S]):
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """The same as `krohn run` prints it: answers beyond the claim are marked."""
         return marked(file, self.answers(file, words))
+
+    def runs(
+        self, file: ModelFile
+    ) -> Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]:
+        """The same of one input after the other."""
+        return partial(map, partial(self.run, file))
 
     @abstractmethod
     def sample(

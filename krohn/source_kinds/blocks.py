@@ -1,5 +1,7 @@
 """Machines that write their state into the text, in the commands."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
-from krohn.program.blocks import KIND, Blocks, blanks, longest, passes
+from krohn.program.blocks import BLANK, KIND, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress
@@ -27,14 +29,21 @@ from krohn.source_kinds.base import (
     letters_in,
     sizes,
 )
+from krohn.source_kinds.written_texts import (
+    BATCH,
+    Row,
+    TextKind,
+    Writer,
+    named_by,
+    simulated,
+)
 from krohn.verify.testing.simulation_result import Simulation
 
-BATCH = 256
 EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
-class TextsInBlocks(ReadableKind[Blocks]):
+class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
     """Words in blocks of letters, each followed by the state that the network writes."""
 
     wire = KIND
@@ -87,23 +96,29 @@ class TextsInBlocks(ReadableKind[Blocks]):
             "dtype": options.precision.name,
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """The text that the network makes of a word: letters, and states in brackets."""
+    def writer(self, file: ModelFile) -> Writer:
+        """A word is asked for; its letters are said, and states in brackets.
+
+        Where there is no room for more tokens, the network begins anew with the state
+        written last, so that words may be of any length.
+        """
         source = self.of_file(file)
-        word = letters_in(words, source.name, source.letters)
-        text = written_by(file, source, word[None])[0]
-        names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
-        result = {
-            "word": [source.letters[i] for i in word],
-            "text": names,
-            "passes": passes(len(word), source.block),
-            "answer": names[-1],
-            "shown": " ".join(names),
-        }
-        size = _room(file, source) or len(names)
-        # A piece after the first begins with a written state.
-        read = [i if i < size else i % size + 1 for i in range(len(names))]
-        return Answers(result, read)
+        block = source.block + 1
+        # Of whole blocks: after each of them a state is written, to begin anew with.
+        room = int(file.header["claim"]["length"]) // block * block or None
+
+        def row(words: Sequence[str]) -> Row:
+            word = letters_in(words, source.name, source.letters)
+            if room is None:
+                check_length(word, file)
+            found: list[int] = blanks(word[None], source.block)[0].tolist()
+            return found
+
+        def told(row: Row, text: list[int]) -> Answers:
+            return _told(source, row, text, room or len(row))
+
+        first = len(source.letters)
+        return Writer(source.tokens, row, told, first=first, room=room)
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -112,13 +127,14 @@ class TextsInBlocks(ReadableKind[Blocks]):
         source, length = self.of_file(file), file.header["claim"]["letters"]
         rng = np.random.default_rng(seed)
         words = rng.integers(len(source.letters), size=(count, length))
-        return _simulated(file, source, words, progress)
+        return _simulated(file, self.writer(file), source, words, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Let it write those of every word of so many letters."""
         source = self.of_file(file)
         words = every_word(len(source.letters), length)
-        return _simulated(file, source, words, progress, every=True)
+        found = _simulated(file, self.writer(file), source, words, progress)
+        return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -159,40 +175,20 @@ def check_length(word: IntArray, file: ModelFile) -> None:
         )
 
 
-def written_by(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
-    """``(batch, T + ⌈T/b⌉)``: the texts that the network makes of words, of any length.
-
-    Where there is no room for more tokens, it begins anew with the state written last.
-
-    Raises:
-        KrohnError: If words are longer than those of the file, and this has no room for
-            a whole block.
-    """
-    import torch
-
-    from krohn.network.decoding import decode
-    from krohn.network.model import Model
-    from krohn.network.transformer import Transformer
-
-    network = Model(file).network
-    assert isinstance(network, Transformer)
-    texts, first = torch.from_numpy(blanks(words, source.block)), len(source.letters)
-    room = _room(file, source)
-    if not room:
-        check_length(words[0], file)
-    found, size = torch.zeros_like(texts[:, :0]), room or texts.shape[1]
-    with torch.no_grad():
-        for piece in torch.split(texts, size, dim=1):
-            last = found[:, -1:]
-            made = decode(network, torch.cat([last, piece], dim=1), first)
-            found = torch.cat([found, made[:, last.shape[1] :]], dim=1)
-    return np.asarray(found.numpy())
-
-
-def _room(file: ModelFile, source: Blocks) -> int:
-    """How many tokens, of whole blocks, are read at once; 0 if there is no room for one."""
-    block: int = source.block + 1
-    return int(file.header["claim"]["length"]) // block * block
+def _told(source: Blocks, row: Row, text: list[int], room: int) -> Answers:
+    """A whole text, of which so many tokens are read at once."""
+    names = named_by(source.tokens, text)
+    word = [source.letters[i] for i in row if i != BLANK]
+    result = {
+        "word": word,
+        "text": names,
+        "passes": passes(len(word), source.block),
+        "answer": names[-1],
+        "shown": " ".join(names),
+    }
+    # A piece after the first begins with a written state.
+    read = [i if i < room else i % room + 1 for i in range(len(names))]
+    return Answers(result, read)
 
 
 def _said(file: ModelFile, texts: IntArray) -> IntArray:
@@ -206,33 +202,24 @@ def _said(file: ModelFile, texts: IntArray) -> IntArray:
 
 
 def _simulated(
-    file: ModelFile,
-    source: Blocks,
-    words: IntArray,
-    progress: Progress,
-    every: bool = False,
+    file: ModelFile, writer: Writer, source: Blocks, words: IntArray, progress: Progress
 ) -> Simulation:
     """Hold what it writes, and says after each token of the text, against the machine."""
     from krohn.verify.testing.counterexample import Counterexample
 
-    def wrong(row: IntArray, right: IntArray, said: IntArray) -> Counterexample:
-        names = [*source.tokens, "(no answer)"]
-        word, expected, actual = (
-            tuple(names[i] for i in one) for one in (row, right, said)
-        )
-        return Counterexample(word, expected, actual, "letter by letter")
-
-    first = len(source.letters)
+    rows, texts = blanks(words, source.block).tolist(), source.written(words)
+    both = zip(rows, texts.tolist(), strict=True)
+    found = simulated(file, writer, both, len(words), words.shape[1], progress)
+    if found.counterexample:
+        return found
+    first, read = len(source.letters), texts[:, :-1]
     for at in range(0, len(words), BATCH):
-        texts = source.written(words[at : at + BATCH])
-        progress("running words", at, len(words))
-        found = written_by(file, source, words[at : at + BATCH])
-        for i in np.flatnonzero((found != texts).any(axis=1))[:1].tolist():
-            example = wrong(texts[i, :-1], texts[i, 1:], found[i, 1:])
-            return Simulation(at + i + 1, words.shape[1], example)
-        read = texts[:, :-1]
-        right, said = first + source.run(read), first + _said(file, read)
+        batch = read[at : at + BATCH]
+        right, said = first + source.run(batch), first + _said(file, batch)
         for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
-            example = wrong(read[i], right[i], said[i])
+            word, wanted, told = (
+                tuple(named_by(source.tokens, x[i])) for x in (batch, right, said)
+            )
+            example = Counterexample(word, wanted, told, "letter by letter")
             return Simulation(at + i + 1, words.shape[1], example)
-    return Simulation(len(words), words.shape[1], None, every=every)
+    return found

@@ -1,7 +1,8 @@
 """Dynamic programs as chains of thought, in the commands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,14 +21,24 @@ from krohn.compiler.pipeline import Options
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
 from krohn.network.work import parts
+from krohn.program.blocks import BLANK
 from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
-from krohn.source_kinds.base import USUAL, How, SourceKind, sizes, stated
+from krohn.source_kinds.base import USUAL, How, sizes, stated
 from krohn.source_kinds.prompts import prompt_of
 from krohn.source_kinds.recurrence_bounds import sentences, width_needed
-from krohn.source_kinds.texts import decoded, simulated, told, unnamed
+from krohn.source_kinds.written_texts import (
+    BATCH,
+    Row,
+    TextKind,
+    Writer,
+    asked,
+    named_by,
+    simulated,
+)
 from krohn.sources import dynamic_programs
 from krohn.sources.dynamic_programs import DynamicProgram, read_text
 from krohn.verify.testing.simulation_result import Simulation
@@ -41,7 +52,7 @@ WRITTEN = "written"
 """Where a model file has the text of a dynamic program."""
 
 
-class ChainsOfThought(SourceKind[Source]):
+class ChainsOfThought(TextKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
@@ -162,19 +173,30 @@ class ChainsOfThought(SourceKind[Source]):
             "other_flops": rest,
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """The whole text that the network writes after a prompt."""
-        source, written = self.of_file(file), self.written(file)
-        prompt = prompt_of(source, words)
-        text = decoded(file, source, prompt[None])[0]
-        result = told(source, written.names if written else (), text)
-        return Answers(result, range(len(prompt), len(text)))
+    def writer(self, file: ModelFile) -> Writer:
+        """A prompt is asked for; what stands after it is said, step by step."""
+        source = self.of_file(file)
+        start, blank = len(source.prompt), [BLANK] * len(source.steps)
+
+        @cache
+        def called() -> Sequence[str]:
+            written = self.written(file)
+            return written.names if written else unnamed(source)
+
+        def row(words: Sequence[str]) -> Row:
+            return [*prompt_of(source, words).tolist(), *blank]
+
+        def told(row: Row, text: list[int]) -> Answers:
+            result = _told(source, called(), text)
+            return Answers(result, range(start, len(text)))
+
+        return Writer(source.tokens, row, told)
 
     def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]
-        return told(steps, _names(source), text)
+        return _told(steps, _names(source) or unnamed(steps), text.tolist())
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
@@ -195,10 +217,11 @@ class ChainsOfThought(SourceKind[Source]):
             names = _names(source) or unnamed(steps)
             return draw_rollout(of_interpreter(steps, names, text))
         steps, written = self.of_file(source), self.written(source)
-        text = decoded(source, steps, prompt_of(steps, words)[None])[0]
-        if (text < 0).any():
+        said = self.texts(source, [self.writer(source).row(words)])[0]
+        if BLANK in said:
             raise KrohnError("the network gives no answer after this prompt")
         names = written.names if written else unnamed(steps)
+        text = np.array(said)
         return draw_rollout(of_network(source, Text.of(steps, names, text), text))
 
     def sample(
@@ -208,7 +231,7 @@ class ChainsOfThought(SourceKind[Source]):
         source, rng = self.of_file(file), np.random.default_rng(seed)
         low, high = np.array(source.prompt).T
         prompts = rng.integers(low, high + 1, size=(count, len(low)))
-        return simulated(file, source, prompts, progress)
+        return self._simulated(file, prompts, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Continue every prompt."""
@@ -225,7 +248,20 @@ class ChainsOfThought(SourceKind[Source]):
                 f"{source.name} has {count:,} prompts, too many to run; say --sample N"
             )
         prompts = np.indices(high - low + 1).reshape(len(low), -1).T + low
-        return simulated(file, source, prompts, progress, every=True)
+        return replace(self._simulated(file, prompts, progress), every=True)
+
+    def _simulated(
+        self, file: ModelFile, prompts: IntArray, progress: Progress
+    ) -> Simulation:
+        source, start = self.of_file(file), prompts.shape[1]
+
+        def texts() -> Iterator[tuple[Row, Sequence[int]]]:
+            for at in range(0, len(prompts), BATCH):
+                for text in source.continued(prompts[at : at + BATCH]).tolist():
+                    yield asked(text, start), text
+
+        told = len(prompts), source.length, progress
+        return simulated(file, self.writer(file), texts(), *told)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -257,3 +293,27 @@ def _steps(source: Source) -> ChainOfThought:
 def _names(source: Source) -> Sequence[str]:
     """What each token of a text is called; () if nothing says it."""
     return source.names if isinstance(source, DynamicProgram) else ()
+
+
+def unnamed(source: ChainOfThought) -> list[str]:
+    """Names of tokens that have none of their own."""
+    return [f"place {t + 1}" for t in range(source.length)]
+
+
+def _told(
+    source: ChainOfThought, called: Sequence[str], text: Sequence[int]
+) -> dict[str, Any]:
+    """A whole text, token by token."""
+    names, start = named_by(source.tokens, text), len(source.prompt)
+    steps = []
+    for t, step in enumerate(source.steps, start):
+        places = [read.place for read in step.reads if read.place]
+        reads = {called[p - 1]: names[p - 1] for p in places}
+        steps.append({"token": names[t], "is": called[t], "reads": reads})
+    return {
+        "prompt": names[:start],
+        "text": names[start:],
+        "answer": names[source.answer - 1],
+        "steps": steps,
+        "shown": " ".join(names),
+    }

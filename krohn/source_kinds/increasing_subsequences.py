@@ -1,6 +1,7 @@
 """Longest increasing subsequences as short texts, in the commands."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -17,14 +18,23 @@ from krohn.program.errors import Refused
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, letters_in, sizes
-from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
+from krohn.source_kinds.written_texts import (
+    MOST_LINES,
+    Line,
+    Row,
+    TextKind,
+    Writer,
+    named_by,
+    row_of,
+    simulated_lines,
+)
 from krohn.verify.testing.simulation_result import Simulation
 
 NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
 
 
-class IncreasingSubsequences(ReadableKind[Increasing]):
+class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
@@ -79,22 +89,19 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
             **sizes(built.cost),
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """The text that the network writes after a list."""
+    def writer(self, file: ModelFile) -> Writer:
+        """A list and its separator are asked for; the whole text is said."""
         source = self.of_file(file)
-        names = " ".join(words).removesuffix(SEPARATOR)
-        line = letters_in([names], source.name, source.tokens[: source.largest + 1])
-        if len(line) > source.longest:
-            raise KrohnError(
-                f"a list of {source.name} has up to {source.longest} numbers, not "
-                f"{len(line)}"
-            )
-        text = decoded(file, source, [tuple(line.tolist())], source.length)[0]
-        told = [
-            source.tokens[i] if i >= 0 else "(no answer)" for i in cut(source, text)
-        ]
-        result = {"text": told, "answer": told[-2], "shown": " ".join(told)}
-        return Answers(result, range(len(told)))
+
+        def row(words: Sequence[str]) -> Row:
+            return row_of(source, _list_in(source, words), source.length)
+
+        def told(row: Row, text: list[int]) -> Answers:
+            names = named_by(source.tokens, text)
+            result = {"text": names, "answer": names[-2], "shown": " ".join(names)}
+            return Answers(result, range(len(names)))
+
+        return Writer(source.tokens, row, told, end=source.end + 1)
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -108,7 +115,7 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
             parts = np.array_split(line, 3)
             ordered = np.concatenate([np.sort(part) for part in parts])
             lines.append(tuple((ordered if i % 2 else line).tolist()))
-        return simulated(file, source, lines, progress)
+        return simulated_lines(file, self.writer(file), source, lines, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """All lists of up to so many numbers."""
@@ -122,7 +129,8 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
                 "--sample N"
             )
         lines = [x for n in sizes_of for x in product(range(many), repeat=n)]
-        return simulated(file, source, lines, progress, every=True)
+        found = simulated_lines(file, self.writer(file), source, lines, progress)
+        return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -131,3 +139,18 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
             f"the whole text of every list of up to {source.longest} numbers from 0 to "
             f"{source.largest}"
         )
+
+
+def _list_in(source: Increasing, words: Sequence[str]) -> Line:
+    """A list as a person writes it, its separator or not.
+
+    Raises:
+        KrohnError: If it is none of the source.
+    """
+    names = " ".join(words).removesuffix(SEPARATOR)
+    line = letters_in([names], source.name, source.tokens[: source.largest + 1])
+    if len(line) > source.longest:
+        raise KrohnError(
+            f"a list of {source.name} has up to {source.longest} numbers, not {len(line)}"
+        )
+    return tuple(line.tolist())

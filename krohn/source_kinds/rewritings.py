@@ -20,7 +20,15 @@ from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, sizes
-from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
+from krohn.source_kinds.written_texts import (
+    MOST_LINES,
+    Row,
+    TextKind,
+    Writer,
+    named_by,
+    row_of,
+    simulated_lines,
+)
 from krohn.sources import rewriting
 from krohn.sources.rewriting.arithmetic import no_value
 from krohn.sources.rewriting.samples import random_line
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
 ATTENTION = ("standard", "sparse")
 
 
-class Rewritings(ReadableKind[Rewriting]):
+class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     """Lines that are rewritten step by step, as text."""
 
     wire = KIND
@@ -108,13 +116,18 @@ class Rewritings(ReadableKind[Rewriting]):
         assert built.cost is not None
         return {**told, **sizes(built.cost)}
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """The whole text that the network writes after a line."""
+    def writer(self, file: ModelFile) -> Writer:
+        """A line is asked for; the whole text is said."""
         source, length = self.of_file(file), file.header["claim"]["length"]
-        line = line_in(source, words)
-        text = cut(source, decoded(file, source, [line], length)[0])
-        read = range(len(line) + 1, len(text))
-        return Answers(_told(source, text, len(line)), read)
+
+        def row(words: Sequence[str]) -> Row:
+            return row_of(source, line_in(source, words), length)
+
+        def told(row: Row, text: list[int]) -> Answers:
+            line = row.index(source.end)
+            return Answers(_told(source, text, line), range(line + 1, len(text)))
+
+        return Writer(source.tokens, row, told, end=source.end + 1)
 
     def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: rules, no network."""
@@ -130,11 +143,13 @@ class Rewritings(ReadableKind[Rewriting]):
         if not isinstance(source, ModelFile):
             raise DrawingError("compile it, and draw the text of the model file")
         rules, length = self.of_file(source), source.header["claim"]["length"]
-        line = line_in(rules, words)
-        text = cut(rules, decoded(source, rules, [line], length)[0])
+        row = self.writer(source).row(words)
+        text = self.texts(source, [row])[0]
         if text[-1] != rules.end + 1:
             raise KrohnError(f"the text does not end within {length} tokens")
-        return draw_rollout(of_lines(source, rules, len(line), np.array(text)))
+        return draw_rollout(
+            of_lines(source, rules, row.index(rules.end), np.array(text))
+        )
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -149,7 +164,7 @@ class Rewritings(ReadableKind[Rewriting]):
             else:
                 steps = int(rng.integers(source.longest + 1))
                 lines.append(random_line(source, rng, steps))
-        return simulated(file, source, lines, progress)
+        return simulated_lines(file, self.writer(file), source, lines, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Continue every line of up to so many letters."""
@@ -166,7 +181,8 @@ class Rewritings(ReadableKind[Rewriting]):
             )
         letters = range(source.end)
         lines = [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
-        return simulated(file, source, lines, progress, every=True)
+        found = simulated_lines(file, self.writer(file), source, lines, progress)
+        return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -223,7 +239,7 @@ def _told(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]
     Raises:
         KrohnError: If it ends and has no value.
     """
-    names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
+    names = named_by(source.tokens, text)
     done = names[-1] == LAST
     lines: list[list[str]] = [[]]
     for name in names[: len(names) - done]:

@@ -1,23 +1,209 @@
-"""Texts that a network writes after a line, until it says that they end."""
+"""Texts that networks write after prompts: many at once, by one decoder."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.claimed_answers import Answers, marked
 from krohn.network.modelfile import ModelFile
-from krohn.program.domains import IntArray
+from krohn.program.blocks import BLANK
 from krohn.progress import Progress
+from krohn.source_kinds.base import SourceKind
 from krohn.verify.testing.simulation_result import Simulation
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+
 BATCH = 256
+"""So many texts are written together at most."""
 MOST_LINES = 2**16
 """So many lines are run at most."""
 Line = tuple[int, ...]
+Row = Sequence[int]
+"""A text as it is asked for: `BLANK` stands where the network is to write."""
+S = TypeVar("S")
 
 
-class Texts(Protocol):
+@dataclass(frozen=True)
+class Writer:
+    """How the texts of a file are asked for, and what they say.
+
+    Attributes:
+        tokens: The name of each token.
+        row: The text to be written after a prompt, as a person writes it; raises
+            KrohnError if it is none.
+        told: What a row says when it is written; raises KrohnError if it says nothing.
+        first: The token of the network's first class.
+        end: The token that ends a text; None if all texts of a prompt are of one length.
+        room: How many tokens are read at once, where a network may begin anew; or None.
+    """
+
+    tokens: Sequence[str]
+    row: Callable[[Sequence[str]], Row]
+    told: Callable[[Row, list[int]], Answers]
+    first: int = 0
+    end: int | None = None
+    room: int | None = None
+
+    def written(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
+        """What a network writes into rows, which may be of unlike lengths.
+
+        No row sees another one. What a row says does not depend on those beside it,
+        wherever the network is proved: its proof allows for sums in any order.
+
+        Returns:
+            Each row up to its end; `BLANK` where the network gives no answer.
+        """
+        found = []
+        for at in range(0, len(rows), BATCH):
+            found += self._together(network, rows[at : at + BATCH])
+        return found
+
+    def _together(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
+        import torch
+
+        from krohn.network.decoding import decode
+        from krohn.network.transformer import Transformer
+
+        assert isinstance(network, Transformer)
+        # What stands after a row is read after it, and cut off.
+        texts = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        for text, row in zip(texts, rows, strict=True):
+            text[: len(row)] = row
+        asked = torch.from_numpy(texts).to(network.token.device)
+        with torch.no_grad():
+            said = decode(network, asked, self.first, self.end, self.room).tolist()
+        return [
+            self._ended(row, text[: len(row)])
+            for row, text in zip(rows, said, strict=True)
+        ]
+
+    def _ended(self, row: Row, text: list[int]) -> list[int]:
+        """A text up to the first end that is written; one without an answer as it is."""
+        begin = list(row).index(BLANK) if BLANK in row else len(row)
+        if self.end is not None and self.end in text[begin:]:
+            return text[: text.index(self.end, begin) + 1]
+        return text
+
+
+class TextKind(SourceKind[S]):
+    """Sources whose networks write texts after prompts."""
+
+    @abstractmethod
+    def writer(self, file: ModelFile) -> Writer:
+        """How the texts of a file are asked for.
+
+        Raises:
+            KrohnError: If the file is damaged.
+        """
+
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+        """The text that the network writes after a prompt."""
+        writer = self.writer(file)
+        row = writer.row(words)
+        return writer.told(row, self.texts(file, [row])[0])
+
+    def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
+        """What the network writes into rows, as `Writer.written` says it."""
+        return self.writer(file).written(network_of(file), rows)
+
+    def runs(
+        self, file: ModelFile
+    ) -> Callable[[Iterable[Sequence[str]]], Iterator[dict[str, Any]]]:
+        """What `run` says of each of many prompts, which are continued together."""
+        writer, network = self.writer(file), network_of(file)
+        return lambda prompts: written(file, network, writer, prompts)
+
+
+def written(
+    file: ModelFile,
+    network: "Module",
+    writer: Writer,
+    prompts: Iterable[Sequence[str]],
+) -> Iterator[dict[str, Any]]:
+    """What is written after each prompt, with marks of what is beyond the claim.
+
+    Raises:
+        KrohnError: At the first that is no prompt, after all that are before it.
+    """
+    left = iter(prompts)
+    while batch := list(islice(left, BATCH)):
+        rows, wrong = list[Row](), None
+        for prompt in batch:
+            try:
+                rows.append(writer.row(prompt))
+            except KrohnError as error:
+                wrong = error
+                break
+        texts = writer.written(network, rows)
+        for row, text in zip(rows, texts, strict=True):
+            yield marked(file, writer.told(row, text))
+        if wrong is not None:
+            raise wrong
+
+
+def network_of(file: ModelFile) -> "Module":
+    """The network of a file."""
+    from krohn.network.model import Model
+
+    return Model(file).network
+
+
+def named_by(tokens: Sequence[str], text: Iterable[int]) -> list[str]:
+    """The names of the tokens of a text."""
+    return [tokens[i] if i != BLANK else "(no answer)" for i in text]
+
+
+def asked(text: Sequence[int], prompt: int) -> Row:
+    """A whole text as it is asked for after its first tokens."""
+    return [*text[:prompt], *[BLANK] * (len(text) - prompt)]
+
+
+def simulated(
+    file: ModelFile,
+    writer: Writer,
+    texts: Iterable[tuple[Row, Sequence[int]]],
+    count: int,
+    length: int,
+    progress: Progress,
+) -> Simulation:
+    """Hold what the network writes against the reference.
+
+    Args:
+        file: The network.
+        writer: How its texts are asked for.
+        texts: Rows, each with the right text, which is as long.
+        count: How many there are.
+        length: How long they are, as the result says it.
+        progress: Called with what is being done, how much is done, and of how much.
+    """
+    from krohn.verify.testing.counterexample import Counterexample
+
+    left, network, done = iter(texts), network_of(file), 0
+    # A wrong text is shown as far as the right one goes.
+    endless = replace(writer, end=None)
+    while batch := list(islice(left, BATCH)):
+        progress("running texts", done, count)
+        found = endless.written(network, [row for row, _ in batch])
+        for (_, wanted), text in zip(batch, found, strict=True):
+            done += 1
+            if text != list(wanted):
+                right, said = (
+                    tuple(named_by(writer.tokens, x)) for x in (wanted, text)
+                )
+                wrong = Counterexample(
+                    right[:-1], right[1:], said[1:], "letter by letter"
+                )
+                return Simulation(done, length, wrong)
+    return Simulation(done, length, None)
+
+
+class Lines(Protocol):
     """What writes a text after a line, and after it a token."""
 
     @property
@@ -35,66 +221,31 @@ class Texts(Protocol):
         ...
 
 
-def decoded(
-    file: ModelFile, source: Texts, lines: Sequence[Line], length: int
-) -> IntArray:
-    """What the network writes after lines of one length, up to the first end of a text.
+def row_of(source: Lines, line: Line, length: int) -> Row:
+    """A line, its end, and room for as much as a network that reads so many tokens says.
 
     Raises:
         KrohnError: If it is to read fewer tokens than a line has.
     """
-    import torch
-
-    from krohn.network.decoding import BLANK, decode
-    from krohn.network.model import Model
-    from krohn.network.transformer import Transformer
-
-    network = Model(file).network
-    assert isinstance(network, Transformer)
-    prompt = np.array([[*line, source.end] for line in lines])
-    if prompt.shape[1] > length:
+    room = length - len(line)
+    if room < 1:
         raise KrohnError(f"the file is for texts of up to {length} tokens")
-    blank = np.full((len(lines), length + 1 - prompt.shape[1]), BLANK)
-    with torch.no_grad():
-        text = decode(network, torch.from_numpy(np.hstack([prompt, blank]))).numpy()
-    return np.asarray(text)
+    return [*line, source.end, *[BLANK] * room]
 
 
-def cut(source: Texts, text: Sequence[int]) -> list[int]:
-    """A text up to its end."""
-    found = list(text)
-    last = source.end + 1
-    return found[: found.index(last) + 1] if last in found else found
-
-
-def simulated(
+def simulated_lines(
     file: ModelFile,
-    source: Texts,
+    writer: Writer,
+    source: Lines,
     lines: Sequence[Line],
     progress: Progress,
-    every: bool = False,
 ) -> Simulation:
-    """Hold what the network writes against the rules, lines of one length together."""
-    from krohn.verify.testing.counterexample import Counterexample
+    """Hold what the network writes after lines against the rules, short ones first."""
+    length = file.header["claim"]["length"]
 
-    length, done = file.header["claim"]["length"], 0
-    for size in sorted({len(line) for line in lines}):
-        alike = [line for line in lines if len(line) == size]
-        for at in range(0, len(alike), BATCH):
-            batch = alike[at : at + BATCH]
-            progress("running lines", done, len(lines))
-            right = [source.text(line, length + 1) for line in batch]
-            room = max(map(len, right)) - 1
-            for wanted, said in zip(
-                right, decoded(file, source, batch, room), strict=True
-            ):
-                done += 1
-                found = said[: len(wanted)].tolist()
-                if found != wanted:
-                    names = [*source.tokens, "(no answer)"]
-                    told, shown = (tuple(names[i] for i in x) for x in (wanted, found))
-                    wrong = Counterexample(
-                        told[:-1], told[1:], shown[1:], "letter by letter"
-                    )
-                    return Simulation(done, length, wrong)
-    return Simulation(done, length, None, every=every)
+    def texts() -> Iterator[tuple[Row, Sequence[int]]]:
+        for line in sorted(lines, key=len):
+            text = source.text(line, length + 1)
+            yield asked(text, len(line) + 1), text
+
+    return simulated(file, writer, texts(), len(lines), length, progress)
