@@ -21,8 +21,8 @@ from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.program.blocks import Blocks, longest, passes
-from krohn.source_kinds.blocks import TextsInBlocks, in_blocks, written_by
+from krohn.program.blocks import Blocks, blanks, longest, passes
+from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.vectors_in_blocks import said_by
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov.beliefs import reachable
@@ -86,7 +86,7 @@ def texts(count: int) -> None:
 def wrong_texts(file: ModelFile, source: Blocks, length: int, count: int) -> int:
     """In how many texts some written state is another one."""
     words = words_of(len(source.letters), length, count)
-    found = written_by(file, source, words)
+    found = np.array(TextsInBlocks().texts(file, blanks(words, source.block).tolist()))
     return int((found != source.written(words)).any(axis=1).sum())
 
 

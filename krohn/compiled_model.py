@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -79,6 +79,10 @@ class CompiledModel:
 
         return Model(self.file)
 
+    @overload
+    def write(self, prompts: str) -> "Text": ...  # type: ignore[overload-overlap]
+    @overload
+    def write(self, prompts: Iterable[str | Sequence[str]]) -> "list[Text]": ...
     def write(
         self, prompts: str | Iterable[str | Sequence[str]]
     ) -> "Text | list[Text]":

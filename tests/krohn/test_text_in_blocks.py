@@ -13,8 +13,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
+from krohn.program.blocks import blanks
 from krohn.program.wording import in_a_command
-from krohn.source_kinds.blocks import TextsInBlocks, written_by
+from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.linear_systems import LinearSystems
 
 
@@ -143,11 +144,11 @@ def test_words_may_be_longer_than_the_texts_of_a_file(room: int) -> None:
     file = krohn.compile("Cyclic-DET5,5@3", room, block=8).file
     source = TextsInBlocks().of_file(file)
     words = np.random.default_rng(0).integers(5, size=(4, 100))
-    assert np.array_equal(written_by(file, source, words), source.written(words))
+    found = TextsInBlocks().texts(file, blanks(words, source.block).tolist())
+    assert found == source.written(words).tolist()
 
 
 def test_words_of_half_a_block_are_not_continued() -> None:
     file = krohn.compile("Cyclic-DET5,5@3", 3, block=8).file
-    source, words = TextsInBlocks().of_file(file), np.zeros((1, 9), np.int64)
     with pytest.raises(KrohnError, match="words of up to 3 letters"):
-        written_by(file, source, words)
+        TextsInBlocks().run(file, ["1" * 9])

@@ -11,10 +11,11 @@ import krohn
 from krohn.compiled_model import CompiledModel
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
+from krohn.program.blocks import BLANK
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.source_kinds.texts import decoded
+from krohn.source_kinds.written_texts import asked
 
 KIND = ChainsOfThought()
 KINDS = ("standard", "sparse", "linear")
@@ -32,7 +33,8 @@ def right(model: CompiledModel, prompts: IntArray) -> None:
     source = KIND.of_file(model.file)
     for batch in np.array_split(prompts, -(-len(prompts) // 512)):
         wanted = source.continued(batch)
-        assert np.array_equal(decoded(model.file, source, batch), wanted)
+        rows = [asked(text, batch.shape[1]) for text in wanted.tolist()]
+        assert KIND.texts(model.file, rows) == wanted.tolist()
 
 
 def increasing(word: list[int]) -> int:
@@ -65,9 +67,10 @@ def test_every_order_of_letters_has_its_longest_increasing_subsequence(
     model = proved(f"LIS{length}:most={most}", kind)
     source, words = KIND.of_file(model.file), patterns(length)
     end = np.full((len(words), 1), source.tokens.index("<sep>"))
-    texts = decoded(model.file, source, np.hstack([words, end]))
-    for word, token in zip(words.tolist(), texts[:, source.answer - 1], strict=True):
-        assert source.tokens[token] == str(increasing(word))
+    blank = np.full((len(words), len(source.steps)), BLANK)
+    texts = KIND.texts(model.file, np.hstack([words, end, blank]).tolist())
+    for word, text in zip(words.tolist(), texts, strict=True):
+        assert source.tokens[text[source.answer - 1]] == str(increasing(word))
 
 
 @pytest.mark.parametrize("boundary", [1, 2])
