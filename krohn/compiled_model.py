@@ -86,7 +86,7 @@ class CompiledModel:
     def write(
         self, prompts: str | Iterable[str | Sequence[str]]
     ) -> "Text | list[Text]":
-        """The text after each prompt, as `krohn.Model.write` says it."""
+        """The text that the open network writes after each prompt."""
         return self.model.write(prompts)
 
     @property

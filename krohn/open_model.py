@@ -94,7 +94,7 @@ class Model(base.Model):
         """
         if self.header["claim"].get("kind") == "generates":
             raise KrohnError(
-                "this network writes a text after a prompt: write(prompt) gives it with "
+                "this network writes a text after a prompt: .write(prompt) gives it with "
                 "its answer"
             )
         self._check_claimed(word)

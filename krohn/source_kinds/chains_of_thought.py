@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = ChainOfThought | DynamicProgram
 MOST_PROMPTS = 2**20
+Cell: TypeAlias = tuple[str, dict[str, int]]
+"""What the token of a step is called, and what it reads: where that stands, by name."""
 WRITTEN = "written"
 """Where a model file has the text of a dynamic program."""
 
@@ -178,16 +180,16 @@ class ChainsOfThought(TextKind[Source]):
         source = self.of_file(file)
         start, blank = len(source.prompt), [BLANK] * len(source.steps)
 
-        @cache
-        def called() -> Sequence[str]:
+        @cache  # reading the text takes longer than many prompts
+        def cells() -> list[Cell]:
             written = self.written(file)
-            return written.names if written else unnamed(source)
+            return _cells(source, written.names if written else unnamed(source))
 
         def row(words: Sequence[str]) -> Row:
             return [*prompt_of(source, words).tolist(), *blank]
 
         def told(row: Row, text: list[int]) -> Answers:
-            result = _told(source, called(), text)
+            result = _told(source, cells(), text)
             return Answers(result, range(start, len(text)))
 
         return Writer(source.tokens, row, told)
@@ -196,7 +198,8 @@ class ChainsOfThought(TextKind[Source]):
         """The same text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]
-        return _told(steps, _names(source) or unnamed(steps), text.tolist())
+        cells = _cells(steps, _names(source) or unnamed(steps))
+        return _told(steps, cells, text.tolist())
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
@@ -300,16 +303,29 @@ def unnamed(source: ChainOfThought) -> list[str]:
     return [f"place {t + 1}" for t in range(source.length)]
 
 
+def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
+    """The cells of all steps.
+
+    Args:
+        source: Whose steps.
+        called: What each token of a text is called.
+    """
+    start = len(source.prompt)
+    return [
+        (called[t], {called[r.place - 1]: r.place - 1 for r in step.reads if r.place})
+        for t, step in enumerate(source.steps, start)
+    ]
+
+
 def _told(
-    source: ChainOfThought, called: Sequence[str], text: Sequence[int]
+    source: ChainOfThought, cells: Sequence[Cell], text: Sequence[int]
 ) -> dict[str, Any]:
     """A whole text, token by token."""
     names, start = named_by(source.tokens, text), len(source.prompt)
-    steps = []
-    for t, step in enumerate(source.steps, start):
-        places = [read.place for read in step.reads if read.place]
-        reads = {called[p - 1]: names[p - 1] for p in places}
-        steps.append({"token": names[t], "is": called[t], "reads": reads})
+    steps = [
+        {"token": token, "is": name, "reads": {n: names[at] for n, at in reads.items()}}
+        for token, (name, reads) in zip(names[start:], cells, strict=True)
+    ]
     return {
         "prompt": names[:start],
         "text": names[start:],
