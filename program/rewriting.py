@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from krohn.program.domains import IntArray, joint
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
 
@@ -46,6 +46,54 @@ class Rule(NamedTuple):
     start: int
     stop: int
     writes: tuple[int | Computed, ...]
+
+
+def check_rule(rule: Rule, letters: Sequence[str], functions: Sequence[Table]) -> None:
+    """Refuse a rule that cannot be.
+
+    Args:
+        rule: The rule.
+        letters: The name of each letter.
+        functions: Those that it may ask.
+
+    Raises:
+        Refused: With what it does wrong; who calls says which rule it is.
+    """
+    size, end = len(rule.window), len(letters)
+    demand(0 < size <= MOST_WINDOW, "reads nothing, or too much")
+    demand(0 <= rule.start < rule.stop <= size, "replaces nothing")
+    demand(len(rule.writes) <= rule.stop - rule.start, "makes a line longer")
+    for place, read in enumerate(rule.window):
+        inner = 0 < place < size - 1 or rule.start <= place < rule.stop
+        demand(len(read) > 0, f"says that nothing can stand at place {place + 1}")
+        wrong = next((x for x in read if not 0 <= x < end + (not inner)), None)
+        name = END if wrong == end else repr(wrong)
+        demand(
+            wrong is None,
+            f"reads {name} at place {place + 1}, which is no letter; {END} may be the "
+            "first or the last place, and is not replaced",
+        )
+        ascending = list(read) == sorted(set(read))
+        demand(ascending, f"has the letters of place {place + 1} not in their order")
+    for written in rule.writes:
+        if isinstance(written, Computed):
+            _check_computed(rule, written, functions)
+        else:
+            demand(0 <= written < end, "writes what is no letter")
+
+
+def _check_computed(rule: Rule, written: Computed, functions: Sequence[Table]) -> None:
+    inside = 0 <= written.function < len(functions)
+    demand(inside, "asks a function that is not there")
+    function = functions[written.function]
+    demand(
+        len(written.places) == function.rows.shape[1] > 0
+        and all(0 <= place < len(rule.window) for place in written.places),
+        "asks a function of other places",
+    )
+    read = [np.array(rule.window[place]) for place in written.places]
+    known = function.place(list(joint(read).T)) >= 0
+    demand(known, "asks a function of letters that it does not know")
 
 
 @dataclass(frozen=True)
@@ -89,39 +137,10 @@ class Rewriting:
             inside = (function.values >= 0) & (function.values < self.end)
             demand(inside, "a function says what is no letter")
         for i, rule in enumerate(self.rules, 1):
-            self._check(f"rule {i}", rule)
-
-    def _check(self, what: str, rule: Rule) -> None:
-        size = len(rule.window)
-        demand(0 < size <= MOST_WINDOW, f"{what} reads nothing, or too much")
-        demand(0 <= rule.start < rule.stop <= size, f"{what} replaces nothing")
-        most = rule.stop - rule.start
-        demand(len(rule.writes) <= most, f"{what} makes a line longer")
-        for place, letters in enumerate(rule.window):
-            inner = 0 < place < size - 1 or rule.start <= place < rule.stop
-            allowed = range(self.end + (not inner))
-            demand(len(letters) > 0, f"{what}: nothing can stand at a place")
-            demand(set(letters) <= set(allowed), f"{what} reads what is no letter")
-            ascending = list(letters) == sorted(set(letters))
-            demand(ascending, f"{what}: letters of a place are not in their order")
-        for written in rule.writes:
-            if isinstance(written, Computed):
-                self._check_computed(what, rule, written)
-            else:
-                demand(0 <= written < self.end, f"{what} writes what is no letter")
-
-    def _check_computed(self, what: str, rule: Rule, written: Computed) -> None:
-        inside = 0 <= written.function < len(self.functions)
-        demand(inside, f"{what} asks a function that is not there")
-        function = self.functions[written.function]
-        demand(
-            len(written.places) == function.rows.shape[1] > 0
-            and all(0 <= place < len(rule.window) for place in written.places),
-            f"{what} asks a function of other places",
-        )
-        read = [np.array(rule.window[place]) for place in written.places]
-        known = function.place(list(joint(read).T)) >= 0
-        demand(known, f"{what} asks a function of letters that it does not know")
+            try:
+                check_rule(rule, self.letters, self.functions)
+            except Refused as reason:
+                raise Refused(f"rule {i} {reason}") from None
 
     @property
     def end(self) -> int:

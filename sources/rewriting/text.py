@@ -6,7 +6,7 @@ import numpy as np
 
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
-from krohn.program.rewriting import END, Computed, Rewriting, Rule
+from krohn.program.rewriting import END, Computed, Rewriting, Rule, check_rule
 
 USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
 ARROW, OPENING, CLOSING = "->", "[", "]"
@@ -94,14 +94,13 @@ class _Reading:
         whole = not marked or (read.count(OPENING), read.count(CLOSING)) == (1, 1)
         demand(whole, "what is replaced stands between one [ and one ]")
         names, window = zip(*map(self.place, items), strict=True) if items else ((), ())
-        self.rules.append(
-            Rule(
-                window,
-                start,
-                stop,
-                tuple(self.output(w, names, window) for w in written),
-            )
-        )
+        writes = tuple(self.output(w, names, window) for w in written)
+        rule = Rule(window, start, stop, writes)
+        try:
+            check_rule(rule, self.letters, self.functions)
+        except Refused as reason:
+            raise Refused(f"the rule {reason}") from None
+        self.rules.append(rule)
 
     def place(self, word: str) -> tuple[str, tuple[int, ...]]:
         """What may stand at a place, and how it is called: ``x:digit``, ``a|b|=``."""

@@ -67,14 +67,16 @@ def test_names_and_contexts_are_read() -> None:
     [
         ("rule a -> a", "line 1: a is no letter"),
         ("letters a\nrule a", "line 2: a rule is said as"),
-        ("letters a\nrule a -> a a", "makes a line longer"),
+        ("letters a\nrule a -> a a", "line 2: the rule makes a line longer"),
+        ("letters a\n\nrule a = a -> a", "line 3: the rule reads = at place 2, which"),
+        ("letters a\nrule [ a = ] -> a", "line 2: the rule reads = at place 2, which"),
         ("letters a\nfoo", "line 2: a line begins with"),
         ("letters a\nrule [ a -> a", "line 2: what is replaced"),
         ("letters a b\nrule x:a x:b -> x", "line 2: x is read twice"),
         ("letters a =", "line 1: a letter cannot be called ="),
         ("letters a\nlongest many", "line 2: longest takes one number"),
         ("letters a\nset a = a", "line 2: a is already something"),
-        ("letters a\nrule -> a", "reads nothing"),
+        ("letters a\nrule -> a", "line 2: the rule reads nothing"),
         ("", "a line has no letters"),
     ],
 )
