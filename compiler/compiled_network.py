@@ -32,11 +32,19 @@ class Tried:
         construction: The name of the construction.
         cost: Predicted sizes; None if there are none.
         reason: Why nothing could be shown.
+        dtype: The number format; empty where the reason holds in every one, or only one
+            was asked for.
     """
 
     construction: str
     cost: Cost | None
     reason: str
+    dtype: str = ""
+
+    @property
+    def called(self) -> str:
+        """The construction, and the format if that matters."""
+        return self.construction + (f" in {self.dtype}" if self.dtype else "")
 
 
 @dataclass(frozen=True)

@@ -5,3 +5,7 @@ from krohn.algebra.errors import KrohnError
 
 class CompileError(KrohnError):
     """A machine cannot be compiled as asked; the message says what would work."""
+
+
+class Unsuited(CompileError):
+    """A construction does not serve a source in any number format."""

@@ -3,7 +3,7 @@
 `krohn explain` and `krohn compile` both ask here, and so say the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ from krohn.compiled_model import model_file
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.construction_choice.planning import Planning
 from krohn.compiler.cost import Cost
-from krohn.compiler.errors import CompileError
+from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Observer
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
@@ -23,6 +23,9 @@ from krohn.verify.proof import Proof, prove
 
 Made = TypeVar("Made")
 Found = TypeVar("Found")
+BY_NEED = ("float32", "float64")
+"""The number formats that are tried where none is asked for: the first one in which a
+network is proved is taken."""
 
 
 class Way(NamedTuple, Generic[Made]):
@@ -32,11 +35,13 @@ class Way(NamedTuple, Generic[Made]):
         construction: How it is built.
         cost: What it will cost; None if that is not predicted.
         make: Makes it.
+        dtype: The number format; empty where only one is tried.
     """
 
     construction: str
     cost: Cost | None
     make: Callable[[], Made]
+    dtype: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ def reasons(tried: Iterable[Tried]) -> str:
     alike: dict[str, list[str]] = {}
     for t in tried:
         reason = t.reason.removeprefix(f"{t.construction} ")
-        alike.setdefault(reason, []).append(t.construction)
+        alike.setdefault(reason, []).append(t.called)
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
 
 
@@ -106,15 +111,35 @@ def choose(
         shown: What is shown of a network; raises CompileError or Refused if nothing is.
         wanted: Whether to try a way at all.
     """
-    tried = list[Tried]()
+    tried, unsuited = list[Tried](), set[str]()
     for way in ways:
+        if way.construction in unsuited:
+            continue
         if not wanted(way):
             return Choice(way, None, tuple(tried))
         try:
             return Choice(way, shown(way.make()), tuple(tried))
-        except (CompileError, Refused) as reason:
+        except Unsuited as reason:
+            unsuited.add(way.construction)
             tried.append(Tried(way.construction, way.cost, str(reason)))
+        except (CompileError, Refused) as reason:
+            tried.append(Tried(way.construction, way.cost, str(reason), way.dtype))
     return Choice(None, None, tuple(tried))
+
+
+def by_need(
+    formats: Sequence[str], ways: Callable[[str], Iterable[Way[Made]]]
+) -> Iterator[Way[Made]]:
+    """The ways in each of some number formats, the first format first.
+
+    Args:
+        formats: Their names, the narrowest first, as `BY_NEED`; or the one that is asked
+            for.
+        ways: The ways in a format, best first.
+    """
+    for dtype in formats:
+        for way in ways(dtype):
+            yield way._replace(dtype=dtype if len(formats) > 1 else "")
 
 
 class Proved(NamedTuple):

@@ -35,7 +35,7 @@ from krohn.option_rules import (
 )
 from krohn.option_values import format_name, whole
 from krohn.source_kinds import filtered, multiplied, named, written
-from krohn.source_kinds.base import How
+from krohn.source_kinds.base import How, SourceKind
 from krohn.source_kinds.linear_systems import as_system
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
@@ -82,7 +82,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             words of every length; or ``"ssm"``, a diagonal state space model, for words
             of every length or up to one (docs/state-space-models.md).
         dtype: The number format it is stored and run in, by name or as a dtype of torch or
-            numpy; float32 if none is given, and float64 for linear systems.
+            numpy. If none is given, float32; for linear systems float64; for hidden
+            Markov models the first of these two in which a network is proved.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
@@ -122,10 +123,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         other = written(told_of, block)
     elif other is None and construction in AS_MATRICES:
         other = AS_MATRICES[construction](machine_of(machine))
-    how = How(construction, arch, attention, within)
-    if dtype is None:
-        dtype = other[0].format(how) if other else "float32"
-    dtype = format_name(dtype)
+    formats = formats_of(dtype, other[0] if other else None)
+    how, dtype = How(construction, arch, attention, within, formats), formats[0]
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other
@@ -203,6 +202,21 @@ def _check_one_of(option: str, value: object, known: Collection[str]) -> None:
         raise CompileError(
             f"{option} takes {' or '.join(known)}, not {value!r}{near(str(value), known)}"
         )
+
+
+def formats_of(dtype: object, kind: SourceKind[Any] | None) -> tuple[str, ...]:
+    """The number formats to try, by name: that which is asked for, or those of a kind.
+
+    Args:
+        dtype: The name or the dtype of torch or numpy; None if none is asked for.
+        kind: Of the source; None of a machine.
+
+    Raises:
+        KrohnError: If there is no such format.
+    """
+    if dtype is not None:
+        return (format_name(dtype),)
+    return ("float32",) if kind is None else kind.formats
 
 
 def precision_of(dtype: object) -> Precision:

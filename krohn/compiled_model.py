@@ -156,6 +156,7 @@ def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
     return [
         {
             "construction": each.construction,
+            "dtype": each.dtype or None,
             **{size: getattr(each.cost, size, None) for size in sizes},
             "reason": each.reason,
         }

@@ -14,7 +14,7 @@ from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
 from krohn.candidates import construction_table
 from krohn.certification import MachineClaim, Way, choose, planned, proof_steps
-from krohn.compilation import length_given, options_of
+from krohn.compilation import formats_of, length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.compiled_network import stated
 from krohn.compiler.construction_choice.known_constructions import depth_grows
@@ -60,7 +60,8 @@ def explain(
         source: Anything that `krohn.automaton` takes, as what `krohn.compile` returns; or
             another source, or its name.
         length: T; 128 if nothing is said, and the length of a compiled model.
-        dtype: The number format of the networks; float32 if nothing is said.
+        dtype: The number format of the networks; if nothing is said, that of
+            `krohn.compile`.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         minimise: What constructions are ordered by: a key of
@@ -102,10 +103,8 @@ def explain(
         other = written(other[1] if other else machine_of(source, start), block)
     if other is not None:
         refuse_others(given_of(explain, values), other[0].takes, other[0].called)
-        how = How(within=within)
-        form = options_of(
-            other[0].format(how) if dtype is None else dtype, strict, activation
-        )
+        how = How(within=within, formats=formats_of(dtype, other[0]))
+        form = options_of(how.formats[0], strict, activation)
         facts = other[0].explain(other[1], length, form, how)
         # An error within which a network is right is one that the checker has shown.
         return facts if other[0].claim == "within" else {**facts, "proved": None}

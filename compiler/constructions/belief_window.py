@@ -5,33 +5,21 @@ from dataclasses import replace
 import numpy as np
 
 from krohn.compiler.compiled_network import CompiledNetwork, compile_program
-from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import vectors_of
 from krohn.compiler.pipeline import Options
 from krohn.program import Map, Operation, Program, Row, Shift, Table, Token, Vectors
 from krohn.program.domains import joint
-from krohn.program.errors import Refused
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.contexts import Contexts, contexts
+from krohn.sources.hidden_markov.contexts import Contexts
 
 NAME = "window"
 SUMMARY = "look at the last letters side by side; a unit for each context says its law"
 
 
 def network(
-    model: HiddenMarkovModel, length: int, options: Options, error: float
+    model: HiddenMarkovModel, found: Contexts, length: int, options: Options
 ) -> CompiledNetwork:
-    """The network whose contexts leave at most an error; its own is not counted.
-
-    Raises:
-        CompileError: If there are too many contexts.
-    """
-    try:
-        found = contexts(model, error)
-    except Refused as reason:
-        raise CompileError(
-            f"{model.name} does not forget fast enough: {reason}"
-        ) from None
+    """The network that says the law of the context of each word."""
     laws = vectors_of(found.laws, options.precision)
     program = window(model, found, laws, length)
     return replace(compile_program(program, options), construction=NAME)

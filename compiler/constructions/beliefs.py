@@ -11,7 +11,7 @@ from krohn.compiler.bounds import Bound, Steps
 from krohn.compiler.compiled_network import CompiledNetwork, realise
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.constructions import context_scan
-from krohn.compiler.errors import CompileError
+from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.output_programs import spoken, vectors_of
 from krohn.compiler.pipeline import Options
 from krohn.compiler.rnn import speaking
@@ -84,7 +84,7 @@ def recurrent(model: HiddenMarkovModel, options: Options) -> CompiledNetwork:
 def _few(model: HiddenMarkovModel) -> Beliefs:
     found = reachable(model, MOST_BELIEFS)
     if found is None:
-        raise CompileError(
+        raise Unsuited(
             f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
             "some of too many digits"
         )

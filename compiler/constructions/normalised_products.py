@@ -6,7 +6,7 @@ The matrices of windows that double are multiplied, and made to have mass 1 in e
 import numpy as np
 
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
+from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.normalisation import normalised_scale
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import describe, lower
@@ -98,7 +98,7 @@ def network(
     zeros = np.argwhere(model.operators <= 0)
     if len(zeros):
         letter, after, before = zeros[0]
-        raise CompileError(
+        raise Unsuited(
             f"{NAME} needs positive operators: in {model.name} letter "
             f"{model.letters[letter]!r} never leads from state {model.states[before]!r} "
             f"to {model.states[after]!r}"
@@ -106,12 +106,12 @@ def network(
     levels, size = (length - 1).bit_length(), model.size
     numbers = levels * 8 * size**3 * (2 * size**2 + 16)
     if numbers > MOST_NUMBERS:
-        raise CompileError(
+        raise Unsuited(
             f"{NAME} needs a network of about {numbers:,} numbers for the {size} states "
             f"of {model.name} and {length} letters; more than {MOST_NUMBERS:,} are not made"
         )
     if options.strict:
-        raise CompileError(
+        raise Unsuited(
             f"{NAME} needs two hidden layers in an MLP, and the strict form has one; "
             "leave it out"
         )

@@ -41,7 +41,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         f"  depth {result['depth']}, {count(result['layers'], 'layer')}, width "
         f"{result['d_model']}, heads {result['heads']}, MLP {result['mlp_width']}, "
         f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
-        f"{result['dtype']}"
+        f"{result['dtype']}{_why(result)}"
     )
     if "random" in result:
         told = result["random"]
@@ -57,6 +57,13 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def _why(result: dict[str, Any]) -> str:
+    """Why a number format was taken, if a narrower one was tried."""
+    narrower = dict.fromkeys(row["dtype"] for row in result["tried"])
+    names = [name for name in narrower if name not in (None, result["dtype"])]
+    return f", as nothing is proved in {' or '.join(names)}" if names else ""
 
 
 def _all_there(file: "ModelFile") -> bool:

@@ -58,6 +58,7 @@ def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
                 f" (depth {row['depth']}, {count(row['layers'], 'layer')}, "
                 f"{row['parameters']:,} parameters)"
             )
+        form = f" in {row['dtype']}" if row["dtype"] else ""
         out.print(
-            f"{indent}Tried before: {row['construction']}{sizes}: {row['reason']}"
+            f"{indent}Tried before: {row['construction']}{form}{sizes}: {row['reason']}"
         )

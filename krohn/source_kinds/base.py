@@ -36,6 +36,7 @@ from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS
 from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
@@ -65,12 +66,15 @@ class How(NamedTuple):
         arch: ``"transformer"`` or ``"rnn"``.
         attention: How heads weigh positions, of a chain of thought; None for the usual.
         within: The error that a belief may have; None if nothing is said of it.
+        formats: Names of the number formats to try, the first one first; none if it is
+            the one of the options.
     """
 
     construction: str = "auto"
     arch: str = "transformer"
     attention: str | None = None
     within: float | None = None
+    formats: tuple[str, ...] = ()
 
     def made(self, known: Mapping[str, str]) -> str:
         """The construction of the architecture.
@@ -205,7 +209,8 @@ class SourceKind(ABC, Generic[S]):
         takes: The options of `krohn.compile` beside length and format that matter.
         asks: The options of `krohn verify` beside those of every kind.
         ran: What is run through its networks.
-        dtype: The number format where none is asked for.
+        formats: The number formats where none is asked for: one, or those that are tried
+            in turn.
     """
 
     wire: ClassVar[str]
@@ -214,11 +219,7 @@ class SourceKind(ABC, Generic[S]):
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
-    dtype: ClassVar[str] = "float32"
-
-    def format(self, how: How = USUAL) -> str:
-        """The number format where none is asked for."""
-        return self.dtype
+    formats: ClassVar[tuple[str, ...]] = ("float32",)
 
     @property
     def called(self) -> str:
@@ -325,7 +326,8 @@ class SourceKind(ABC, Generic[S]):
         """
         began = time.monotonic()
         built, claim = self.build(source, length, options, how)
-        precision, name = options.precision, built.construction
+        precision = PRECISIONS[built.network.architecture["dtype"]]
+        options, name = replace(options, precision=precision), built.construction
         file, proof = self.file(source, built, claim, options), None
         if proved:
             proof = prove(file, None, progress)

@@ -1,7 +1,7 @@
 """Hidden Markov models in the commands: networks that say the belief after each letter."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.certification import Made, Way, choose, reasons
+from krohn.certification import BY_NEED, Made, Way, by_need, choose, reasons
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import rows_of
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import belief_window, beliefs, normalised_products
-from krohn.compiler.errors import CompileError
+from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
+from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
@@ -35,6 +35,7 @@ from krohn.source_kinds.base import (
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
+from krohn.sources.hidden_markov.contexts import contexts
 from krohn.verify.checker.hidden_markov import Established
 from krohn.verify.checker.linear_system import Established as Products
 from krohn.verify.proof import shown_of
@@ -49,6 +50,8 @@ EXPLAINED, TRIES, SAMPLED = 128, 4, 2000
 long words are that are run through a network that is for all lengths."""
 LIKELY, SMALL = 8, 5e-5
 """How many entries of a law are printed, and the least of these."""
+SLIGHT = 1e-3
+"""An error for which no wider format is tried where none is asked for."""
 Compiled = tuple[CompiledNetwork, dict[str, Any]]
 
 
@@ -59,15 +62,10 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"
+    formats = BY_NEED
     takes = frozenset(
         {"strict", "activation", "positions", "construction", "within", "arch"}
     )
-
-    def format(self, how: How = USUAL) -> str:
-        """float64 for a network of real numbers; a window asks for less."""
-        real = ("auto", normalised_products.NAME)
-        exact = how.within is not None or how.arch != "transformer"
-        return self.dtype if exact or how.construction not in real else "float64"
 
     def named(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
@@ -86,55 +84,55 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         how: How = USUAL,
     ) -> Compiled:
         """The network of the first construction that serves, and its error."""
+        known = self._constructions(length, how)
+        formats = how.formats or (options.precision.name,)
+
+        def ways(dtype: str) -> Iterator[Way[Compiled]]:
+            form = replace(options, precision=PRECISIONS[dtype])
+            widest = dtype == formats[-1]
+            asked = Asked(self, source, length, form, how.within, widest)
+            for name, construction in known.items():
+                yield Way(name, None, partial(construction, asked))
+
+        choice = choose(by_need(formats, ways), _as_it_is)
+        if choice.found is None:
+            said = f"{source.name} has no network: {reasons(choice.tried)}"
+            wider = "" if "float64" in formats else "; try --dtype float64"
+            raise CompileError(said + wider)
+        built, claim = choice.found
+        return replace(built, tried=(*choice.tried, *built.tried)), claim
+
+    def _constructions(
+        self, length: int | None, how: How
+    ) -> "dict[str, Callable[[Asked], Compiled]]":
+        """Those to try, by the order in which they are tried.
+
+        Raises:
+            CompileError: If an option excludes all.
+        """
+        if how.within is not None and not 0 < how.within < 1:
+            raise CompileError(f"--within is between 0 and 1, not {how.within}")
         if how.arch != "transformer":
-            return self._recurrent(source, length, options, how)
+            how.made({"rnn": beliefs.NAME})
+            if length is not None:
+                raise CompileError(
+                    "-T is for Transformers; an RNN of finitely many beliefs is for words "
+                    "of every length"
+                )
+            return {beliefs.NAME: _recurrent}
         if length is None or length < 1:
             raise CompileError(
                 "a Transformer of a hidden Markov model needs the longest length it is for "
                 "(-T)"
             )
-        if how.within is not None and not 0 < how.within < 1:
-            raise CompileError(f"--within is between 0 and 1, not {how.within}")
-        asked = Asked(self, source, length, options, how.within)
-        if how.construction in CONSTRUCTIONS:
-            return CONSTRUCTIONS[how.construction](asked)
-        if how.construction != "auto":
+        if how.construction == "auto":
+            return CONSTRUCTIONS
+        if how.construction not in CONSTRUCTIONS:
             known = " or ".join(["auto", *CONSTRUCTIONS])
             raise CompileError(
                 f"--construction takes {known}, not {how.construction!r}"
             )
-        ways = (
-            Way(name, None, partial(construction, asked))
-            for name, construction in CONSTRUCTIONS.items()
-        )
-        choice = choose(ways, _as_it_is)
-        if choice.found is None:
-            raise CompileError(f"{source.name} has no network: {reasons(choice.tried)}")
-        built, claim = choice.found
-        return replace(built, tried=(*choice.tried, *built.tried)), claim
-
-    def _recurrent(
-        self,
-        source: HiddenMarkovModel,
-        length: int | None,
-        options: Options,
-        how: How,
-    ) -> Compiled:
-        """The RNN of finitely many beliefs, for words of every length."""
-        how.made({"rnn": beliefs.NAME})
-        if length is not None:
-            raise CompileError(
-                "-T is for Transformers; an RNN of finitely many beliefs is for words of "
-                "every length"
-            )
-        built = beliefs.recurrent(source, options)
-        try:
-            claim = self.proved(source, built, {"length": None}, options)
-        except Refused as reason:
-            raise CompileError(f"the RNN cannot be proved: {reason}") from None
-        if how.within is not None and claim["error"] > how.within:
-            raise CompileError(f"the belief is off by {claim['error']:.2g}")
-        return built, claim
+        return {how.construction: CONSTRUCTIONS[how.construction]}
 
     def explain(
         self,
@@ -171,7 +169,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             "tried": rows_of(built.tried),
             "construction": built.construction,
             **(sizes(built.cost) if built.cost else sizes_of(built.network)),
-            "dtype": options.precision.name,
+            "dtype": built.network.architecture["dtype"],
         }
 
     def draw(self, source: HiddenMarkovModel) -> "Figure":
@@ -238,16 +236,24 @@ class Asked:
     Attributes:
         kind: The kind of the source.
         source: The model.
-        length: T.
+        length: T; None for words of every length.
         options: How to lower it.
         within: The error that it may have; None if nothing is said of it.
+        widest: Whether no wider format is tried.
     """
 
     kind: HiddenMarkovModels
     source: HiddenMarkovModel
-    length: int
+    length: int | None
     options: Options
     within: float | None
+    widest: bool
+
+    @property
+    def longest(self) -> int:
+        """T of a Transformer."""
+        assert self.length is not None
+        return self.length
 
     def shown(self, built: CompiledNetwork) -> Established | Products:
         """What the checker shows of a network.
@@ -261,6 +267,21 @@ class Asked:
         assert isinstance(found, Established | Products)
         return found
 
+    def accepted(self, error: float) -> None:
+        """Nothing, if an error is one that a belief may have.
+
+        Raises:
+            CompileError: If it is larger.
+        """
+        if self.within is not None:
+            if error > self.within:
+                raise CompileError(f"it is off by {error:.2g}")
+        elif error > SLIGHT and not self.widest:
+            raise CompileError(
+                f"it is off by {error:.2g}; where no --within is given, a wider format is "
+                f"taken from {SLIGHT:g} on"
+            )
+
     def near_enough(self, built: CompiledNetwork) -> Compiled:
         """The network with its claim.
 
@@ -269,8 +290,7 @@ class Asked:
             CompileError: If its error is larger than it may be.
         """
         shown = self.shown(built)
-        if self.within is not None and shown.error * MARGIN > self.within:
-            raise CompileError(f"it is off by {shown.error:.2g}")
+        self.accepted(shown.error * MARGIN)
         return self.claimed(built, shown)
 
     def claimed(
@@ -293,46 +313,64 @@ def _beliefs(asked: Asked) -> Compiled:
     Raises:
         CompileError: If there is none, or its error is larger than it may be.
     """
-    networks = beliefs.networks(asked.source, asked.length, asked.options)
+    networks = beliefs.networks(asked.source, asked.longest, asked.options)
     ways = (Way(b.construction, b.cost, partial(_as_it_is, b)) for b in networks)
     choice = choose(ways, asked.near_enough)
     if choice.found is None:
-        name = asked.options.precision.name
-        raise CompileError(f"no network is proved in {name} ({reasons(choice.tried)})")
+        raise CompileError(f"no network is proved ({reasons(choice.tried)})")
     built, claim = choice.found
     return replace(built, tried=choice.tried), claim
 
 
-def _window(asked: Asked) -> Compiled:
-    """A window that leaves so much of the error as the network needs.
+def _recurrent(asked: Asked) -> Compiled:
+    """The RNN of finitely many beliefs, for words of every length.
 
     Raises:
-        CompileError: If there are too many contexts, or the format is too coarse.
+        CompileError: If there are too many beliefs, or its error is larger than it may be.
+        Refused: If it cannot be proved.
+    """
+    built = beliefs.recurrent(asked.source, asked.options)
+    claim = asked.kind.proved(asked.source, built, {"length": None}, asked.options)
+    asked.accepted(claim["error"])
+    return built, claim
+
+
+def _window(asked: Asked) -> Compiled:
+    """A window whose contexts leave so much of the error as the network needs.
+
+    Raises:
+        CompileError: If there are too many contexts, or the format is too coarse; with the
+            least error that was reached.
+        Refused: If nothing is proved of one.
     """
     within = asked.within
     if within is None:
-        raise CompileError(
+        raise Unsuited(
             "the last letters decide the belief nearly; say how nearly to krohn compile, "
             "as --within 0.01"
         )
-    target = within
+    target, reached = within, dict[float, str]()
     for _ in range(TRIES):
-        built = belief_window.network(asked.source, asked.length, asked.options, target)
-        try:
-            shown = asked.shown(built)
-        except Refused as reason:
-            raise CompileError(f"a window cannot be proved: {reason}") from None
+        found = contexts(asked.source, target)
+        if found.error > within:
+            raise Unsuited(
+                f"{asked.source.name} does not forget fast enough: {found.told} still "
+                f"leave an error of {found.error:.2g}"
+            )
+        built = belief_window.network(asked.source, found, asked.longest, asked.options)
+        shown = asked.shown(built)
         assert isinstance(shown, Established)
-        rounded = shown.error - shown.model
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
-        if rounded >= within:
+        rounded = shown.error - found.error
+        reached[shown.error] = (
+            f"the nearest window is off by {shown.error:.3g}: its {found.told} leave "
+            f"{found.error:.3g}, and roundings {rounded:.2g}"
+        )
+        if rounded >= within or found.error > target:
             break
         target *= 0.95 * within / shown.error
-    raise CompileError(
-        f"the best window in {asked.options.precision.name} is off by "
-        f"{shown.error:.2g}, {rounded:.2g} of it beside the contexts; try --dtype float64"
-    )
+    raise CompileError(reached[min(reached)])
 
 
 def _normalised(asked: Asked) -> Compiled:
@@ -340,17 +378,11 @@ def _normalised(asked: Asked) -> Compiled:
 
     Raises:
         CompileError: If an operator has an entry 0, or the error is larger than it may be.
+        Refused: If nothing is proved of them.
     """
-    name = asked.options.precision.name
-    wider = "" if name == "float64" else "; try --dtype float64"
-    built = normalised_products.network(asked.source, asked.length, asked.options)
-    try:
-        shown = asked.shown(built)
-    except Refused as reason:
-        raise CompileError(f"nothing is proved in {name}: {reason}{wider}") from None
-    if asked.within is not None and shown.error * MARGIN > asked.within:
-        raise CompileError(f"the belief is off by {shown.error:.2g} in {name}{wider}")
-    return asked.claimed(built, shown)
+    return asked.near_enough(
+        normalised_products.network(asked.source, asked.longest, asked.options)
+    )
 
 
 CONSTRUCTIONS: dict[str, Callable[[Asked], Compiled]] = {

@@ -38,7 +38,7 @@ class InContexts(ReadableKind[InContext]):
     source = InContext
     claim = "within"
     takes = frozenset()
-    dtype = "float64"
+    formats = ("float64",)
 
     def named(self, text: str) -> InContext | None:
         """The source of a name such as ``InContext3,2:steps=8``."""

@@ -51,7 +51,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
     source = LinearSystem
     claim = "within"
     takes = frozenset({"strict", "positions", "construction", "arch"})
-    dtype = "float64"
+    formats = ("float64",)
 
     def named(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is of none, or of one that is a machine."""

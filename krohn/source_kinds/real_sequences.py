@@ -78,7 +78,7 @@ class RealSequences(ReadableKind[S]):
     """Sources that read ``(t, d)`` real numbers and say ``(t, o)``."""
 
     claim = "within"
-    dtype = "float64"
+    formats = ("float64",)
     takes = frozenset({"within"})
     ran = "inputs"
 

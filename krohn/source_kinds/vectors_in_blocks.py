@@ -34,7 +34,7 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
     source = VectorsInBlocks
     claim = "within"
     takes = frozenset({"strict", "positions", "block"})
-    dtype = "float64"
+    formats = ("float64",)
 
     def named(self, text: str) -> VectorsInBlocks | None:
         """None has a name: a system is given with the letters of a block (--block)."""

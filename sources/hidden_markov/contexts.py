@@ -7,7 +7,6 @@ from math import inf
 import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import demand
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_BEFORE, MOST_COLUMNS = 10, 1024
@@ -33,6 +32,11 @@ class Contexts:
     laws: FloatArray
     error: float
 
+    @property
+    def told(self) -> str:
+        """How many there are, and how long."""
+        return f"{len(self.laws)} contexts of up to {self.width} letters"
+
 
 @dataclass(order=True)
 class _Node:
@@ -52,8 +56,7 @@ class _Node:
 def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
     """Contexts that say the belief within an error: the least certain grow first.
 
-    Raises:
-        Refused: If there are too many; with how many, and the error that these have.
+    They stop growing where there are too many; then their own error is larger.
     """
     size = len(model.letters)
     leaves: dict[tuple[int, ...], FloatArray] = {}
@@ -61,14 +64,11 @@ def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
     todo = [_Node(-inf, (), np.eye(model.size))]
     inner = list[tuple[int, ...]]()
     while todo and (-todo[0].key > error or not inner):
-        node = heapq.heappop(todo)
-        width, count = len(node.word) + 1, len(leaves) + len(todo)
+        width, count = len(todo[0].word) + 1, len(leaves) + len(todo)
         few = (size + 1) ** width <= MOST_WINDOWS and count < MOST_CONTEXTS
-        demand(
-            few,
-            f"{count} contexts of up to {width - 1} letters still leave an error of "
-            f"{-node.key:.2g}",
-        )
+        if inner and not few:
+            break
+        node = heapq.heappop(todo)
         inner.append(node.word)
         leaves |= _first(model, node)
         for letter in range(size):

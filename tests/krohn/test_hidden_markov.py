@@ -1,5 +1,6 @@
 """Hidden Markov models through the commands and the public face."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -152,3 +153,51 @@ def test_within_means_nothing_to_a_machine() -> None:
         krohn.compile("FlipFlop", 8, within=0.1)
     with pytest.raises(KrohnError, match="within= means nothing to a linear system"):
         krohn.compile("MatMul2,2@1", 8, within=0.1)
+
+
+def test_a_format_is_taken_by_need(call: Call, tmp_path: Path) -> None:
+    """float32 where it serves; else float64, and the reason is said by both commands."""
+    path = tmp_path / "m.safetensors"
+    code, told = call("compile", "Mess3", "-T", 64, "--within", 0.01, "-o", path)
+    assert (code, told["verdict"], told["dtype"]) == (0, "verified", "float64")
+    assert told["error"] < 1e-5
+    failed = [(row["construction"], row["dtype"]) for row in told["tried"]]
+    # What fails in every format is tried once.
+    assert failed == [
+        ("beliefs", None),
+        ("window", None),
+        ("normalised-products", "float32"),
+    ]
+    assert krohn.explain("Mess3", 64, within=0.01)["dtype"] == "float64"
+    assert krohn.compile("Mess3", 64).claim.digest == told["digest"]
+    assert krohn.compile(golden(), 64).summary()["dtype"] == "float32"
+
+
+def test_a_format_that_is_asked_for_is_no_other() -> None:
+    with pytest.raises(KrohnError, match="try dtype='float64'"):
+        krohn.compile("Mess3", 8, within=0.01, dtype="float32")
+    model = krohn.compile("RanHMM3,3@3", 8, within=0.05, dtype="float64")
+    assert model.summary()["dtype"] == "float64"
+
+
+def test_a_narrow_format_serves_where_its_error_is_slight() -> None:
+    """No --within: products in float32 are off by a hundredth, those in float64 are not."""
+    model = krohn.compile("RanHMM3,3@3", 8)
+    assert model.summary()["dtype"] == "float64"
+    (row,) = (row for row in model.summary()["tried"] if row["dtype"])
+    assert "a wider format is taken from 0.001 on" in row["reason"]
+
+
+def test_a_refused_window_says_what_was_reached() -> None:
+    """Its contexts and the roundings apart; the target of the contexts is no secret."""
+    with pytest.raises(KrohnError) as said:
+        krohn.compile("RanHMM5,5@3", 120, "window", within=2e-3, dtype="bfloat16")
+    found = re.search(
+        r"off by (\S+): its \d+ contexts of up to \d+ letters leave (\S+), "
+        r"and roundings (\S+);",
+        str(said.value),
+    )
+    assert found is not None
+    error, model, rounded = map(float, found.groups())
+    assert error == pytest.approx(model + rounded, rel=0.05)
+    assert model < 2e-3 < error
