@@ -64,7 +64,7 @@ def sticky() -> HiddenMarkovModel:
     """
     step = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=0)
     say = 0.075 + 0.775 * np.eye(3)[:, np.arange(4) % 3]
-    return HiddenMarkovModel.of("sticky", step, say, np.full(4, 0.25))
+    return HiddenMarkovModel.of("sticky", step, say, before=np.full(4, 0.25))
 
 
 def parts() -> None:

@@ -154,14 +154,14 @@ def random_model(
     say = random.dirichlet(np.ones(letters), size=states).T
     say = least + (1 - letters * least) * say
     start = np.eye(states)[0]
-    return HiddenMarkovModel.of(f"least {least}", step, say, start)
+    return HiddenMarkovModel.of(f"least {least}", step, say, before=start)
 
 
 def unlikely_model() -> HiddenMarkovModel:
     """Both states say the first letter about one time in 100."""
     step = [[0.9, 0.2], [0.1, 0.8]]
     say = [[0.01, 0.012], [0.99, 0.988]]
-    return HiddenMarkovModel.of("unlikely", step, say, [1.0, 0.0])
+    return HiddenMarkovModel.of("unlikely", step, say, before=[1.0, 0.0])
 
 
 def main() -> None:

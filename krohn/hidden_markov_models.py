@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
-from krohn.machines import read
+from krohn.machines import machine_of
 from krohn.program.errors import Refused
 from krohn.program.exact_numbers import real_array
 from krohn.source_kinds import named
@@ -18,18 +18,25 @@ from krohn.sources.posterior_heads import PosteriorHead
 from krohn.sources.posterior_heads.families import gaussian, of_model
 
 
-def hidden_markov(source: str | Path) -> HiddenMarkovModel:
-    """The hidden Markov model of a name or a file.
+def hidden_markov(source: object) -> HiddenMarkovModel:
+    """The hidden Markov model of a name, a file, arrays, or a fitted object of hmmlearn.
 
     A linear system whose letters are stochastic, and every machine, is one whose letters
     are chosen.
 
+    Args:
+        source: A name; a file (docs/hidden-markov.md says which); a dict of the arrays
+            ``startprob``, ``transmat`` and ``emissionprob``, whose rows are laws; an object
+            that holds them as ``startprob_`` and so on; or a machine. In arrays the first
+            letter is said by a state of the law startprob; in Krohn's JSON and in
+            ``.pomdp`` files the start is the law before the first step.
+
     Raises:
-        KrohnError: If there is none of this name, or the file states none.
+        KrohnError: If there is none of this name, or the source states none.
     """
-    other = named(str(source))
+    other = named(source)
     if other is None:
-        return as_model(read(source))
+        return as_model(machine_of(source))
     found = other[1]
     try:
         if isinstance(found, LinearSystem):

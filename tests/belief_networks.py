@@ -31,7 +31,7 @@ def mixing(states: int, letters: int, seed: int, zeros: bool = False) -> Any:
         say[random.integers(letters, size=states), range(states)] += 0.5
     start = np.eye(states)[0]
     return HiddenMarkovModel.of(
-        "random", step / step.sum(axis=0), say / say.sum(axis=0), start
+        "random", step / step.sum(axis=0), say / say.sum(axis=0), before=start
     )
 
 

@@ -30,7 +30,7 @@ def positive(
     if seed % 3 == 0:
         start = np.eye(states)[seed % states]
     name, laws = f"model {seed}", (step / step.sum(axis=0), say / say.sum(axis=0))
-    return HiddenMarkovModel.of(name, *laws, start / start.sum())
+    return HiddenMarkovModel.of(name, *laws, before=start / start.sum())
 
 
 def built(

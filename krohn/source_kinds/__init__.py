@@ -58,8 +58,9 @@ def named(source: object) -> tuple[SourceKind[Any], Any] | None:
     if isinstance(source, counting.CountingProgram):
         source = counting.function(source)
     for kind in KINDS.values():
-        found = kind.named(source) if isinstance(source, str) else source
-        if found is not None and (isinstance(source, str) or kind.owns(source)):
+        text = isinstance(source, str)
+        found = kind.named(str(source)) if text else kind.taken(source)
+        if found is not None:
             return kind, found
     return None
 

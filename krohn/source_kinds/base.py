@@ -240,6 +240,14 @@ class SourceKind(ABC, Generic[S]):
         """Whether a source is of this kind."""
         return isinstance(source, self.source)
 
+    def taken(self, source: Any) -> S | None:
+        """The source that an object of Python is; None if it is none of this kind.
+
+        Raises:
+            KrohnError: If it is damaged.
+        """
+        return source if self.owns(source) else None
+
     @abstractmethod
     def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
         """As a model file for a length states it."""

@@ -76,6 +76,13 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         except Refused as reason:
             raise KrohnError(str(reason)) from None
 
+    def taken(self, source: Any) -> HiddenMarkovModel | None:
+        """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
+        try:
+            return source if self.owns(source) else files.arrays.given(source)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
     def build(
         self,
         source: HiddenMarkovModel,

@@ -64,7 +64,9 @@ class Decompiled:
         start = _law(start[:, None])[:, 0]
         near = np.abs(self.transitions @ start - self.prior) <= 1e-6
         demand(near, "no law of the state before the first leads to the prior")
-        return HiddenMarkovModel.of(name, self.transitions, self.emissions, start)
+        return HiddenMarkovModel.of(
+            name, self.transitions, self.emissions, before=start
+        )
 
 
 def decompiled(

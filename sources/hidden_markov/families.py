@@ -73,7 +73,7 @@ def random_model(name: str, states: int, letters: int, seed: int) -> HiddenMarko
     transitions = np.array([_law(states, random) for _ in range(states)]).T
     emissions = np.array([_law(letters, random) for _ in range(states)]).T
     start = np.eye(states)[0]
-    return HiddenMarkovModel.of(name, transitions, emissions, start)
+    return HiddenMarkovModel.of(name, transitions, emissions, before=start)
 
 
 def _law(size: int, random: Random) -> list[float]:

@@ -20,9 +20,6 @@ from krohn.program.errors import demand
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 from krohn.sources.linear_systems import LinearSystem
 
-BEFORE = "start"
-"""The state before the first letter of a model that says a letter in each state."""
-
 
 def driven(system: LinearSystem) -> HiddenMarkovModel:
     """A linear system whose letters are stochastic: letters are chosen, and say nothing.
@@ -76,7 +73,8 @@ def paper_form(model: HiddenMarkovModel) -> HiddenMarkovModel:
 
     P((s', o') | (s, o)) = Pr(s' | s, o) · Pr(o' | s'), which is P_o[s', s] / m for m
     uniform actions. The first pair says its letter at once. Since operators say letters
-    after a step, there is one more state, `BEFORE`, that nothing leads to.
+    after a step, there is one more state,
+    `krohn.sources.hidden_markov.model.BEFORE`, that nothing leads to.
 
     Raises:
         Refused: If a state cannot say a letter: its pair would lead nowhere.
@@ -90,51 +88,18 @@ def paper_form(model: HiddenMarkovModel) -> HiddenMarkovModel:
     transitions = onward.transpose(1, 0, 3, 2).reshape(size, size)
     emissions = np.tile(np.eye(letters), states)
     first = (likely * model.start).T.ravel()
-    return said_at_once(
+    return HiddenMarkovModel.of(
         f"{model.name} (paper)",
         transitions,
         emissions,
-        first,
-        _pairs(model),
-        model.letters,
+        first=first,
+        states=_pairs(model),
+        letters=model.letters,
     )
 
 
 def _pairs(model: HiddenMarkovModel) -> tuple[str, ...]:
     return tuple(f"{s},{o}" for s in model.states for o in model.letters)
-
-
-def said_at_once(
-    name: str,
-    transitions: FloatArray,
-    emissions: FloatArray,
-    start: FloatArray,
-    states: Iterable[str],
-    letters: Iterable[str],
-) -> HiddenMarkovModel:
-    """A model whose start state says the first letter, as most software has it.
-
-    The state `BEFORE` is added in front, from which the first step leads to a state of
-    the law ``start``. So beliefs are what a filter of that software holds.
-
-    Args:
-        name: What it is called.
-        transitions: ``(n, n)``: P[s', s].
-        emissions: ``(m, n)``: O[o, s].
-        start: ``(n,)``: the law of the state that says the first letter.
-        states: Their names.
-        letters: Their names.
-
-    Raises:
-        Refused: If these are no probabilities, or a state has the name of `BEFORE`.
-    """
-    size = len(start)
-    onward = np.zeros((size + 1, size + 1))
-    onward[:size, :size], onward[:size, size] = transitions, start
-    said = np.column_stack([emissions, np.full(len(emissions), 1 / len(emissions))])
-    first = np.eye(size + 1)[size]
-    names = (*states, BEFORE)
-    return HiddenMarkovModel.of(name, onward, said, first, names, letters)
 
 
 def unifilar(

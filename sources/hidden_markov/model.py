@@ -14,6 +14,8 @@ from krohn.program.exact_numbers import real_array, reals, whole
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""
+BEFORE = "start"
+"""The state before the first letter of a model whose start says a letter at once."""
 SUM = 1e-9
 """How far probabilities may add up to something else than 1, for they are rounded."""
 
@@ -84,22 +86,32 @@ class HiddenMarkovModel:
         name: str,
         transitions: npt.ArrayLike,
         emissions: npt.ArrayLike,
-        start: npt.ArrayLike,
+        *,
+        before: npt.ArrayLike | None = None,
+        first: npt.ArrayLike | None = None,
         states: Iterable[str] | None = None,
         letters: Iterable[str] | None = None,
     ) -> Self:
-        """The model of transitions and emissions.
+        """The model of transitions and emissions, and of one of two laws at the start.
+
+        ``before`` is the law of the state before the first step: the model steps, and then
+        says its first letter. ``first`` is the law of the state that says the first letter,
+        as software for hidden Markov models has it (``startprob_`` of hmmlearn). Then the
+        state `BEFORE` is added, from which the first step leads to a state of that law; so
+        beliefs are what a filter of that software holds.
 
         Args:
             name: What it is called.
             transitions: ``(n, n)``: P[s', s] = Pr(s' | s); columns add up to 1.
             emissions: ``(m, n)``: O[o, s] = Pr(o | s); columns add up to 1.
-            start: ``(n,)``: the law of the state before the first step.
+            before: ``(n,)``: the law of the state before the first step.
+            first: ``(n,)``: the law of the state that says the first letter.
             states: Their names; 1, 2, … if absent.
             letters: Their names; 1, 2, … if absent.
 
         Raises:
-            Refused: If these are no probabilities.
+            Refused: If these are no probabilities, not one of ``before`` and ``first`` is
+                given, or a state has the name of `BEFORE`.
         """
         step, say = (
             real_array(transitions, "transitions"),
@@ -114,10 +126,19 @@ class HiddenMarkovModel:
                 abs(sums[off] - 1) <= SUM,
                 f"column {off + 1} of the {what} adds up to {sums[off]:.9g}, not to 1",
             )
+        demand(
+            (before is None) != (first is None),
+            "say one law of the start: before=, of the state before the first step; or "
+            "first=, of the state that says the first letter, as startprob of hmmlearn",
+        )
         names = tuple(states or (str(i + 1) for i in range(len(step))))
         symbols = tuple(letters or (str(i + 1) for i in range(len(say))))
-        operators = say[:, :, None] * step
-        return cls(name, names, symbols, operators, real_array(start, "start"))
+        if first is None:
+            law = real_array(before, "before")
+        else:
+            step, say = _with_one_before(step, say, real_array(first, "first"))
+            names, law = (*names, BEFORE), np.eye(len(step))[-1]
+        return cls(name, names, symbols, say[:, :, None] * step, law)
 
     @property
     def size(self) -> int:
@@ -232,3 +253,20 @@ class HiddenMarkovModel:
             reals(said["start"], 1),
             None if actions is None else tuple(whole(actions, 1).tolist()),
         )
+
+
+def _with_one_before(
+    step: FloatArray, say: FloatArray, first: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Transitions and emissions with one more state, which leads to a law and says nothing.
+
+    Args:
+        step: ``(n, n)``: P.
+        say: ``(m, n)``: O.
+        first: ``(n,)``: the law.
+    """
+    size, letters = len(step), len(say)
+    demand(first.shape == (size,), f"first is no law of {size} states")
+    onward = np.zeros((size + 1, size + 1))
+    onward[:size, :size], onward[:size, size] = step, first
+    return onward, np.column_stack([say, np.full(letters, 1 / letters)])

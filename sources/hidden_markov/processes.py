@@ -45,7 +45,9 @@ def mess3() -> HiddenMarkovModel:
     stay = np.full((3, 3), leave) + np.eye(3) * (1 - 3 * leave)
     wrong = (1 - right) / 2
     say = np.full((3, 3), wrong) + np.eye(3) * (right - wrong)
-    return HiddenMarkovModel.of("Mess3", stay, say, np.full(3, 1 / 3), "ABC", "ABC")
+    return HiddenMarkovModel.of(
+        "Mess3", stay, say, before=np.full(3, 1 / 3), states="ABC", letters="ABC"
+    )
 
 
 PROCESSES: dict[str, Callable[[], HiddenMarkovModel]] = {

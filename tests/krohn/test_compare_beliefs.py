@@ -133,7 +133,7 @@ def test_what_there_was_no_time_for_is_named(
 
 def test_sources_from_python_and_from_files(tmp_path: Path) -> None:
     step = np.array([[0.9, 0.2], [0.1, 0.8]])
-    model = HiddenMarkovModel.of("mine", step, step, [1.0, 0.0])
+    model = HiddenMarkovModel.of("mine", step, step, before=[1.0, 0.0])
     assert belief_source(model) is model
     file = tmp_path / "mine.json"
     file.write_text(files.text(model))

@@ -67,7 +67,12 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_names_of_any_kind_are_drawn(tmp_path: Path) -> None:
     odd = HiddenMarkovModel.of(
-        "<&>\n", [[1.0]], [[0.5], [0.5]], [1.0], ["$x$ \\"], ["a\tb", "é" * 60]
+        "<&>\n",
+        [[1.0]],
+        [[0.5], [0.5]],
+        before=[1.0],
+        states=["$x$ \\"],
+        letters=["a\tb", "é" * 60],
     )
     save(draw_hidden_markov(odd), tmp_path / "p.svg")
     said = texts(ElementTree.parse(tmp_path / "p.svg").getroot())

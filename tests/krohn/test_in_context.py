@@ -176,7 +176,7 @@ def test_pairs_tell_states_apart_that_letters_do_not() -> None:
     """Assumption A4 in place of A2: 4 states, 3 letters; γ of a letter is 0, of two not."""
     step = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=0)
     say = 0.075 + 0.775 * np.eye(3)[:, np.arange(4) % 3]
-    model = HiddenMarkovModel.of("sticky", step, say, np.full(4, 0.25))
+    model = HiddenMarkovModel.of("sticky", step, say, before=np.full(4, 0.25))
     single, pair = (gamma(observed(model, m)) for m in (1, 2))
     assert single == pytest.approx(0, abs=1e-12)
     assert pair == pytest.approx(0.2154, abs=1e-4)

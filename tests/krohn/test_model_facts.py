@@ -157,7 +157,7 @@ def test_bad_input_is_one_line(call: Call, command: list[str], reason: str) -> N
 def test_from_python_to_a_verdict(tmp_path: Path) -> None:
     say = [[0.9, 0.2], [0.1, 0.8]]
     rain = krohn.HiddenMarkovModel.of(
-        "rain", np.eye(2)[::-1], say, [1, 0], letters="du"
+        "rain", np.eye(2)[::-1], say, before=[1, 0], letters="du"
     )
     krohn.compile(rain, length=12).save(tmp_path / "r.safetensors")
     assert krohn.verify(tmp_path / "r.safetensors").verdict == "verified"

@@ -1,6 +1,8 @@
 """Hidden Markov models from files: Krohn's JSON, plain arrays, Cassandra's ``.pomdp``.
 
-``docs/hidden-markov.md`` describes the formats.
+``docs/hidden-markov.md`` describes the formats. In Krohn's JSON and in ``.pomdp`` files
+the start is the law before the first step; in arrays, and in what pomegranate saved, it is
+the law of the state that says the first letter.
 """
 
 import json

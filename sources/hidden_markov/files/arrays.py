@@ -1,8 +1,8 @@
 """Parameters as hmmlearn and pomegranate hold them: arrays whose rows add up to 1.
 
-In both the start state says the first letter, and rows are laws: transmat[s, s'] is
-Pr(s' | s), emissionprob[s, o] is Pr(o | s). Krohn's columns are laws, and its first letter
-comes after a step; so a state before the first letter is added (`forms.BEFORE`).
+The convention of the start: startprob is the law of the state that says the first letter,
+as ``first`` of `HiddenMarkovModel.of`. Rows are laws: transmat[s, s'] is Pr(s' | s),
+emissionprob[s, o] is Pr(o | s).
 """
 
 import zipfile
@@ -15,7 +15,6 @@ import numpy as np
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import real_array
-from krohn.sources.hidden_markov.forms import said_at_once
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 START, STEP, SAY = "startprob", "transmat", "emissionprob"
@@ -35,6 +34,30 @@ def names(said: Mapping[str, Any]) -> dict[str, str]:
         plain = name.rstrip("_") if isinstance(name, str) else ""
         known[OTHER_NAMES.get(plain, plain)] = name
     return known if {START, STEP, SAY} <= set(known) else {}
+
+
+def given(source: object) -> HiddenMarkovModel | None:
+    """The model of arrays in a dict, or of a fitted object of hmmlearn; None of others.
+
+    The first letter is said by a state of the law startprob, as in a file of the same
+    arrays: all of these are one model.
+
+    Raises:
+        Refused: If an array is absent or none of probabilities, or the object says other
+            things than one letter at a time.
+    """
+    if isinstance(source, Mapping):
+        ours = names(source) or {START, f"{START}_"} & set(source)
+        return model(source, "arrays") if ours else None
+    keys = [f"{name}_" for name in (START, STEP, SAY)]
+    said = {key: getattr(source, key, None) for key in keys}
+    if isinstance(source, type) or said[keys[0]] is None:
+        return None
+    held = said[keys[2]] is not None
+    demand(held, f"it has no {keys[2]}; of hmmlearn's models those of letters are read")
+    trials = np.asarray(getattr(source, "n_trials", None) or 1)
+    demand(trials == 1, "it says several letters at once, which is not read")
+    return model(said, type(source).__name__)
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
@@ -58,7 +81,12 @@ def unpacked(data: bytes) -> dict[str, Any]:
 def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     """The model of such parameters.
 
-    ``states`` and ``letters`` may name them; else they are 0, 1, …, as arrays count.
+    The first letter is said by a state of the law startprob, without a step before it.
+
+    Args:
+        said: The arrays by name. ``states`` and ``letters`` may name them; else they are
+            0, 1, …, as arrays count. ``name`` may name the model.
+        name: What it is called if that is not said.
 
     Raises:
         Refused: If one is absent, has another shape, or is no law.
@@ -77,13 +105,13 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     demand(few, f"{say.shape[1]} letters of {size} states are too many")
     ends = real_array(said["ends"], "ends") if "ends" in said else np.zeros(1)
     demand((ends == 0) | np.isneginf(ends), "it may end, which is not read")
-    return said_at_once(
-        name,
+    return HiddenMarkovModel.of(
+        str(said.get("name", name)),
         laws(step, STEP).T,
         laws(say, SAY).T,
-        laws(start[None], START)[0],
-        _named(said, "states", size),
-        _named(said, "letters", say.shape[1]),
+        first=laws(start[None], START)[0],
+        states=_named(said, "states", size),
+        letters=_named(said, "letters", say.shape[1]),
     )
 
 

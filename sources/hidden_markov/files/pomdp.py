@@ -3,6 +3,9 @@
 The format is described at pomdp.org. Rewards, the discount and ``values`` are skipped:
 they say what an agent wants, not what it can know. A letter is an action with the
 observation that answers it: ``listen/left``.
+
+The convention of the start: ``start`` is the law of the state before the first action,
+whose observation is said after the step; it is ``before`` of `HiddenMarkovModel.of`.
 """
 
 import re

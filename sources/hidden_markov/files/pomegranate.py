@@ -16,6 +16,9 @@ CLASS = "HiddenMarkovModel"
 def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     """The model of such an object: its states that say letters, and a start before them.
 
+    Its silent start leads to the state that says the first letter: the law of that state is
+    startprob of `arrays.model`.
+
     Raises:
         Refused: If it is damaged, may end, has other silent states than its start and its
             end, or says anything else than letters.

@@ -86,7 +86,7 @@ def test_floors_of_random_models_are_in_the_range_of_the_paper() -> None:
         rng = np.random.default_rng(seed)
         step, say = rng.random((2, 5, 5))
         model = HiddenMarkovModel.of(
-            "random", step / step.sum(0), say / say.sum(0), np.eye(5)[0]
+            "random", step / step.sum(0), say / say.sum(0), before=np.eye(5)[0]
         )
         words, _ = model.sample(200, 60, rng)
         floor = entropies(model.filter(words)[0]).mean()

@@ -10,7 +10,7 @@ from krohn.sources.linear_systems import LinearSystem, named
 
 STEP = np.array([[0.9, 0.3], [0.1, 0.7]])
 SAY = np.array([[0.8, 0.1], [0.2, 0.9]])
-WEATHER = HiddenMarkovModel.of("weather", STEP, SAY, [1.0, 0.0])
+WEATHER = HiddenMarkovModel.of("weather", STEP, SAY, before=[1.0, 0.0])
 
 
 def linear(name: str) -> LinearSystem:

@@ -29,7 +29,7 @@ from krohn.sources.linear_systems import LinearSystem, named
 CPU = torch.device("cpu")
 STEP = np.array([[0.9, 0.3], [0.1, 0.7]])
 SAY = np.array([[0.8, 0.1], [0.2, 0.9]])
-WEATHER = BeliefTask(HiddenMarkovModel.of("weather", STEP, SAY, [1.0, 0.0]))
+WEATHER = BeliefTask(HiddenMarkovModel.of("weather", STEP, SAY, before=[1.0, 0.0]))
 SMALL = BeliefRecipe(steps=40, batch=8, length=6, every=10, probe=16, warmup=2)
 
 

@@ -70,4 +70,6 @@ def test_of_too_many_contexts_there_are_those_that_were_reached() -> None:
 def slow() -> HiddenMarkovModel:
     """Two states that hardly ever change, and letters that hardly tell them apart."""
     step = np.array([[0.99, 0.01], [0.01, 0.99]])
-    return HiddenMarkovModel.of("slow", step, [[0.51, 0.49], [0.49, 0.51]], [1, 0])
+    return HiddenMarkovModel.of(
+        "slow", step, [[0.51, 0.49], [0.49, 0.51]], before=[1, 0]
+    )

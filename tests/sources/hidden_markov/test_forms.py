@@ -13,7 +13,6 @@ from krohn.sources.hidden_markov.forms import (
     mixture,
     moore_form,
     paper_form,
-    said_at_once,
     undriven,
     unifilar,
 )
@@ -103,7 +102,8 @@ def test_after_a_letter_the_papers_form_is_where_it_was_before_the_letter() -> N
 def test_a_model_that_says_its_first_letter_at_once_is_bayes_rule() -> None:
     step, say = np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([[0.7, 0.4], [0.3, 0.6]])
     first = np.array([0.25, 0.75])
-    model = said_at_once("rain", step, say, first, ("dry", "wet"), ("0", "1"))
+    model = HiddenMarkovModel.of("rain", step, say, first=first)
+    assert model.states == ("1", "2", "start")
     joint = say[1] * first
     assert np.allclose(model.filter([[1]])[0][0, 0, :2], joint / joint.sum())
     joint = say[0] * (step @ joint)

@@ -77,7 +77,7 @@ def test_the_bound_of_observable_models_grows_as_stated() -> None:
 
 def test_emissions_are_those_that_a_model_was_made_of() -> None:
     step, say = [[0.5, 0.2], [0.5, 0.8]], [[0.9, 0.3], [0.1, 0.7]]
-    source = HiddenMarkovModel.of("two", step, say, [1, 0])
+    source = HiddenMarkovModel.of("two", step, say, before=[1, 0])
     found = emissions(source)
     assert found is not None
     assert np.allclose(found, say)
@@ -106,7 +106,7 @@ def test_m_steps_are_the_laws_of_m_letters_from_each_state() -> None:
 def test_the_rank_is_that_of_the_transitions() -> None:
     low = np.outer([0.2, 0.3, 0.5], np.ones(3))
     say = [[0.1, 0.5, 0.3], [0.9, 0.5, 0.7]]
-    assert rank(HiddenMarkovModel.of("low", low, say, [1, 0, 0])) == 1
+    assert rank(HiddenMarkovModel.of("low", low, say, before=[1, 0, 0])) == 1
     assert rank(model("RanHMM5,5@3")) == 5
 
 

@@ -13,7 +13,7 @@ SAID = [[0.75, 0.5, 0.125], [0.25, 0.5, 0.875]]
 
 
 def weather() -> HiddenMarkovModel:
-    return HiddenMarkovModel.of("weather", P, SAID, [1, 0, 0], letters="ab")
+    return HiddenMarkovModel.of("weather", P, SAID, before=[1, 0, 0], letters="ab")
 
 
 def enumerated(word: tuple[int, ...]) -> np.ndarray:
@@ -82,11 +82,11 @@ def test_what_are_no_probabilities_is_refused(
     reason: str,
 ) -> None:
     with pytest.raises(Refused, match=reason):
-        HiddenMarkovModel.of("wrong", transitions, emissions, start)
+        HiddenMarkovModel.of("wrong", transitions, emissions, before=start)
 
 
 def test_an_impossible_letter_is_named() -> None:
-    model = HiddenMarkovModel.of("two", np.eye(2), np.eye(2), [1, 0])
+    model = HiddenMarkovModel.of("two", np.eye(2), np.eye(2), before=[1, 0])
     with pytest.raises(Refused, match="letter 2, '2', is impossible"):
         model.exactly([0, 1])
     beliefs, likelihoods = model.filter([[0, 1]])
@@ -100,3 +100,19 @@ def test_numbers_of_no_letter_are_refused(letter: int) -> None:
     assert model is not None
     with pytest.raises(Refused, match="letters from 0 to 4"):
         model.filter([[0, letter]])
+
+
+def test_which_law_of_the_start_is_meant_must_be_said() -> None:
+    """That of hmmlearn is of the state that says the first letter."""
+    law = [0.5, 0.5]
+    for start in ({}, {"before": law, "first": law}):
+        with pytest.raises(Refused, match=r"before=.* first=.* startprob of hmmlearn"):
+            HiddenMarkovModel.of("rain", np.eye(2), np.eye(2), **start)
+    with pytest.raises(Refused, match="first is no law of 2 states"):
+        HiddenMarkovModel.of("rain", np.eye(2), np.eye(2), first=[1.0])
+    with pytest.raises(Refused, match=r"from state 'start' add up to 0.5"):
+        HiddenMarkovModel.of("rain", np.eye(2), np.eye(2), first=[0.5, 0.0])
+    with pytest.raises(Refused, match="has a state twice"):
+        HiddenMarkovModel.of(
+            "rain", np.eye(2), np.eye(2), first=law, states=["start", "end"]
+        )

@@ -22,8 +22,8 @@ def model(states: int, letters: int, seed: int) -> HiddenMarkovModel:
     step = random.dirichlet(np.ones(states), size=states).T
     say = random.dirichlet(np.ones(letters) * 0.5, size=states).T
     first = np.full(states, 1 / states)
-    found = HiddenMarkovModel.of("random", step, say, first)
-    return HiddenMarkovModel.of("random", step, say, stationary(found))
+    found = HiddenMarkovModel.of("random", step, say, before=first)
+    return HiddenMarkovModel.of("random", step, say, before=stationary(found))
 
 
 def test_a_window_of_one_letter_is_linear() -> None:

@@ -1,0 +1,117 @@
+"""One hidden Markov model by every way in: one claim, and the same answers."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn.algebra.errors import KrohnError
+from krohn.sources.hidden_markov import files
+
+Call = Callable[..., tuple[int, Any]]
+FIRST = [0.875, 0.125]
+STEP = [[0.25, 0.75], [0.5, 0.5]]
+SAY = [[0.125, 0.375, 0.5], [0.5, 0.25, 0.25]]
+ARRAYS = {"startprob": FIRST, "transmat": STEP, "emissionprob": SAY}
+
+
+def fitted(**more: Any) -> Any:
+    """An object that holds what hmmlearn's do."""
+    learnt = {f"{name}_": np.array(law) for name, law in ARRAYS.items()}
+    return SimpleNamespace(**learnt, n_features=3, **more)
+
+
+def of_npz(path: Path, mark: str) -> Path:
+    np.savez(path, **{name + mark: np.array(law) for name, law in ARRAYS.items()})
+    return path
+
+
+def of_json(path: Path) -> Path:
+    path.write_text(json.dumps(ARRAYS))
+    return path
+
+
+def of_own(path: Path) -> Path:
+    path.write_text(files.text(krohn.hidden_markov(ARRAYS)))
+    return path
+
+
+def said() -> krohn.HiddenMarkovModel:
+    """By columns."""
+    step, say = np.transpose(STEP), np.transpose(SAY)
+    return krohn.HiddenMarkovModel.of(
+        "arrays", step, say, first=FIRST, states="01", letters="012"
+    )
+
+
+def test_a_model_is_the_same_by_every_way_in(call: Call, tmp_path: Path) -> None:
+    ways = {
+        "arrays in a dict": ARRAYS,
+        "a fitted object": fitted(),
+        "columns": said(),
+        "npz": of_npz(tmp_path / "plain.npz", ""),
+        "npz, underscored": of_npz(tmp_path / "underscored.npz", "_"),
+        "json": of_json(tmp_path / "arrays.json"),
+        "own json": of_own(tmp_path / "own.json"),
+    }
+    found = {}
+    for way, source in ways.items():
+        model = replace(krohn.hidden_markov(source), name="arrays")
+        compiled = krohn.compile(model, 8, within=0.05)
+        found[way] = compiled.claim.digest
+        # What is compiled of the source itself has its own name, and nothing else.
+        itself = krohn.compile(source, 8, within=0.05)
+        assert itself.file.tensors.keys() == compiled.file.tensors.keys()
+        for name, tensor in itself.file.tensors.items():
+            assert np.array_equal(tensor, compiled.file.tensors[name])
+    assert len(set(found.values())) == 1, found
+    path = tmp_path / "a.safetensors"
+    asked = "-T", 8, "--within", 0.05, "-o", path
+    code, told = call("compile", tmp_path / "arrays.json", *asked)
+    assert (code, told["digest"]) == (0, found["columns"])
+    code, told = call("verify", path, "--machine", tmp_path / "own.json", "--proof")
+    assert (code, told["verdict"]) == (0, "verified")
+
+
+def test_the_first_belief_is_that_of_the_start_law_and_the_letter() -> None:
+    """As hmmlearn has it, whose first step comes after the first letter."""
+    model, joint = krohn.hidden_markov(ARRAYS), np.array(FIRST) * np.array(SAY)[:, 2]
+    right = joint / joint.sum()
+    assert np.allclose(model.filter([[2]])[0][0, 0], [*right, 0])
+    step, say = np.transpose(STEP), np.transpose(SAY)
+    other = krohn.HiddenMarkovModel.of("other", step, say, before=FIRST)
+    assert np.abs(other.filter([[2]])[0][0, 0] - right).max() > 0.4
+
+
+def test_the_start_of_a_pomdp_is_before_the_first_answer(tmp_path: Path) -> None:
+    rows = [" ".join(map(str, row)) for row in (*STEP, *SAY, FIRST)]
+    lines = [
+        *("states: 2", "actions: look", "observations: 3", f"start: {rows[4]}"),
+        *("T: look", *rows[:2], "O: look", *rows[2:4]),
+    ]
+    (tmp_path / "a.pomdp").write_text("\n".join(lines))
+    found = krohn.hidden_markov(tmp_path / "a.pomdp").filter([[2, 0, 1]])[0]
+    step, say = np.transpose(STEP), np.transpose(SAY)
+    same = krohn.HiddenMarkovModel.of("same", step, say, before=FIRST)
+    assert np.allclose(found, same.filter([[2, 0, 1]])[0])
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ({**ARRAYS, "startprob": [0.5, 0.25]}, "row 1 of startprob adds up to 0.75"),
+        ({**ARRAYS, "transmat": [[1.0]]}, "transmat is no matrix of 2 states"),
+        (fitted(n_trials=3), "says several letters at once"),
+        (SimpleNamespace(startprob_=[1.0], transmat_=[[1.0]]), "no emissionprob_"),
+        ({"startprob": FIRST}, "needs the arrays startprob, transmat and emissionprob"),
+    ],
+)
+def test_what_is_no_model_is_refused(source: Any, reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile(source, 8, within=0.05)
