@@ -43,9 +43,21 @@ class Replay:
 
 
 def held(
-    model: Simulator, machine: Automaton, word: Sequence[str], state: str | None
+    model: Simulator,
+    machine: Automaton,
+    word: Sequence[str],
+    state: str | None,
+    shows: Automaton | None = None,
 ) -> Replay:
-    """Hold any network that says classes against a machine, as `Job.compare` does.
+    """Hold any network that says classes against a machine, as `Target.compare` does.
+
+    Args:
+        model: The network.
+        machine: The machine.
+        word: The letters by name.
+        state: What is expected at the end; None for what the machine does all along.
+        shows: The file's machine, whose outputs may be expected too; None if the network
+            says all that there is.
 
     Raises:
         KrohnError: If a letter is unknown, the word is too long, or no model could give
@@ -59,12 +71,15 @@ def held(
     judge = pair(model, machine, len(word))
     if state is None:
         return along(word, judge.replay(letters), judge.expected(letters)[-1])
-    if state not in judge.model.classes:
+    outputs = () if shows is None or shows.output is None else shows.output.names
+    if state not in {*outputs, *judge.model.classes}:
+        shown = f"its outputs are {shorten(outputs)}; " if outputs else ""
         raise KrohnError(
-            f"the model has no state {state!r}; its states are "
+            f"the model has no answer {state!r}; {shown}its states are "
             f"{shorten(judge.model.classes)}"
         )
-    return _at_the_end(judge, tuple(word), state)
+    seen = shows if state in outputs else None  # as `krohn run` prints it
+    return _at_the_end(judge, tuple(word), state, seen)
 
 
 def along(word: Sequence[str], found: Counterexample | None, last: str) -> Replay:
@@ -77,12 +92,18 @@ def along(word: Sequence[str], found: Counterexample | None, last: str) -> Repla
     return Replay(tuple(word), False, position, expected, actual, found.reading)
 
 
-def _at_the_end(judge: Pair, word: tuple[str, ...], state: str) -> Replay:
+def _at_the_end(
+    judge: Pair, word: tuple[str, ...], wanted: str, shows: Automaton | None
+) -> Replay:
+    """The last answer, or what a machine shows of it, in both ways of reading."""
+    from krohn.running import shown_along  # it loads torch
+
     letters = judge.machine.encode(word)
     for reading, answers in judge.answers_by_reading(letters):
-        if answers[-1] != state:
-            return Replay(word, False, len(word), state, answers[-1], reading)
-    return Replay(word, True, len(word), state, state)
+        shown = answers if shows is None else shown_along(shows, letters, answers)
+        if shown[-1] != wanted:
+            return Replay(word, False, len(word), wanted, shown[-1], reading)
+    return Replay(word, True, len(word), wanted, wanted)
 
 
 def replay_command(

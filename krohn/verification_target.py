@@ -119,16 +119,21 @@ class Target:
 
         Args:
             word: The letters by name.
-            state: What the model should say after the last letter; None for what the
-                machine says after every letter.
+            state: What the model should say after the last letter, an output of the
+                file's machine or a state; None for what the machine says after every
+                letter.
 
         Raises:
             KrohnError: If a letter is unknown, the word is too long, or no model could
                 give that answer.
         """
+        from krohn.foreign import names_machine, own_machine
         from krohn.replaying import held
 
-        return held(self.model, self.machine, word, state)
+        says_states = self.file.header["claim"].get("shows", "states") == "states"
+        known = says_states and names_machine(self.file)
+        shows = own_machine(self.file) if known else None
+        return held(self.model, self.machine, word, state, shows)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""

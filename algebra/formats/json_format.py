@@ -122,7 +122,9 @@ def _machine_fields(obj: object) -> Mapping[str, Any]:
     if not isinstance(obj, dict):
         raise MachineError(f"expected a JSON object, found {_kind(obj)}")
     if obj.get("format") != FORMAT:
-        raise MachineError(f"the key 'format' must be {FORMAT!r}; is this a machine?")
+        raise MachineError(
+            f"the key 'format' must be {FORMAT!r}; docs/formats.md shows a whole file"
+        )
     version = obj.get("version")
     if type(version) is not int or version < 1:
         raise MachineError("the key 'version' must be a positive whole number")

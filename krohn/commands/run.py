@@ -54,9 +54,9 @@ Expect = Annotated[
     str | None,
     typer.Option(
         metavar="[STATE]",
-        help="Exit with 1 unless the model says STATE after the word; without a STATE "
-        "(put it last, or -- after it): unless it says what the machine does after "
-        "every letter.",
+        help="Exit with 1 unless the model says STATE after the word: an output of the "
+        "machine, or a state; without a STATE (put it last, or -- after it): unless it "
+        "says what the machine does after every letter.",
     ),
 ]
 ExpectOwn = Annotated[bool, typer.Option(OWN, hidden=True)]

@@ -13,9 +13,9 @@ FILLS = {
 
 
 def writer(bar: Bar) -> str:
-    """Who writes a channel."""
+    """Who writes a channel, or that it only depends on the position."""
     if bar.born == 0:
-        return "letter"
+        return "position" if bar.note == "position" else "letter"
     return "heads" if bar.born % 2 else "MLP"
 
 

@@ -128,7 +128,7 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
     print_table(table, WIDE)
     if others:
         out.print(
-            "In brackets: beaten in all of these; where it says ≥, known without laying "
+            "In brackets: no better in any of these; where it says ≥, known without laying "
             "it out."
         )
 

@@ -150,7 +150,7 @@ def replay(found: "Replay", state: str | None) -> None:
     if found.agrees and state is None:
         print(f"agrees with the machine at each of {at} letters")
     elif found.agrees:
-        print(f"says {said} after {at} letters, as expected")
+        print(f"says {said} after {count(at, 'letter')}, as expected")
     else:
         where = f"letter {at}, {legibly(found.word[at - 1])}" if at else "the start"
         reading = "" if found.reading == "at once" else f", read {found.reading}"

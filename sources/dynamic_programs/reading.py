@@ -211,7 +211,11 @@ def _some(node: Node) -> tuple[str, ...]:
     """A letter, or those from one to another."""
     ends = node.parts if node.kind == "range" else (node,)
     known = node.kind in ("letter", "range") and {e.kind for e in ends} == {"letter"}
-    demand(known, "an alphabet has letters, as 'a', 'b' or 'a'..'z'")
+    demand(
+        known,
+        "an alphabet has letters, as 'a', 'b' or 'a'..'z'; numbers need none: "
+        "input x[1..n] of 0..9",
+    )
     names = [str(end.parts[0]) for end in ends]
     if node.kind == "letter":
         return (names[0],)

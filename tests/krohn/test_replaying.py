@@ -245,3 +245,25 @@ def test_a_generator_that_is_wrong_at_once_is_replayed_without_letters(
 def test_verified_models_have_nothing_to_replay(run: Run, counter: Path) -> None:
     code, found = run("verify", counter)
     assert (code, found["replay"], found["minimal"]) == (0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("source", "word", "right", "state", "wrong"),
+    [
+        ("regex:(ab)*", "ab", "accept", "0", "reject"),
+        ("examples/turnstile.dot", "coin push", "through", "locked", "thanks"),
+    ],
+)
+def test_an_output_is_expected_as_run_prints_it(
+    run: Run, tmp_path: Path, source: str, word: str, right: str, state: str, wrong: str
+) -> None:
+    path = tmp_path / "m.safetensors"
+    krohn.compile(source, T).save(path)
+    assert run("run", path, word)[1]["outputs"][-1] == right
+    for said, code in ((right, 0), (state, 0), (wrong, 1)):
+        got, found = run("run", path, word, "--expect", said)
+        assert (got, found["expected"]) == (code, said)
+    assert found["actual"] == right
+    code, found = run("run", path, word, "--expect", "nothing")
+    assert code == 2
+    assert right in found["error"]
