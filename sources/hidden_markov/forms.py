@@ -73,8 +73,9 @@ def paper_form(model: HiddenMarkovModel) -> HiddenMarkovModel:
 
     P((s', o') | (s, o)) = Pr(s' | s, o) · Pr(o' | s'), which is P_o[s', s] / m for m
     uniform actions. The first pair says its letter at once. Since operators say letters
-    after a step, there is one more state,
-    `krohn.sources.hidden_markov.model.BEFORE`, that nothing leads to.
+    after a step, the pair before the first one is a
+    state that nothing leads to, or any law from which a step leads to the first pair
+    (`HiddenMarkovModel.of`).
 
     Raises:
         Refused: If a state cannot say a letter: its pair would lead nowhere.

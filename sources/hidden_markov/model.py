@@ -11,11 +11,10 @@ import numpy.typing as npt
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real_array, reals, whole
+from krohn.sources.hidden_markov.first_letter import BEFORE, law_before, with_one_before
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""
-BEFORE = "start"
-"""The state before the first letter of a model whose start says a letter at once."""
 SUM = 1e-9
 """How far probabilities may add up to something else than 1, for they are rounded."""
 
@@ -96,9 +95,10 @@ class HiddenMarkovModel:
 
         ``before`` is the law of the state before the first step: the model steps, and then
         says its first letter. ``first`` is the law of the state that says the first letter,
-        as software for hidden Markov models has it (``startprob_`` of hmmlearn). Then the
-        state `BEFORE` is added, from which the first step leads to a state of that law; so
-        beliefs are what a filter of that software holds.
+        as software for hidden Markov models has it (``startprob_`` of hmmlearn). If one
+        law before a step leads to it, that is the start. Otherwise the state
+        `krohn.sources.hidden_markov.first_letter.BEFORE` is added, from which the first
+        step leads to that law. So beliefs are what a filter of that software holds.
 
         Args:
             name: What it is called.
@@ -111,7 +111,7 @@ class HiddenMarkovModel:
 
         Raises:
             Refused: If these are no probabilities, not one of ``before`` and ``first`` is
-                given, or a state has the name of `BEFORE`.
+                given, or a state has the name of the one that is added.
         """
         step, say = (
             real_array(transitions, "transitions"),
@@ -134,11 +134,17 @@ class HiddenMarkovModel:
         names = tuple(states or (str(i + 1) for i in range(len(step))))
         symbols = tuple(letters or (str(i + 1) for i in range(len(say))))
         if first is None:
-            law = real_array(before, "before")
+            start: FloatArray | None = real_array(before, "before")
         else:
-            step, say = _with_one_before(step, say, real_array(first, "first"))
-            names, law = (*names, BEFORE), np.eye(len(step))[-1]
-        return cls(name, names, symbols, say[:, :, None] * step, law)
+            law = real_array(first, "first")
+            fits = law.shape == step.shape[:1] == step.shape[1:]
+            is_law = fits and (law >= 0).all() and abs(law.sum() - 1) <= SUM
+            demand(is_law, f"first is no law of {len(step)} states")
+            start = law_before(step, law)
+        if start is None:
+            step, say = with_one_before(step, say, law)
+            names, start = (*names, BEFORE), np.eye(len(step))[-1]
+        return cls(name, names, symbols, say[:, :, None] * step, start)
 
     @property
     def size(self) -> int:
@@ -253,20 +259,3 @@ class HiddenMarkovModel:
             reals(said["start"], 1),
             None if actions is None else tuple(whole(actions, 1).tolist()),
         )
-
-
-def _with_one_before(
-    step: FloatArray, say: FloatArray, first: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Transitions and emissions with one more state, which leads to a law and says nothing.
-
-    Args:
-        step: ``(n, n)``: P.
-        say: ``(m, n)``: O.
-        first: ``(n,)``: the law.
-    """
-    size, letters = len(step), len(say)
-    demand(first.shape == (size,), f"first is no law of {size} states")
-    onward = np.zeros((size + 1, size + 1))
-    onward[:size, :size], onward[:size, size] = step, first
-    return onward, np.column_stack([say, np.full(letters, 1 / letters)])

@@ -13,6 +13,7 @@ import pytest
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.sources.hidden_markov import files
+from krohn.sources.hidden_markov.first_letter import law_before
 
 Call = Callable[..., tuple[int, Any]]
 FIRST = [0.875, 0.125]
@@ -77,6 +78,41 @@ def test_a_model_is_the_same_by_every_way_in(call: Call, tmp_path: Path) -> None
     assert (code, told["digest"]) == (0, found["columns"])
     code, told = call("verify", path, "--machine", tmp_path / "own.json", "--proof")
     assert (code, told["verdict"]) == (0, "verified")
+
+
+@pytest.mark.parametrize("sticky", [0.0, 0.9])
+def test_the_law_before_a_step_is_exact_or_none(sticky: float) -> None:
+    """P s is the law of the start to a rounding, entry by entry, however P is."""
+    random, found = np.random.default_rng(3), 0
+    for size in (2, 3, 5, 8) * 5:
+        step = random.random((size, size)) ** 4
+        step = sticky * np.eye(size) + (1 - sticky) * step / step.sum(axis=0)
+        first = random.random(size)
+        first /= first.sum()
+        law, rough = law_before(step, first), np.linalg.solve(step, first)
+        assert (law is None) == (rough.min() < 0)
+        if law is not None:
+            found += 1
+            assert np.abs(step @ law / first - 1).max() < size * 2.0**-52
+    assert 0 < found < 20 or sticky
+    assert law_before(np.full((2, 2), 0.5), np.array([0.5, 0.5])) is None
+    assert law_before(np.eye(40), np.full(40, 1 / 40)) is None
+
+
+def test_products_serve_arrays_that_forget_slowly() -> None:
+    """No operator has an entry 0, as the start is a law before the first step."""
+    arrays = {
+        "startprob": [0.5, 0.5],
+        "transmat": [[0.95, 0.05], [0.1, 0.9]],
+        "emissionprob": [[1 / 6] * 6, [0.1] * 5 + [0.5]],
+    }
+    casino = krohn.compile(arrays, 64, within=1e-3)
+    told = casino.summary()
+    assert (told["construction"], told["verdict"]) == (
+        "normalised-products",
+        "verified",
+    )
+    assert told["about"]["states"]["count"] == 2
 
 
 def test_the_first_belief_is_that_of_the_start_law_and_the_letter() -> None:

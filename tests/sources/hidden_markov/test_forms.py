@@ -99,11 +99,17 @@ def test_after_a_letter_the_papers_form_is_where_it_was_before_the_letter() -> N
     assert np.allclose(marginals(form, ahead, 3), after)
 
 
-def test_a_model_that_says_its_first_letter_at_once_is_bayes_rule() -> None:
+@pytest.mark.parametrize(
+    ("first", "states"),
+    [([0.25, 0.75], ("1", "2")), ([0.0, 1.0], ("1", "2", "start"))],
+)
+def test_a_model_that_says_its_first_letter_at_once_is_bayes_rule(
+    first: list[float], states: tuple[str, ...]
+) -> None:
+    """With a law before the first step, or with a state where there is none."""
     step, say = np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([[0.7, 0.4], [0.3, 0.6]])
-    first = np.array([0.25, 0.75])
     model = HiddenMarkovModel.of("rain", step, say, first=first)
-    assert model.states == ("1", "2", "start")
+    assert model.states == states
     joint = say[1] * first
     assert np.allclose(model.filter([[1]])[0][0, 0, :2], joint / joint.sum())
     joint = say[0] * (step @ joint)
