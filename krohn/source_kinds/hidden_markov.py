@@ -359,7 +359,7 @@ def _window(asked: Asked) -> Compiled:
     target, reached = within, dict[float, str]()
     for _ in range(TRIES):
         found = contexts(asked.source, target)
-        if found.error > within:
+        if found.error > within and not reached:
             raise Unsuited(
                 f"{asked.source.name} does not forget fast enough: {found.told} still "
                 f"leave an error of {found.error:.2g}"
@@ -369,12 +369,16 @@ def _window(asked: Asked) -> Compiled:
         assert isinstance(shown, Established)
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
-        rounded = shown.error - found.error
+        rounded = shown.error - shown.model
         reached[shown.error] = (
-            f"the nearest window is off by {shown.error:.3g}: its {found.told} leave "
-            f"{found.error:.3g}, and roundings {rounded:.2g}"
+            f"the nearest window is off by {shown.error:.3g}: {found.told} leave "
+            f"{found.error:.3g}, of which the checker shows {shown.model:.3g} in "
+            f"{asked.options.precision.name}, and roundings add {rounded:.2g}"
         )
-        if rounded >= within or found.error > target:
+        finest = found.error > target
+        if finest and shown.model > within:  # roundings are not what is too much
+            raise Unsuited(reached[min(reached)])
+        if finest or rounded >= within:
             break
         target *= 0.95 * within / shown.error
     raise CompileError(reached[min(reached)])
