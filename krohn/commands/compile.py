@@ -91,7 +91,7 @@ def compile(  # noqa: A001  (the command is called so)
         taken = [name for name in typed(context) if name in other[0].takes]
         how = {name: context.params[name] for name in taken}
         model = _other(machine, length, dtype=asked, proved=proof, **how)
-        return _write(model, output, as_json)
+        return _write(model, output, as_json, other[0].remarks(other[1]))
     if block is not None:
         refuse_others(typed(context), IN_BLOCKS, "a text in blocks")
         how = {"strict": strict, "activation": activation, "positions": positions}

@@ -51,6 +51,11 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         )
     about(out, model.claim)
     cut_short(out, result)
+    for number in result.get("rules_that_never_apply", []):
+        out.print(
+            f"  warning: rule {number} never applies: wherever it fits, another one does "
+            "that ends sooner or stands before it"
+        )
     tried(out, result["tried"], "  ")
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")

@@ -268,6 +268,10 @@ class SourceKind(ABC, Generic[S]):
     ) -> dict[str, Any]:
         """What it is, and what its network needs."""
 
+    def remarks(self, source: S) -> dict[str, Any]:
+        """What who wrote a source should know of it, as `explain` and `compile` say it."""
+        return {}
+
     def draw(self, source: S) -> "Figure":
         """A picture of a source itself.
 

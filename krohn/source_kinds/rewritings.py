@@ -32,6 +32,7 @@ from krohn.source_kinds.written_texts import (
 from krohn.sources import rewriting
 from krohn.sources.rewriting.arithmetic import no_value
 from krohn.sources.rewriting.samples import random_line
+from krohn.sources.rewriting.unused import unused
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             "claim": self.claim,
             "letters": " ".join(source.letters),
             "rules": len(source.rules),
+            **self.remarks(source),
             "places_read": source.widest,
             "longest_line": source.longest,
             "sparse_window": window(source),
@@ -115,6 +117,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         built, _ = self.build(source, length, options, how)
         assert built.cost is not None
         return {**told, **sizes(built.cost)}
+
+    def remarks(self, source: Rewriting) -> dict[str, Any]:
+        """The numbers of rules that never apply, if there are any."""
+        found = unused(source)
+        return {"rules_that_never_apply": found} if found else {}
 
     def writer(self, file: ModelFile) -> Writer:
         """A line is asked for; the whole text is said."""

@@ -51,6 +51,20 @@ def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
     assert (told["depth"], told["longest_line"], told["sparse_window"]) == (5, 23, 24)
 
 
+def test_rules_that_never_apply_are_warned_of(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = tmp_path / "my.rules"
+    rules.write_text("letters a b\nlongest 3\nrule a -> b\nrule a b -> b\n")
+    command = "compile", str(rules), "-T", "20", "-o", str(tmp_path / "f.safetensors")
+    assert cli.run([*command]) == 0
+    assert "warning: rule 2 never applies" in capsys.readouterr().out
+    assert call(*command)[1]["rules_that_never_apply"] == [2]
+    assert call("explain", rules, "-T", 20)[1]["rules_that_never_apply"] == [2]
+    rules.write_text("letters a b\nlongest 3\nrule a -> b\nrule b b -> b\n")
+    assert "rules_that_never_apply" not in call(*command)[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
