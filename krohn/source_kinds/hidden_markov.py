@@ -356,9 +356,12 @@ def _window(asked: Asked) -> Compiled:
             "the last letters decide the belief nearly; say how nearly to krohn compile, "
             "as --within 0.01"
         )
-    target, reached = within, dict[float, str]()
+    target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
     for _ in range(TRIES):
         found = contexts(asked.source, target)
+        finest = found.error > target
+        if reached and finest and found.error + beside > within:
+            break  # none is nearer, and what is beside contexts stays about the same
         if found.error > within and not reached:
             raise Unsuited(
                 f"{asked.source.name} does not forget fast enough: {found.told} still "
@@ -369,19 +372,19 @@ def _window(asked: Asked) -> Compiled:
         assert isinstance(shown, Established)
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
-        rounded = shown.error - shown.model
+        model, beside = shown.model, shown.error - found.error
+        rounded = shown.error - model
         reached[shown.error] = (
             f"the nearest window is off by {shown.error:.3g}: {found.told} leave "
-            f"{found.error:.3g}, of which the checker shows {shown.model:.3g} in "
-            f"{asked.options.precision.name}, and roundings add {rounded:.2g}"
+            f"{found.error:.3g} as the compiler bounds it, {model:.3g} as the checker "
+            f"does in {asked.options.precision.name}; roundings add {rounded:.2g}"
         )
-        finest = found.error > target
-        if finest and shown.model > within:  # roundings are not what is too much
-            raise Unsuited(reached[min(reached)])
         if finest or rounded >= within:
             break
         target *= 0.95 * within / shown.error
-    raise CompileError(reached[min(reached)])
+    # Where roundings are not what is too much, a wider format does not help.
+    refused = Unsuited if model > within and finest else CompileError
+    raise refused(reached[min(reached)])
 
 
 def _normalised(asked: Asked) -> Compiled:

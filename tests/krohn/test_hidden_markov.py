@@ -193,8 +193,8 @@ def test_a_refused_window_says_what_was_reached() -> None:
     with pytest.raises(KrohnError) as said:
         krohn.compile("RanHMM5,5@3", 120, "window", within=2e-3, dtype="bfloat16")
     found = re.search(
-        r"off by (\S+): \d+ contexts of up to \d+ letters leave (\S+), of which "
-        r"the checker shows (\S+) in bfloat16, and roundings add (\S+);",
+        r"off by (\S+): \d+ contexts of up to \d+ letters leave (\S+) as the "
+        r"compiler bounds it, (\S+) as the checker does in bfloat16; roundings add (\S+);",
         str(said.value),
     )
     assert found is not None
