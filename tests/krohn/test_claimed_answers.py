@@ -16,6 +16,7 @@ from krohn.network.modelfile import ModelFile, write
 from krohn.open_model import Model
 from krohn.running import Runner, runner_of
 from krohn.source_kinds import KINDS
+from krohn.source_kinds.written_texts import TextKind
 
 REFUSED = {"hidden-markov", "linear-system", "rewriting"}
 """What reads no more than is claimed."""
@@ -140,15 +141,18 @@ def test_streams_never_go_beyond_the_claim(how: str) -> None:
 def test_python_never_gives_bare_answers_of_a_source_beyond_its_claim(
     kind: str,
 ) -> None:
-    name, how, _ = SOURCES[kind]
+    name, how, words = SOURCES[kind]
     file = shorter(krohn.compile(name, **how, proved=False).file, 1)
     if kind_of(file.header["architecture"]).answers == "reals":
         with pytest.raises(KrohnError, match="vectors instead of letters"):
             Model(file)
         return
-    model = Model(file)
-    with pytest.raises(KrohnError, match="for words of up to 1 letters"):
+    model, writes = Model(file), isinstance(KINDS[kind], TextKind)
+    refused = r"\.write\(prompt\)" if writes else "for words of up to 1 letters"
+    with pytest.raises(KrohnError, match=refused):
         model.run([model.letters[0]] * 2)
+    if writes and kind not in REFUSED:
+        assert model.write(words).unproved[-1]
     with pytest.raises(KrohnError, match="not about a machine"):
         krohn.stream(model)
 
