@@ -149,7 +149,7 @@ def test_the_command_draws_networks_texts_and_recurrences(
         [file],
         [file, "--word", "abc|bcde"],
         ["LIS4"],
-        ["LIS4", "--word", "1234"],
+        ["LIS4", "--word", "1 2 3 4"],
     ):
         assert call("draw", *words, "-o", picture) == (0, {"file": str(picture)})
         assert b"<svg" in picture.read_bytes()
