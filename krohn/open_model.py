@@ -97,8 +97,8 @@ class Model(base.Model):
                 "this network writes a text after a prompt: .write(prompt) gives it with "
                 "its answer"
             )
-        self._check_claimed(word)
         chosen = super().run(word)
+        self._check_claimed(word)
         machine = self._shows_more()
         if states and self.shows != "states":
             raise KrohnError("this network says outputs; leave states= out")
