@@ -116,7 +116,7 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
     if tokenizer is not None:
         said["tokenizer"] = tokenizer
     told = _object(sources.get("source", sources.get("machine")))
-    length = claim.get("length")
+    length = _object(claim).get("length")
     kind = str(told.get("kind")) if "source" in sources else MACHINE
     letters, states, answers = (
         _names(told, k) for k in ("letters", "states", "classes")

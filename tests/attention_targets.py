@@ -27,10 +27,10 @@ def smooth(length: int = 8, **options: Any) -> AttentionTarget:
         "second_derivatives": {"rho": 6, "f": 9, "F": 2},
     }
     told |= options
-    known = {what: told["second_derivatives"][what] for what in ("rho", "f", "F")}
-    if told["F"] is None:
-        del known["F"]
-    return attention_target(length=length, **{**told, "second_derivatives": known})
+    if told["F"] is None and told["second_derivatives"]:
+        known = {w: b for w, b in told["second_derivatives"].items() if w != "F"}
+        told["second_derivatives"] = known
+    return attention_target(length=length, **told)
 
 
 def built(

@@ -96,7 +96,9 @@ class Said:
     def reason(self) -> str:
         """The one line with the reason."""
         if self.out:
-            return self.out.splitlines()[1].strip()
+            about = ("about ", "answers are ")
+            told = [line.strip() for line in self.out.splitlines()[1:]]
+            return next(line for line in told if not line.startswith(about))
         (line,) = self.err.splitlines()
         return line.removeprefix("krohn: ")
 

@@ -140,7 +140,7 @@ def test_words_are_vectors_of_bits_everywhere(
     krohn.compile(machine, 8).save(model)
     states = [machine.states[q] for q in trace(machine, WORD)]
     network = krohn.load(model)
-    assert network.run(WORD) == states
+    assert network.run(WORD, states=True) == states
     assert network.encode(WORD).tolist() == [machine.encode(WORD).tolist()]
     (tmp_path / "word").write_text("\n".join(WORD))
     streamed = ["run", str(model), "--stream", str(tmp_path / "word")]

@@ -161,13 +161,13 @@ def test_the_same_network_gives_the_same_bytes(
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("S3", {"strict": False}, "--strict"),
+        ("S3", {"strict": False}, "strict=True"),
         (
             "S3",
             {"strict": True, "activation": "gelu"},
-            "this network has others: .* --activation relu",
+            "this network has others: .* activation='relu'",
         ),
-        ("S3", {"arch": "rnn", "length": None}, "--strict"),
+        ("S3", {"arch": "rnn", "length": None}, "strict=True"),
     ],
 )
 def test_what_gpt2_lacks_is_said(

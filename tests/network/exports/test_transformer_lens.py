@@ -150,8 +150,8 @@ def test_one_number_that_is_not_as_in_the_file_is_seen(
 @pytest.mark.parametrize(
     ("source", "options", "reason"),
     [
-        ("S4", {}, "compile it again with --strict"),
-        ("C2", {"activation": "sine"}, "compile it again with --strict"),
+        ("S4", {}, "compile it again with strict=True"),
+        ("C2", {"activation": "sine"}, "compile it again with strict=True"),
         ("LCS2,2", {"attention": "sparse", "strict": True}, "no causal softmax"),
         ("C2", {"arch": "rnn"}, "this is RNN"),
     ],

@@ -185,7 +185,7 @@ Damage = Callable[[dict[str, Any]], object]
     [
         (lambda e: e.update(model="0" * 64), "another model file"),
         (lambda e: e.update(error=-1.0), "error is not shown"),
-        (lambda e: e.update(error=float("nan")), "error is not shown"),
+        (lambda e: e.update(error=float("nan")), "NaN is not a number"),
         (lambda e: e.update(error="0"), "cannot be followed"),
     ],
 )

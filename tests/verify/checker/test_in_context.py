@@ -148,7 +148,7 @@ def test_any_change_of_a_weight_is_refused_or_its_error_is_covered() -> None:
         ("source", {"ahead": 4096}, "tuples"),
         ("source", {"steps": True}, "which prompts"),
         ("source", {"classes": ["2", "1"]}, "not the tuple"),
-        ("source", {"classes": ["1"]}, "as many classes"),
+        ("source", {"classes": ["1"]}, "does not name each output"),
         ("source", {"letters": ["1", "1", "|"]}, "one name"),
         ("architecture", {"d_model": 31}, "other tensors"),
         ("architecture", {"strict": False}, "other tensors"),
@@ -191,7 +191,7 @@ def test_headers_that_claim_far_more_than_the_file_holds_cost_nothing() -> None:
     sizes = {"window": 1, "demonstrations": 1, "history": 1}
     file = restated(built(SMALL), "source", **said, **sizes)
     claimed = restated(file, "claim", length=5)
-    with calls_at_most(35_000), pytest.raises(Refused, match="architecture"):
+    with calls_at_most(35_000), pytest.raises(Refused, match="each output"):
         shown(claimed)
 
 
