@@ -110,13 +110,13 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
         ValueError: If a number in it is not finite.
     """
     sources = {key: header[key] for key in ("machine", "source") if key in header}
-    claim, dtype = header["claim"], header["architecture"]["dtype"]
+    claim, dtype = _object(header["claim"]), header["architecture"]["dtype"]
     said = {"format": "krohn-claim", "version": 1, **sources}
-    said |= {"claim": claim, "dtype": dtype}
+    said |= {"claim": header["claim"], "dtype": dtype}
     if tokenizer is not None:
         said["tokenizer"] = tokenizer
     told = _object(sources.get("source", sources.get("machine")))
-    length = _object(claim).get("length")
+    length = claim.get("length")
     kind = str(told.get("kind")) if "source" in sources else MACHINE
     letters, states, answers = (
         _names(told, k) for k in ("letters", "states", "classes")

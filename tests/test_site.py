@@ -29,7 +29,9 @@ def test_every_cell_of_a_tutorial_runs(script: Path) -> None:
 
 def test_the_reference_has_every_public_name() -> None:
     text = (DOCS / NAMES).read_text()
-    listed = re.findall(r"^::: krohn\.(\w+)$", text + unlisted(text), re.M)
+    listed = re.findall(
+        r"^(?::::|      heading:) krohn\.(\w+)$", text + unlisted(text), re.M
+    )
     assert sorted(listed) == sorted(krohn.__all__)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krohn import sources
+from krohn import machines as sources
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
 from krohn.algebra.formats.att import read as read_att

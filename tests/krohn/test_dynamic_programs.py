@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compilation import options_of
 from krohn.network.work import parts
@@ -147,8 +146,7 @@ def test_another_text_in_a_file_is_found() -> None:
         assert report.verdict == "undecided"
         assert "text in the file" in report.reason
     header = {**file.header, "source": {**source, "written": {"text": "?"}}}
-    with pytest.raises(KrohnError, match="damaged"):
-        krohn.verify(replace(file, header=header))
+    assert krohn.verify(replace(file, header=header)).verdict == "undecided"
 
 
 def test_a_dynamic_program_in_python() -> None:
