@@ -226,7 +226,9 @@ class ChainOfThought:
 def _check_sizes(written: Any) -> None:
     """The sizes of a text that says the steps are numbers, though only they are read."""
     if written is not None:
-        for size in written["given"].values():
+        said = written.get("given") if isinstance(written, Mapping) else None
+        demand(isinstance(said, Mapping), "it does not say the sizes of its text")
+        for size in said.values():
             whole = type(size) is int and abs(size) < LARGEST
             demand(whole, "a size of its text is no number, or too large")
 

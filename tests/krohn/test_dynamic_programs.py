@@ -146,7 +146,9 @@ def test_another_text_in_a_file_is_found() -> None:
         assert report.verdict == "undecided"
         assert "text in the file" in report.reason
     header = {**file.header, "source": {**source, "written": {"text": "?"}}}
-    assert krohn.verify(replace(file, header=header)).verdict == "undecided"
+    report = krohn.verify(replace(file, header=header))
+    assert report.verdict == "undecided"
+    assert "does not say the sizes of its text" in report.reason
 
 
 def test_a_dynamic_program_in_python() -> None:

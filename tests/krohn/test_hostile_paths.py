@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import tempfile
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ def unreadable(path: Path) -> None:
 
 def at_a_socket(path: Path) -> None:
     """A socket of a short name, which is all that there may be, moved there."""
-    short = Path(f"/tmp/krohn-{os.getpid()}")
+    short = Path(tempfile.gettempdir(), f"krohn-{os.getpid()}")
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(short))
     shutil.move(short, path)
