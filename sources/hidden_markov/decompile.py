@@ -271,7 +271,11 @@ def _law(columns: FloatArray) -> FloatArray:
     signed = columns * np.sign(columns.sum(axis=0))
     kept = np.maximum(signed, 0.0)
     total = kept.sum(axis=0)
-    demand(total > 0, "a column that must be a law is 0")
+    demand(
+        total > 0,
+        "no model of as many states as the letters tell apart has this law: a law of its "
+        "letters or states would be 0. Say how many states there are for the nearest model",
+    )
     found: FloatArray = kept / total
     return found
 
