@@ -103,8 +103,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             own.
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/soundness.md, 2.6).
-        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or
-        steps.
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
+            or steps.
         within: How far an output of a hidden Markov model's network may be off.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.

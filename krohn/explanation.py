@@ -69,8 +69,8 @@ def explain(
             compromise.
         observation: What the networks say instead of the state.
         activation: ``"relu"``, ``"sine"`` or ``"gelu"``.
-        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`, or
-        steps.
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
+            or steps.
         block: The state is written into the text after so many letters.
         within: How far an output of a hidden Markov model's network may be off.
         arch: ``"ssm"`` for the forms of diagonal state space models and their lengths in
