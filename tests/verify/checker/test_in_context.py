@@ -191,8 +191,15 @@ def test_headers_that_claim_far_more_than_the_file_holds_cost_nothing() -> None:
     sizes = {"window": 1, "demonstrations": 1, "history": 1}
     file = restated(built(SMALL), "source", **said, **sizes)
     claimed = restated(file, "claim", length=5)
-    with calls_at_most(35_000), pytest.raises(Refused, match="each output"):
-        shown(claimed)
+    named = restated(claimed, "architecture", outputs=len(pairs))
+    width = named.header["architecture"]["d_model"]
+    read_out = {
+        "unembed.weight": np.zeros((width, len(pairs))),
+        "unembed.bias": np.zeros(len(pairs)),
+    }
+    named = changed(named, **read_out)
+    with calls_at_most(35_000), pytest.raises(Refused, match="architecture"):
+        shown(named)
 
 
 def test_narrow_formats_are_refused() -> None:
