@@ -227,7 +227,8 @@ def _check_sizes(written: Any) -> None:
     """The sizes of a text that says the steps are numbers, though only they are read."""
     if written is not None:
         said = written.get("given") if isinstance(written, Mapping) else None
-        demand(isinstance(said, Mapping), "it does not say the sizes of its text")
+        if not isinstance(said, Mapping):
+            raise Refused("it does not say the sizes of its text")
         for size in said.values():
             whole = type(size) is int and abs(size) < LARGEST
             demand(whole, "a size of its text is no number, or too large")
