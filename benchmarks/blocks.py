@@ -22,7 +22,7 @@ from krohn.compiler.transformer import describe, lower
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.blocks import Blocks, blanks, longest, passes
-from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
+from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.vectors_in_blocks import said_by
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov.beliefs import reachable
@@ -76,7 +76,7 @@ def texts(count: int) -> None:
         if block is None:
             row(name, "–", length, 1, length, *sizes(said), *told, "–", "–")
             continue
-        source = in_blocks(krohn.read(name), block)
+        source = TextsInBlocks().of_source(krohn.read(name), block)
         some = count if length < 500 else count // 10
         wrong = wrong_texts(model.file, source, length, some)
         often = passes(length, block), longest(length, block)
@@ -95,7 +95,7 @@ def one_layer_less(count: int) -> None:
     header("machine", "b", "T", "layers", "verdict", "texts run", "wrong")
     options = Options(PRECISIONS["float32"])
     for block in LESS:
-        source = in_blocks(krohn.read(CYCLES), block)
+        source = TextsInBlocks().of_source(krohn.read(CYCLES), block)
         names = source.tokens, source.states
         machine = Automaton(Semiautomaton(source.resets, *names), source.start)
         less = levels(block + 1, 2) - 1

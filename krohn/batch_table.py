@@ -12,11 +12,13 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import SUFFIXES
 from krohn.algebra.formats.files import read_text
 from krohn.algebra.near_names import near
-from krohn.machines import FORMAL, MODEL, REGEX, TEXTS
+from krohn.machines import FORMAL, MODEL, REGEX
 from krohn.network.modelfile import LARGEST_FILE
 from krohn.program.files import Unreadable, read_bytes
+from krohn.source_kinds import ENTRIES
 
-HIDDEN_MARKOV = (".pomdp", ".npz")
+NOT_ALONE = (".csv", ".pcfg")
+"""Suffixes of files that need not be sources: tables, and grammars, which need a depth."""
 COLUMNS = {
     "name": "what the row is called; without it, as the machine is written",
     "machine": "a name, a file, regex:…, or a model file, which is verified",
@@ -78,7 +80,8 @@ def rows(source: Path) -> list[Row]:
 
 
 def _of_folder(folder: Path) -> list[Row]:
-    known = (*SUFFIXES, *HIDDEN_MARKOV, *TEXTS, *MODEL)
+    others = {suffix for entry in ENTRIES.values() for suffix in entry.ends}
+    known = (*SUFFIXES, *MODEL, *others.difference(NOT_ALONE))
     try:
         names = sorted(p.name for p in folder.iterdir() if p.is_file())
     except OSError as error:

@@ -13,6 +13,7 @@ from krohn.batch_table import OF_MODELS, Row
 from krohn.jobs.worker_pool import Report
 from krohn.machines import MODEL, read
 from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.source_kinds import named
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -178,7 +179,6 @@ def _network(
     if cells["machine"].endswith(MODEL):
         return _verified(cells)
     from krohn.compilation import compile as compiled
-    from krohn.source_kinds import named
 
     other = named(cells["machine"])
     length = _number(cells, "length", int)

@@ -20,7 +20,6 @@ from krohn.compiler.compiled_network import (
 )
 from krohn.compiler.construction_choice.known_constructions import SEARCHING
 from krohn.compiler.construction_choice.planning import planning
-from krohn.compiler.constructions import beliefs, products
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Observer, Options
 from krohn.machines import machine_of
@@ -34,13 +33,12 @@ from krohn.option_rules import (
     refuse_others,
 )
 from krohn.option_values import format_name, whole
-from krohn.source_kinds import filtered, multiplied, named, written
+from krohn.source_kinds import ENTRIES, KINDS, in_blocks, named
 from krohn.source_kinds.base import How, SourceKind
-from krohn.source_kinds.linear_systems import as_system
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
-AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
-"""Constructions that take a machine as another source."""
+AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
+"""By construction the kind of source that it takes a machine for."""
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
 """What tables of whole numbers can be made of."""
@@ -120,9 +118,10 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     other = named(machine)
     if block is not None:
         told_of = other[1] if other else machine_of(machine, start)
-        other = written(told_of, block)
-    elif other is None and construction in AS_MATRICES:
-        other = AS_MATRICES[construction](machine_of(machine))
+        other = in_blocks(told_of, block)
+    elif other is None and construction in AS_SOURCES:
+        kind = KINDS[AS_SOURCES[construction]]
+        other = kind, kind.of_source(machine_of(machine))
     formats = formats_of(dtype, other[0] if other else None)
     how, dtype = How(construction, arch, attention, within, formats), formats[0]
     options = options_of(dtype, strict, activation, uniform, positions)
@@ -316,7 +315,7 @@ def _recurrent(
         )
     if machine.output is not None:
         raise CompileError("'gated' says states, not outputs; leave --construction out")
-    network = gated_rnn.gated(as_system(machine), precision)
+    network = gated_rnn.gated(KINDS["linear-system"].of_source(machine), precision)
     return CompiledNetwork(gated_rnn.NAME, network, {}, None)
 
 

@@ -21,6 +21,7 @@ from krohn.program.errors import Refused
 from krohn.program.exact_numbers import real_array
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
+from krohn.source_kinds import source_of
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.decompile import (
     DRAWS,
@@ -269,22 +270,13 @@ def _joint(laws: Laws, letters: int) -> FloatArray:
     return np.asarray(second[:, :, None] * third)
 
 
-def _source(file: ModelFile) -> object:
-    """What a file states, if it states a source whole."""
-    from krohn.source_kinds import of_file
-    from krohn.source_kinds.base import ReadableKind
-
-    kind = of_file(file)
-    return kind.of_file(file) if isinstance(kind, ReadableKind) else None
-
-
 def _of_file(file: ModelFile) -> _Asked:
     """The law that the network of a model file says.
 
     Raises:
         KrohnError: If its source is of another kind, or one letter says too little.
     """
-    source = _source(file)
+    source = source_of(file)
     if isinstance(source, PosteriorHead):
         from krohn.source_kinds.posterior_heads import law_of
 
@@ -373,7 +365,7 @@ def _trained(path: str, source: HiddenMarkovModel | None) -> tuple[Laws, int]:
 
 def _points(file: ModelFile) -> PosteriorHead | None:
     """The source of a file whose network says points after points; or None."""
-    source = _source(file)
+    source = source_of(file)
     if not isinstance(source, PosteriorHead) or source.radius is None:
         return None
     if source.task != NEXT:

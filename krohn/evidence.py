@@ -18,6 +18,7 @@ from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
 from krohn.report import Report
+from krohn.source_kinds import of_file, wanted_source
 from krohn.verification_target import Target, check_digest
 from krohn.verify import trusted
 from krohn.verify.blas_threads import one_thread
@@ -240,8 +241,6 @@ def _claim_about(file: modelfile.ModelFile, source: Automaton | str | None) -> C
     """The claim of a file; refused if it is about another source than that of a name."""
     if source is None:
         return claim.of(file.header)
-    from krohn.source_kinds import of_file, wanted_source  # the compiler
-
     kind = of_file(file)
     assert kind is not None
     wanted = wanted_source(kind, source)

@@ -25,7 +25,7 @@ from krohn.language import language
 from krohn.machines import machine_of
 from krohn.network.modelfile import claimed_length
 from krohn.option_rules import check_within, given_of, refuse_others, spelled
-from krohn.source_kinds import named, written
+from krohn.source_kinds import in_blocks, named
 from krohn.source_kinds.base import How
 from krohn.state_space_forms import forms
 
@@ -100,7 +100,7 @@ def explain(
     if arch not in ("transformer", "ssm"):
         raise KrohnError(f"--arch takes transformer or ssm, not {arch!r}")
     if block is not None:
-        other = written(other[1] if other else machine_of(source, start), block)
+        other = in_blocks(other[1] if other else machine_of(source, start), block)
     if other is not None:
         refuse_others(given_of(explain, values), other[0].takes, other[0].called)
         how = How(within=within, formats=formats_of(dtype, other[0]))

@@ -17,6 +17,7 @@ from krohn.foreign import names_machine, own_machine
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.source_kinds import source_of
 from krohn.verification import LONGEST_SAMPLE, SCORES
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
@@ -173,9 +174,7 @@ def _texts(
     progress: Progress,
 ) -> Ran:
     """Texts of a dynamic program: each token after a prompt is to be what follows."""
-    from krohn.source_kinds.chains_of_thought import ChainsOfThought
-
-    source, rng = ChainsOfThought().of_file(file), np.random.default_rng(seed)
+    source, rng = source_of(file), np.random.default_rng(seed)
     words = _many(source.length, count)
     low, high = np.array(source.prompt).T
     prompts, start = rng.integers(low, high + 1, size=(words, len(low))), len(low)
@@ -200,9 +199,7 @@ def _prompts(
     progress: Progress,
 ) -> Ran:
     """Prompts of one who learns from them; other words are answered by zeros."""
-    from krohn.source_kinds.in_context import InContexts
-
-    source = InContexts().of_file(file)
+    source = source_of(file)
     words = _many(source.length, count)
     prompts = source.sampled(words, np.random.default_rng(seed))
     for rows in _batches(words, source.length, progress):

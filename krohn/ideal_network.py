@@ -13,11 +13,11 @@ from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
 from krohn.program import claim
+from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.writing import atomic_write
 from krohn.progress import Progress, silent
 from krohn.report import Report
-from krohn.source_kinds import of_file
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from krohn.source_kinds import source_of
 from krohn.verification_target import Target, check_digest
 from krohn.verify.errors import Rejected
 from krohn.verify.proof import Verdict
@@ -156,10 +156,10 @@ def _held(
 ) -> Report:
     """What is decided of tables, or of the steps of a chain of thought."""
     began, (noise, error) = time.monotonic(), bounds
-    kind = of_file(file)
-    if isinstance(kind, ChainsOfThought):
+    source = source_of(file)
+    if isinstance(source, ChainOfThought):
         of_steps = OfSteps(noise, error, limits=limits)
-        return _of_steps(file, kind, of_steps, report)
+        return _of_steps(file, source, of_steps, report)
     try:
         asked = list(gadgets(file))
         if not asked:
@@ -213,10 +213,10 @@ def _described(wrong: Finding) -> str:
 
 
 def _of_steps(
-    file: ModelFile, kind: ChainsOfThought, asked: OfSteps, report: Progress
+    file: ModelFile, source: ChainOfThought, asked: OfSteps, report: Progress
 ) -> Report:
     """What is decided of the steps of a chain of thought."""
-    began, source = time.monotonic(), kind.of_file(file)
+    began = time.monotonic()
     count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
     verdict: Verdict = "verified"
     reason = ""

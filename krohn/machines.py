@@ -13,30 +13,15 @@ from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
 from krohn.algebra.near_names import near
 from krohn.algebra.observation import observe
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.shown import moore
-from krohn.belief_machine import belief_machine
 from krohn.foreign import Headed, own_machine
 from krohn.machine_objects import Accepting, Outputs, Told, from_object
 from krohn.network import modelfile
-from krohn.program.errors import Refused
-from krohn.sources import (
-    FAMILIES,
-    counting,
-    dynamic_programs,
-    grammars,
-    hidden_markov,
-    linear_systems,
-    rewriting,
-)
-from krohn.sources.hidden_markov import HiddenMarkovModel, files
-from krohn.sources.linear_systems import LinearSystem
+from krohn.source_kinds import KINDS, found
 
 REGEX, FORMAL = "regex:", "formal:"
 MODEL = (".safetensors", ".st")
 """How the names of model files end."""
-TEXTS = (dynamic_programs.SUFFIX, rewriting.SUFFIX, ".program", counting.SUFFIX)
-"""Files of sources that are never machines."""
 OWN = "outputs"
 """The observation that is the machine's own output."""
 
@@ -74,8 +59,8 @@ def read(
             ``kind`` is given.
     """
     if str(source) == STANDARD_INPUT:
-        found = formats.read(source, complete, kind)
-        return replace(found, name="standard input")
+        machine = formats.read(source, complete, kind)
+        return replace(machine, name="standard input")
     if not str(source).strip():
         raise MachineError(
             "no machine is named; `krohn zoo` lists names, and a file or regex:PATTERN is "
@@ -94,65 +79,26 @@ def _named(text: str) -> Automaton | None:
     if text.startswith((REGEX, FORMAL)):
         form, _, pattern = text.partition(":")
         return replace(from_regex(pattern, f"{form}:" == FORMAL), name=text)
-    if (system := _system(text)) is not None:
-        return _of_system(system)
-    if (model := _model(text)) is not None:
-        return belief_machine(model)
+    if (other := found(text)) is not None:
+        return other[0].machine(other[1])
     path = Path(text)
-    if path.suffix.partition(":")[0] in TEXTS:
-        raise _no_machine(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
         try:
             return named_machines.machine(text)
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
-                raise _no_machine(text, str(unknown)) from None
+                raise _unknown(text, str(unknown)) from None
     return own_machine(modelfile.read(path)) if path.suffix in MODEL else None
 
 
-def _no_machine(text: str, unknown: str = "") -> MachineError:
-    """Why a name, or a text, is no machine: another source, or unknown.
-
-    Raises:
-        KrohnError: If it is another source, and there is something wrong with it.
-    """
-    from krohn.source_kinds import named
-
-    if (other := named(text)) is not None:
-        return MachineError(
-            f"{text} is {other[0].called}, and no machine; krohn explain and krohn compile "
-            "take it"
-        )
+def _unknown(text: str, unknown: str) -> MachineError:
+    """The error of a text that names nothing, with names that are near."""
     if set(text) & set("*|()+"):
         return MachineError(f"{unknown}; a pattern is written regex:{text}")
-    families = [name for kind in FAMILIES.values() for name in kind]
+    families = [name for kind in KINDS.values() for name in kind.examples]
     hint = near(text, families)
     return MachineError(f"{unknown}; among other sources{hint}" if hint else unknown)
-
-
-def _model(text: str) -> HiddenMarkovModel | None:
-    try:
-        found = hidden_markov.named(text) or grammars.model_named(text)
-        return found or files.read(Path(text))
-    except Refused as reason:
-        raise MachineError(str(reason)) from None
-
-
-def _system(text: str) -> LinearSystem | None:
-    try:
-        return linear_systems.named(text)
-    except Refused as reason:
-        raise MachineError(str(reason)) from None
-
-
-def _of_system(system: LinearSystem) -> Automaton:
-    functions = system.functions()
-    if functions is None:
-        raise MachineError(f"{system.name} is a linear system, and no machine")
-    states = tuple(str(i + 1) for i in range(system.size))
-    moves = Semiautomaton(functions, system.letters, states)
-    return Automaton(moves, start=int(system.start.argmax()), name=system.name)
 
 
 def automaton(
@@ -199,37 +145,34 @@ def automaton(
         MachineError: If there is no machine in it, or something said means nothing here.
     """
     told = Told(start, letters, accepting, outputs, limit, edge, kind)
-    found = _known(source, told, complete)
-    if found is None:
-        found = from_object(source, told, complete)
+    machine = _known(source, told, complete)
+    if machine is None:
+        machine = from_object(source, told, complete)
     elif start is not None:
-        found = found.with_start(str(start))
-    return found if name is None else replace(found, name=name)
+        machine = machine.with_start(str(start))
+    return machine if name is None else replace(machine, name=name)
 
 
 def _known(source: object, told: Told, complete: Complete) -> Automaton | None:
     """The machine of a name, or one that is there already; None for other objects."""
     named = isinstance(source, str | Path)
     extra = [option for option in told.given if option not in ("start", "kind")]
-    found: Automaton | None = None
     if isinstance(source, str | Path):
-        found = read(source, complete, told.kind)
+        known = read(source, complete, told.kind)
     elif isinstance(source, Automaton):
-        found = source
-    elif isinstance(source, LinearSystem):
-        found = _of_system(source)
-    elif isinstance(source, HiddenMarkovModel):
-        found = belief_machine(source)
+        known = source
     elif hasattr(file := getattr(source, "file", source), "header"):
-        found = own_machine(cast("Headed", file))
-    if found is None:
+        known = own_machine(cast("Headed", file))
+    elif (other := found(source)) is not None:
+        known = other[0].machine(other[1])
+    else:
         return None
     if extra or (not named and told.kind is not None):
         option = extra[0] if extra else "kind"
         raise MachineError(
-            f"{option}= means nothing to {found.name}, a machine already"
+            f"{option}= means nothing to {known.name}, a machine already"
         )
-    return found
+    return known
 
 
 def machine_of(

@@ -12,6 +12,7 @@ from krohn.network.exports.labels import Labels
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile, claimed_length
 from krohn.program.letter_tokenizer import BOS, blank, tokens
+from krohn.source_kinds import source_of
 
 NAME = "README.md"
 MOST_NAMES = 200
@@ -171,7 +172,5 @@ def _example(file: ModelFile, names: Labels) -> Example:
 
 def _prompt(file: ModelFile) -> str:
     """The prompt of a dynamic program that has the least of everything."""
-    from krohn.source_kinds.chains_of_thought import ChainsOfThought
-
-    source = ChainsOfThought().of_file(file)
+    source = source_of(file)
     return " ".join(source.tokens[low] for low, _ in source.prompt)

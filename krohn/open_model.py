@@ -37,6 +37,7 @@ from krohn.network.transformer import Transformer
 from krohn.network.words import Word, Words, is_one
 from krohn.option_values import format_name
 from krohn.running import shown_along
+from krohn.source_kinds import NO_TEXTS, of_file
 
 if TYPE_CHECKING:
     from krohn.source_kinds.written_texts import Writer
@@ -159,15 +160,9 @@ class Model(base.Model):
     @cached_property
     def _writer(self) -> "Writer":
         """How its texts are asked for."""
-        from krohn.source_kinds import of_file
-        from krohn.source_kinds.written_texts import TextKind
-
         kind = of_file(self.file)
-        if not isinstance(kind, TextKind):
-            raise KrohnError(
-                "this network writes no texts: run(word) gives what it says after each "
-                "letter"
-            )
+        if kind is None:
+            raise KrohnError(NO_TEXTS)
         return kind.writer(self.file)
 
     def _shows_more(self) -> Automaton | None:

@@ -22,7 +22,6 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.source_kinds import named, of_file
-from krohn.source_kinds.real_sequences import RealSequences
 
 EFFORT = "high"
 """How much a monoid is searched for where nothing is said."""
@@ -116,14 +115,8 @@ def _of_file(file: ModelFile, word: str | None) -> Figure:
 
         return attention_picture(file, word)
     about = of_file(file)
-    if word is None and isinstance(about, RealSequences):
-        # The picture is of what the network computes, not of its weights.
-        figure = about.draw(about.of_file(file))
-        kind, (axes,) = kind_of(file.header["architecture"]), figure.axes
-        axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
-        return figure
-    if word is None:
-        return draw_model(file)
-    if about is None:
+    if about is not None:
+        return about.draw_file(file) if word is None else about.draw_text(file, [word])
+    if word is not None:
         raise _no_word()
-    return about.draw_text(file, [word])
+    return draw_model(file)

@@ -19,6 +19,7 @@ from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
+from krohn.source_kinds import of_file, wanted_source
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
@@ -103,8 +104,6 @@ def verify(
                 f"file is about {kind.called}"
             )
         wanted = proof if proof is not None else not (exhaustive or sample)
-        from krohn.source_kinds import wanted_source
-
         asked = None if machine is None else wanted_source(kind, machine)
         check_digest(about := kind.about(file, asked), digest)
         how = exhaustive, sample, seed, progress or silent, asked
@@ -138,8 +137,6 @@ def _other_source(
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     if "source" not in file.header:
         return None
-    from krohn.source_kinds import of_file  # the compiler, which a proof does without
-
     kind = of_file(file)
     return None if kind is None else (kind, file)
 

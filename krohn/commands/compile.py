@@ -15,6 +15,7 @@ from krohn.commands import options as common
 from krohn.commands.options import check, reading, remarks, typed
 from krohn.commands.terminal import emit, progress
 from krohn.option_rules import COMPILE, IN_BLOCKS, refuse_others
+from krohn.source_kinds import named
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -78,7 +79,6 @@ def compile(  # noqa: A001  (the command is called so)
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
     from krohn.machines import MODEL
-    from krohn.source_kinds import named
 
     if output.suffix not in ("", *MODEL):
         raise KrohnError(

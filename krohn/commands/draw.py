@@ -17,6 +17,7 @@ from krohn.commands.options import (
 )
 from krohn.commands.terminal import emit, waiting
 from krohn.option_rules import DRAW, refuse_others
+from krohn.source_kinds import named
 
 
 def draw(
@@ -48,7 +49,6 @@ def draw(
     from krohn.drawing import check_suffix
     from krohn.machines import MODEL
     from krohn.pictures import draw as drawn
-    from krohn.source_kinds import named
 
     check(context, DRAW)
     check_suffix(output)

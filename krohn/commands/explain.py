@@ -9,6 +9,7 @@ from krohn.commands import options as common
 from krohn.commands.options import reading, remarks, typed
 from krohn.commands.terminal import emit
 from krohn.option_rules import refuse_others
+from krohn.source_kinds import named
 
 Arch = Annotated[
     str, typer.Option(help="transformer; or ssm, for diagonal state space models.")
@@ -38,7 +39,6 @@ def explain(
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
     from krohn.explanation import explain as explained
-    from krohn.source_kinds import named
 
     told: object = machine
     remarked: dict[str, object] = {}

@@ -16,6 +16,7 @@ from krohn.commands.options import Wanted, check, reading
 from krohn.commands.stream import arriving, run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 from krohn.option_rules import RUN
+from krohn.source_kinds import named, of_file
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -151,8 +152,6 @@ def _of_source(file: str) -> Said | None:
     if not file.endswith(MODEL):
         if (said := _interpreter(file)) is not None:
             return said
-        from krohn.source_kinds import named
-
         if (other := named(file)) is not None:
             raise KrohnError(
                 f"{file} is {other[0].called}, and no model file; compile it, and run what "
@@ -164,8 +163,6 @@ def _of_source(file: str) -> Said | None:
         raise _with_remedy(file, error) from None
     if "source" not in model.header:
         return None
-    from krohn.source_kinds import of_file
-
     kind = of_file(model)
     return None if kind is None else kind.runs(model)
 
@@ -187,14 +184,9 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
 
 def _interpreter(name: str) -> Said | None:
     """What says the text of a source without a network, if it is one of texts."""
-    from krohn.source_kinds import named
-    from krohn.source_kinds.chains_of_thought import ChainsOfThought
-    from krohn.source_kinds.rewritings import Rewritings
-
     found = named(name)
-    if found is None or not isinstance(found[0], ChainsOfThought | Rewritings):
-        return None
-    return partial(map, partial(found[0].interpreted, found[1]))
+    says = None if found is None else found[0].interpreted(found[1])
+    return None if says is None else partial(map, says)
 
 
 def no_text() -> KrohnError:

@@ -15,6 +15,7 @@ from krohn.commands.options import Wanted, check, reading, remarks, source_given
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_methods import Asked, Methods, Solver
 from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
+from krohn.source_kinds import of_file
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -117,8 +118,6 @@ def _check_kind(file: str, given: list[str]) -> None:
     if set(given) <= set(OF_SOURCES) or is_network(file):
         return
     if "source" in (model := modelfile.read(file)).header:
-        from krohn.source_kinds import of_file
-
         kind = of_file(model)
         assert kind is not None
         refuse_others(given, OF_SOURCES + kind.asks, f"a file about {kind.called}")

@@ -3,12 +3,12 @@
 from krohn import show
 from krohn.commands.options import Json
 from krohn.commands.terminal import emit
+from krohn.source_kinds import KINDS
 
 
 def zoo(as_json: Json = False) -> None:
     """List the machines that are known by name."""
     from krohn.algebra import zoo as animals
-    from krohn.sources import FAMILIES
 
     rows = []
     for name in animals.names():
@@ -23,8 +23,8 @@ def zoo(as_json: Json = False) -> None:
         )
     families = [
         {"name": example, "kind": kind, "description": said}
-        for kind, examples in FAMILIES.items()
-        for example, said in examples.items()
+        for kind in KINDS
+        for example, said in KINDS[kind].examples.items()
     ]
     result = {"machines": rows, "families": families}
     emit(result, as_json, lambda: show.zoo(rows, families))

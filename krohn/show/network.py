@@ -9,11 +9,11 @@ from krohn.program import Table as Rows
 from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 from krohn.show.verdict import about
+from krohn.source_kinds import of_file
 from krohn.sources import in_context as contexts
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
-    from krohn.network.modelfile import ModelFile
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
@@ -29,7 +29,9 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         bound = f"words of up to {letters} letters, {result['length']} tokens"
     such = "such word"
     if kind_of(model.file.header["architecture"]).answers == "reals":
-        most = "" if _all_there(model.file) else "up to "
+        kind = of_file(model.file)
+        least = 1 if kind is None else kind.least_length(model.file)
+        most = "" if least == result["length"] else "up to "
         bound = f"inputs of {most}{count(result['length'], 'vector')}"
         such = "such input"
     learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
@@ -69,17 +71,6 @@ def _why(result: dict[str, Any]) -> str:
     narrower = dict.fromkeys(row["dtype"] for row in result["tried"])
     names = [name for name in narrower if name not in (None, result["dtype"])]
     return f", as nothing is proved in {' or '.join(names)}" if names else ""
-
-
-def _all_there(file: "ModelFile") -> bool:
-    """Whether each input of a network of reals has as many vectors as it can have."""
-    from krohn.source_kinds import of_file
-    from krohn.source_kinds.real_sequences import RealSequences
-
-    kind, length = of_file(file), file.header["claim"]["length"]
-    if not isinstance(kind, RealSequences):
-        return False
-    return bool(kind.least(kind.of_file(file), length) == length)
 
 
 def _meaning(claim: dict[str, Any], such: str) -> str:

@@ -1,117 +1,243 @@
-"""Sources that are no machines: by name, from files, and what the commands do with them."""
+"""The registry of sources that are no machines.
 
+A name, a file or an object leads to its kind, and only that kind is imported.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.errors import CompileError
-from krohn.network.modelfile import ModelFile
-from krohn.program.errors import Refused
-from krohn.source_kinds.attention_targets import AttentionTargets
-from krohn.source_kinds.base import SourceKind
-from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.source_kinds.grid_functions import GridFunctions
-from krohn.source_kinds.hidden_markov import HiddenMarkovModels
-from krohn.source_kinds.in_context import InContexts
-from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
-from krohn.source_kinds.kernels import Kernels
-from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
-from krohn.source_kinds.posterior_heads import PosteriorHeads
-from krohn.source_kinds.rewritings import Rewritings
-from krohn.source_kinds.selected_means import SelectedMeans
-from krohn.source_kinds.sequence_functions import SequenceFunctions
-from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
-from krohn.sources import counting
-from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
 
-KINDS: dict[str, SourceKind[Any]] = {
-    kind.wire: kind
-    for kind in (
-        AttentionTargets(),
-        ChainsOfThought(),
-        GridFunctions(),
-        HiddenMarkovModels(),
-        InContexts(),
-        Kernels(),
-        IncreasingSubsequences(),
-        LinearSystems(),
-        PosteriorHeads(),
-        Rewritings(),
-        SelectedMeans(),
-        SequenceFunctions(),
-        TextsInBlocks(),
-        LinearSystemsInBlocks(),
-    )
+if TYPE_CHECKING:
+    from krohn.network.modelfile import ModelFile
+    from krohn.source_kinds.base import SourceKind
+
+SOURCES = Path(__file__).parents[1] / "sources"
+NO_TEXTS = (
+    "this network writes no texts: run(word) gives what it says after each letter"
+)
+PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
+"""How names of hidden Markov models begin."""
+
+
+class Entry(NamedTuple):
+    """Where a kind is defined, and which sources may be of this kind.
+
+    Attributes:
+        place: A module of this package, and the class in it.
+        begins: A pattern that the beginning of every name matches.
+        ends: The suffixes of files.
+        catalogue: The suffix of texts in `krohn.sources` whose stems are names, and their
+            package; none if there are no such texts.
+        objects: The modules of the classes of sources.
+        foreign: Whether objects of other libraries may be sources.
+        of_machines: The construction that takes a machine as such a source.
+    """
+
+    place: tuple[str, str]
+    begins: str = ""
+    ends: tuple[str, ...] = ()
+    catalogue: str = ""
+    objects: tuple[str, ...] = ()
+    foreign: bool = False
+    of_machines: str = ""
+
+    def may_name(self, text: str) -> bool:
+        """Whether a text may be the name, or the file, of such a source."""
+        begins = "|".join(filter(None, (self.begins, *_stems(self.catalogue))))
+        if begins and re.match(begins, text):
+            return True
+        # A file name goes on after a colon: `my.dp:n=8`.
+        file = re.match(r"(?s)(.*\.\w+)(?::|$)", text)
+        return file is not None and Path(file[1]).suffix.lower() in self.ends
+
+    def may_be(self, source: object) -> bool:
+        """Whether an object may be such a source."""
+        modules = [each.__module__ for each in type(source).__mro__]
+        own = any(module.startswith("krohn.") for module in modules)
+        return any(m in self.objects for m in modules) or (self.foreign and not own)
+
+
+ENTRIES = {
+    "attention-target": Entry(
+        ("attention_targets", "AttentionTargets"),
+        r"Sine(?!\w*\.[a-z])",
+        objects=("krohn.sources.attention_targets.target",),
+    ),
+    "chain-of-thought": Entry(
+        ("chains_of_thought", "ChainsOfThought"),
+        ends=(".dp",),
+        catalogue="dynamic_programs",
+        objects=(
+            "krohn.program.chain_of_thought",
+            "krohn.sources.dynamic_programs.dynamic_program",
+        ),
+    ),
+    "grid-function": Entry(
+        ("grid_functions", "GridFunctions"),
+        r"Sorted\d|RanGrid",
+        objects=("krohn.sources.attention_targets.grid_function",),
+    ),
+    "hidden-markov": Entry(
+        ("hidden_markov", "HiddenMarkovModels"),
+        f"{PROCESSES}|pcfg:",
+        (".json", ".npz", ".pomdp", ".pcfg"),
+        objects=("krohn.sources.hidden_markov.model",),
+        foreign=True,
+        of_machines="beliefs",
+    ),
+    "context-learner": Entry(
+        ("in_context", "InContexts"),
+        r"InContext(?!\w*\.[a-z])",
+        objects=("krohn.sources.in_context.prompts",),
+    ),
+    "kernel": Entry(
+        ("kernels", "Kernels"),
+        r"(Exp|Power|Delay|Mean|RanKernel)\d",
+        (".kernel", ".csv"),
+        objects=("krohn.sources.kernels.kernel",),
+    ),
+    "increasing": Entry(
+        ("increasing_subsequences", "IncreasingSubsequences"),
+        r"ShortLIS\d",
+        objects=("krohn.program.increasing",),
+    ),
+    "linear-system": Entry(
+        ("linear_systems", "LinearSystems"),
+        r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
+        objects=("krohn.sources.linear_systems.system",),
+        of_machines="products",
+    ),
+    "posterior-head": Entry(
+        ("posterior_heads", "PosteriorHeads"),
+        rf"GaussianHMM|Power|Twin|({PROCESSES}).*given",
+        objects=("krohn.sources.posterior_heads.head",),
+    ),
+    "rewriting": Entry(
+        ("rewritings", "Rewritings"),
+        r"Arithmetic\d",
+        (".rules",),
+        "rewriting",
+        ("krohn.program.rewriting",),
+    ),
+    "selected-mean": Entry(
+        ("selected_means", "SelectedMeans"),
+        r"(Nearest|Gravity|Select)\d",
+        objects=("krohn.sources.attention_targets.selected_means",),
+    ),
+    "program": Entry(
+        ("sequence_functions", "SequenceFunctions"),
+        r"program:|crasp:",
+        (".program", ".crasp"),
+        objects=(
+            "krohn.sources.sequence_functions.builder",
+            "krohn.sources.counting.program",
+        ),
+    ),
+    "text-in-blocks": Entry(
+        ("blocks", "TextsInBlocks"), objects=("krohn.program.blocks",)
+    ),
+    "vectors-in-blocks": Entry(
+        ("vectors_in_blocks", "LinearSystemsInBlocks"),
+        objects=("krohn.sources.linear_systems.in_blocks",),
+    ),
 }
 
 
-def named(source: object) -> tuple[SourceKind[Any], Any] | None:
-    """A source, or that of a name, with its kind; None of a machine and other names.
+class _Kinds(Mapping[str, "SourceKind[Any]"]):
+    """The kinds by their name in model files; each is imported when it is asked for."""
+
+    def __getitem__(self, wire: str) -> "SourceKind[Any]":
+        module, name = ENTRIES[wire].place
+        return _kind(module, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ENTRIES)
+
+    def __len__(self) -> int:
+        return len(ENTRIES)
+
+
+KINDS = _Kinds()
+
+
+@cache
+def _kind(module: str, name: str) -> "SourceKind[Any]":
+    found: SourceKind[Any] = getattr(import_module(f"{__name__}.{module}"), name)()
+    return found
+
+
+@cache
+def _stems(package: str) -> tuple[str, ...]:
+    """The names of the texts in the catalogue of a package."""
+    texts = (SOURCES / package / "catalogue").iterdir() if package else ()
+    return tuple(rf"{path.stem}(\W|\d|$)" for path in sorted(texts))
+
+
+def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
+    """A source, or that of a name, with its kind; None of other objects and names.
 
     Raises:
         KrohnError: If one of the numbers in a name is out of range.
     """
-    if isinstance(source, Path):
-        source = str(source)
-    if isinstance(source, counting.CountingProgram):
-        source = counting.function(source)
-    for kind in KINDS.values():
-        text = isinstance(source, str)
-        found = kind.named(str(source)) if text else kind.taken(source)
-        if found is not None:
-            return kind, found
+    source = str(source) if isinstance(source, Path) else source
+    for wire, entry in ENTRIES.items():
+        if isinstance(source, str):
+            told = KINDS[wire].named(source) if entry.may_name(source) else None
+        else:
+            told = KINDS[wire].taken(source) if entry.may_be(source) else None
+        if told is not None:
+            return KINDS[wire], told
     return None
 
 
-def multiplied(machine: Automaton) -> tuple[SourceKind[Any], Any]:
-    """A machine as the linear system that it is, with the kind of those.
+def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
+    """The same; None also of what is computed as a machine.
 
     Raises:
-        CompileError: If it has too many states.
+        KrohnError: If one of the numbers in a name is out of range.
     """
-    return KINDS[LinearSystems.wire], as_system(machine)
+    other = found(source)
+    return None if other is None or other[0].is_machine(other[1]) else other
 
 
-def written(source: object, block: int) -> tuple[SourceKind[Any], Any]:
+def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":
     """A machine, or a linear system, that writes its state after so many letters.
 
     Raises:
         CompileError: If it is neither, or a letter is called like the token of a state.
     """
-    if isinstance(source, Automaton):
-        return KINDS[TextsInBlocks.wire], in_blocks(source, block)
-    if not isinstance(source, LinearSystem):
-        raise CompileError("--block is for machines and linear systems")
-    try:
-        return KINDS[LinearSystemsInBlocks.wire], VectorsInBlocks(source, block)
-    except Refused as reason:
-        raise CompileError(f"{source.name} cannot write its states: {reason}") from None
+    kind = KINDS["text-in-blocks" if found(source) is None else "vectors-in-blocks"]
+    return kind, kind.of_source(source, block)
 
 
-def filtered(machine: Automaton) -> tuple[SourceKind[Any], Any]:
-    """A machine as the hidden Markov model that it is, with the kind of those.
-
-    Raises:
-        CompileError: If it has too many states.
-    """
-    return KINDS[HiddenMarkovModels.wire], as_model(machine)
-
-
-def wanted_source(kind: SourceKind[Any], source: Any) -> Any:
+def wanted_source(kind: "SourceKind[Any]", source: Any) -> Any:
     """A source of a kind, or of a name, that a file must be about.
 
     Raises:
         KrohnError: If it is of another kind.
     """
-    found = named(source)
-    if found is None or found[0].wire != kind.wire:
+    other = named(source)
+    if other is None or other[0].wire != kind.wire:
         raise KrohnError(f"the file is about {kind.called}, and {source} is none")
-    return found[1]
+    return other[1]
 
 
-def of_file(file: ModelFile) -> SourceKind[Any] | None:
+def source_of(file: "ModelFile") -> Any:
+    """The source that a file states; None of a machine, or if it is not stated whole.
+
+    Raises:
+        KrohnError: If it is of an unknown kind, or damaged.
+    """
+    kind = of_file(file)
+    return None if kind is None else kind.of_file(file)
+
+
+def of_file(file: "ModelFile") -> "SourceKind[Any] | None":
     """The kind of the source of a file; None if it is about a machine.
 
     Raises:

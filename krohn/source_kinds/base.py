@@ -27,7 +27,8 @@ from typing import (
 
 import numpy as np
 
-from krohn.algebra.errors import KrohnError
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError, MachineError
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -43,6 +44,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.report import Report
+from krohn.source_kinds import NO_TEXTS
 from krohn.sources.written_letters import written
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
@@ -50,6 +52,8 @@ from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from krohn.source_kinds.written_texts import Writer
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -211,6 +215,7 @@ class SourceKind(ABC, Generic[S]):
         ran: What is run through its networks.
         formats: The number formats where none is asked for: one, or those that are tried
             in turn.
+        examples: A name of each family of sources, with a description.
     """
 
     wire: ClassVar[str]
@@ -220,6 +225,7 @@ class SourceKind(ABC, Generic[S]):
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
     formats: ClassVar[tuple[str, ...]] = ("float32",)
+    examples: ClassVar[Mapping[str, str]] = {}
 
     @property
     def called(self) -> str:
@@ -247,6 +253,33 @@ class SourceKind(ABC, Generic[S]):
             KrohnError: If it is damaged.
         """
         return source if self.owns(source) else None
+
+    def is_machine(self, source: S) -> bool:
+        """Whether a source is compiled as the machine that it is."""
+        return False
+
+    def machine(self, source: Any) -> Automaton:
+        """The machine that a source is.
+
+        Raises:
+            MachineError: If it is none.
+        """
+        raise MachineError(
+            f"{source.name} is {self.called}, and no machine; krohn explain and krohn "
+            "compile take it"
+        )
+
+    def of_source(self, source: Any, block: int | None = None) -> S:
+        """The source of this kind that a machine, or another source, is.
+
+        Args:
+            source: The machine or the other source.
+            block: After how many letters it writes its state, if it writes states.
+
+        Raises:
+            CompileError: If it is none of this kind.
+        """
+        raise CompileError(f"{source.name} is not {self.called}")
 
     @abstractmethod
     def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
@@ -284,6 +317,12 @@ class SourceKind(ABC, Generic[S]):
             f"{self.called} has no picture; compile it, and draw the model file"
         )
 
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """A picture of a model file: the weights of its network."""
+        from krohn.drawing import draw_model
+
+        return draw_model(file)
+
     def draw_text(self, source: S | ModelFile, words: list[str]) -> "Figure":
         """A picture of what is looked at to write a text.
 
@@ -297,6 +336,30 @@ class SourceKind(ABC, Generic[S]):
         from krohn.drawing import DrawingError
 
         raise DrawingError("--word is for dynamic programs and generators")
+
+    def interpreted(self, source: S) -> Callable[[list[str]], dict[str, Any]] | None:
+        """The reference interpreter of prompts; None of sources that write no texts."""
+        return None
+
+    def writer(self, file: ModelFile) -> "Writer":
+        """How the texts of a network are asked for.
+
+        Raises:
+            KrohnError: If it writes none.
+        """
+        raise KrohnError(NO_TEXTS)
+
+    def of_file(self, file: ModelFile) -> S | None:
+        """The source that a file states; None if it does not state it whole.
+
+        Raises:
+            KrohnError: If it states none of this kind.
+        """
+        return None
+
+    def least_length(self, file: ModelFile) -> int:
+        """How long the shortest input of a network is."""
+        return 1
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:

@@ -55,6 +55,22 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
         """None has a name: a machine is given with the letters of a block (--block)."""
         return None
 
+    def of_source(self, source: Automaton, block: int | None = None) -> Blocks:
+        """A machine, its reachable part, that writes its state after so many letters.
+
+        Raises:
+            CompileError: If a letter is called like the token of a state.
+        """
+        assert block is not None
+        part = reachable(source)
+        names = source.name, part.letters, part.states
+        try:
+            return Blocks(*names, part.transitions, part.start, block)
+        except Refused as reason:
+            raise CompileError(
+                f"{source.name} cannot write its states: {reason}"
+            ) from None
+
     def build(
         self, source: Blocks, length: int | None, options: Options, how: How = USUAL
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
@@ -143,22 +159,6 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
             f"every written state in the texts of all {len(source.letters)}^"
             f"{claim['letters']} words of {claim['letters']} letters, and of shorter ones"
         )
-
-
-def in_blocks(machine: Automaton, block: int) -> Blocks:
-    """A machine, its reachable part, that writes its state after so many letters.
-
-    Raises:
-        CompileError: If a letter is called like the token of a state.
-    """
-    part = reachable(machine)
-    names = machine.name, part.letters, part.states
-    try:
-        return Blocks(*names, part.transitions, part.start, block)
-    except Refused as reason:
-        raise CompileError(
-            f"{machine.name} cannot write its states: {reason}"
-        ) from None
 
 
 def check_length(word: IntArray, file: ModelFile) -> None:

@@ -1,8 +1,8 @@
 """Dynamic programs as chains of thought, in the commands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -58,6 +58,7 @@ class ChainsOfThought(TextKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
+    examples = dynamic_programs.FAMILIES
     source = Source
     called = "a dynamic program"
     claim = "generates"
@@ -194,7 +195,11 @@ class ChainsOfThought(TextKind[Source]):
 
         return Writer(source.tokens, row, told)
 
-    def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
+    def interpreted(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
+        """Texts without a network."""
+        return partial(self._interpreted, source)
+
+    def _interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]

@@ -19,7 +19,12 @@ from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
-from krohn.sources.attention_targets.grid_function import KIND, GridFunction, named
+from krohn.sources.attention_targets.grid_function import (
+    EXAMPLES,
+    KIND,
+    GridFunction,
+    named,
+)
 from krohn.sources.attention_targets.universality import simple, superposed
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -28,6 +33,7 @@ class GridFunctions(RealSequences[GridFunction]):
     """Functions of finitely many inputs: ``Sorted3,4``, ``RanGrid3,4@5``, or an object."""
 
     wire = KIND
+    examples = EXAMPLES
     source = GridFunction
     takes = frozenset()
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.belief_machine import belief_machine
 from krohn.certification import BY_NEED, Made, Way, by_need, choose, reasons
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import rows_of
@@ -32,6 +34,7 @@ from krohn.source_kinds.base import (
     sizes,
     sizes_of,
 )
+from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
@@ -59,6 +62,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
     wire = hidden_markov.KIND
+    examples = hidden_markov.EXAMPLES | grammars.FAMILIES
     source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"
@@ -82,6 +86,14 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             return source if self.owns(source) else files.arrays.given(source)
         except Refused as reason:
             raise KrohnError(str(reason)) from None
+
+    def machine(self, source: HiddenMarkovModel) -> Automaton:
+        """The machine of its beliefs, if they are finitely many."""
+        return belief_machine(source)
+
+    def of_source(self, source: Any, block: int | None = None) -> HiddenMarkovModel:
+        """A machine: its letters are chosen, and its beliefs certain."""
+        return as_model(source)
 
     def build(
         self,

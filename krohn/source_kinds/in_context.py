@@ -35,6 +35,7 @@ class InContexts(ReadableKind[InContext]):
     """Gradient descent on the windows of a prompt."""
 
     wire = contexts.KIND
+    examples = contexts.EXAMPLES
     source = InContext
     claim = "within"
     takes = frozenset()

@@ -1,10 +1,10 @@
 """Longest increasing subsequences as short texts, in the commands."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,9 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
+    examples: ClassVar[Mapping[str, str]] = {
+        "ShortLIS20": "longest increasing subsequence, one number a number"
+    }
     source = Increasing
     called = "a longest increasing subsequence"
     claim = "generates"

@@ -64,6 +64,7 @@ class Kernels(RealSequences[Kernel]):
     """y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs."""
 
     wire = kernels.KIND
+    examples = kernels.EXAMPLES
     source = Kernel
     takes = frozenset({"arch", "within"})
 

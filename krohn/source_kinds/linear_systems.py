@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.claimed_answers import Answers
 from krohn.compiler import gated_rnn
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -48,23 +49,40 @@ class LinearSystems(ReadableKind[LinearSystem]):
     """States that are multiplied by the matrix of each letter."""
 
     wire = linear_systems.KIND
+    examples = linear_systems.EXAMPLES
     source = LinearSystem
     claim = "within"
     takes = frozenset({"strict", "positions", "construction", "arch"})
     formats = ("float64",)
 
     def named(self, text: str) -> LinearSystem | None:
-        """The system of a name; None if it is of none, or of one that is a machine."""
+        """The system of a name; None if it is the name of none."""
         try:
             if linear_dynamics.named(text) is not None:
                 raise KrohnError(
                     f"{text} says vectors of numbers, and networks read letters; from "
                     "Python krohn.sources.linear_dynamics has it, with its Kalman filter"
                 )
-            found = linear_systems.named(text)
+            return linear_systems.named(text)
         except Refused as reason:
             raise KrohnError(str(reason)) from None
-        return None if found is None or found.functions() is not None else found
+
+    def is_machine(self, source: LinearSystem) -> bool:
+        """Whether each letter maps states to states."""
+        return source.functions() is not None
+
+    def machine(self, source: LinearSystem) -> Automaton:
+        """The machine whose letters are these maps."""
+        functions = source.functions()
+        if functions is None:
+            raise MachineError(f"{source.name} is a linear system, and no machine")
+        states = tuple(str(i + 1) for i in range(source.size))
+        moves = Semiautomaton(functions, source.letters, states)
+        return Automaton(moves, start=int(source.start.argmax()), name=source.name)
+
+    def of_source(self, source: Any, block: int | None = None) -> LinearSystem:
+        """A machine: letters are maps, and states unit vectors."""
+        return as_system(source)
 
     def build(
         self,

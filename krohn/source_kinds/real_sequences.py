@@ -29,6 +29,7 @@ from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
+from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
@@ -99,6 +100,17 @@ class RealSequences(ReadableKind[S]):
     def least(self, source: S, length: int) -> int:
         """How many vectors an input has at least, of at most ``length``."""
         return 1
+
+    def least_length(self, file: ModelFile) -> int:
+        """How many vectors an input has at least."""
+        return self.least(self.of_file(file), file.header["claim"]["length"])
+
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """A picture of the function that a network computes."""
+        figure = self.draw(self.of_file(file))
+        kind, (axes,) = kind_of(file.header["architecture"]), figure.axes
+        axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
+        return figure
 
     def sampled(
         self, source: S, shape: tuple[int, int], rng: np.random.Generator

@@ -1,8 +1,9 @@
 """Rewriting systems, arithmetic among them, in the commands."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     """Lines that are rewritten step by step, as text."""
 
     wire = KIND
+    examples = rewriting.EXAMPLES
     source = Rewriting
     called = "a rewriting system"
     claim = "generates"
@@ -136,7 +138,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
 
         return Writer(source.tokens, row, told, end=source.end + 1)
 
-    def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
+    def interpreted(self, source: Rewriting) -> Callable[[list[str]], dict[str, Any]]:
+        """Texts without a network."""
+        return partial(self._interpreted, source)
+
+    def _interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.usual_length(source) or MOST_LINES

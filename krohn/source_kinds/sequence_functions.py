@@ -25,7 +25,7 @@ from krohn.sources.sequence_functions import (
     SequenceFunction,
     parse,
 )
-from krohn.sources.sequence_functions.catalogue import FUNCTIONS
+from krohn.sources.sequence_functions.catalogue import FAMILIES, FUNCTIONS
 from krohn.verify.testing.simulation_result import Simulation
 
 PREFIX, SUFFIX = "program:", ".program"
@@ -40,6 +40,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     """One value at each letter of a word."""
 
     wire = "program"
+    examples = FAMILIES | counting.FAMILIES
     source = SequenceFunction
     claim = "exact"
     takes = frozenset({"strict", "activation", "positions"})
@@ -59,6 +60,12 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
                 f"krohn.program or a file *{SUFFIX} for your own"
             )
         return FUNCTIONS[name]()
+
+    def taken(self, source: Any) -> SequenceFunction | None:
+        """A Program, or a counting program."""
+        if isinstance(source, counting.CountingProgram):
+            return counting.function(source)
+        return super().taken(source)
 
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""

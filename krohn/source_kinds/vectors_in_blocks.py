@@ -22,7 +22,7 @@ from krohn.source_kinds.base import USUAL, How, ReadableKind, every_word, letter
 from krohn.source_kinds.blocks import EXPLAINED, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
-from krohn.sources.linear_systems import VectorsInBlocks
+from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
 from krohn.sources.linear_systems.in_blocks import COORDINATE, KIND
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -39,6 +39,22 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
     def named(self, text: str) -> VectorsInBlocks | None:
         """None has a name: a system is given with the letters of a block (--block)."""
         return None
+
+    def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
+        """A linear system that writes its vector after so many letters.
+
+        Raises:
+            CompileError: If it is none, or cannot write its vectors.
+        """
+        if not isinstance(source, LinearSystem):
+            raise CompileError("--block is for machines and linear systems")
+        assert block is not None
+        try:
+            return VectorsInBlocks(source, block)
+        except Refused as reason:
+            raise CompileError(
+                f"{source.name} cannot write its states: {reason}"
+            ) from None
 
     def build(
         self,

@@ -1,0 +1,82 @@
+"""A name, or an object, leads to its kind of source, and to no other import."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import krohn
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.constructions import beliefs, products
+from krohn.source_kinds import ENTRIES, KINDS, found, named
+
+FILES = Path(__file__).parents[2] / "examples"
+NAMES = [name for kind in KINDS.values() for name in kind.examples]
+FILE_NAMES = [str(path) for path in sorted(FILES.iterdir()) if path.is_file()]
+OTHERS = [
+    *krohn.zoo(),
+    "SineTable.dot",
+    "Power",
+    "Exp",
+    "Twin",
+    "a.b:c",
+    "",
+    "regex:a*",
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *FILE_NAMES, *OTHERS])
+def test_a_kind_that_knows_a_name_is_asked(name: str) -> None:
+    for wire, kind in KINDS.items():
+        try:
+            known = kind.named(name) is not None
+        except KrohnError:  # this kind knows the form, and refuses a number
+            known = name not in OTHERS
+        assert not known or ENTRIES[wire].may_name(name), wire
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_is_of_the_kind_of_its_name(name: str) -> None:
+    other = found(name)
+    assert other is not None
+    kind, source = other
+    assert name in kind.examples or kind.wire == "posterior-head"
+    again = found(source)
+    assert again is not None
+    assert again[0] is kind
+    assert again[1] is source
+    assert (named(name) is None) == kind.is_machine(source)
+
+
+def test_every_machine_of_the_zoo_is_a_machine() -> None:
+    assert [name for name in krohn.zoo() if found(name) or found(krohn.zoo(name))] == []
+
+
+def test_the_kinds_are_named_as_in_model_files() -> None:
+    assert [kind.wire for kind in KINDS.values()] == list(KINDS)
+
+
+def test_constructions_that_take_machines_are_named_as_they_are_made() -> None:
+    named = {entry.of_machines for entry in ENTRIES.values()} - {""}
+    assert named == {products.NAME, beliefs.NAME}
+
+
+def test_a_machine_is_compiled_without_other_kinds(tmp_path: Path) -> None:
+    program = (
+        "import sys; from krohn.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*(name for name in sys.modules if 'source' in name))"
+    )
+    out = str(tmp_path / "f.safetensors")
+    how = ["compile", "FlipFlop", "-T", "8", "-o", out]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *how],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    kinds = {f"krohn.source_kinds.{entry.place[0]}" for entry in ENTRIES.values()}
+    assert not loaded & (kinds | {"krohn.sources.hidden_markov"})
