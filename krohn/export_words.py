@@ -17,7 +17,9 @@ from krohn.foreign import names_machine, own_machine
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.program.chain_of_thought import ChainOfThought
 from krohn.source_kinds import source_of
+from krohn.sources.in_context import InContext
 from krohn.verification import LONGEST_SAMPLE, SCORES
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
@@ -64,10 +66,13 @@ def run(
         KrohnError: If an answer is wrong, or logits are numbers on one side only.
     """
     beside = Beside(Model(file), home.open(place))
-    kind = file.header.get("source", {}).get("kind")
-    if kind in ("chain-of-thought", "context-learner"):
-        special = _texts if kind == "chain-of-thought" else _prompts
-        return special(file, beside, home, count, seed, progress)
+    source, rng = source_of(file), np.random.default_rng(seed)
+    if isinstance(source, ChainOfThought):
+        return _texts(source, beside, home, _many(source.length, count), rng, progress)
+    if isinstance(source, InContext):
+        return _prompts(
+            source, beside, home, _many(source.length, count), rng, progress
+        )
     longest = beside.longest or DEFAULT_SAMPLE_LENGTH
     longest = min(longest, LONGEST_SAMPLE)
     machine, judge, against = _judge(file, beside)
@@ -166,16 +171,14 @@ def _batches(words: int, length: int, progress: Progress) -> Iterator[slice]:
 
 
 def _texts(
-    file: ModelFile,
+    source: ChainOfThought,
     beside: Beside,
     home: Destination,
-    count: int | None,
-    seed: int,
+    words: int,
+    rng: np.random.Generator,
     progress: Progress,
 ) -> Ran:
     """Texts of a dynamic program: each token after a prompt is to be what follows."""
-    source, rng = source_of(file), np.random.default_rng(seed)
-    words = _many(source.length, count)
     low, high = np.array(source.prompt).T
     prompts, start = rng.integers(low, high + 1, size=(words, len(low))), len(low)
     for rows in _batches(words, source.length, progress):
@@ -191,17 +194,15 @@ def _texts(
 
 
 def _prompts(
-    file: ModelFile,
+    source: InContext,
     beside: Beside,
     home: Destination,
-    count: int | None,
-    seed: int,
+    words: int,
+    rng: np.random.Generator,
     progress: Progress,
 ) -> Ran:
     """Prompts of one who learns from them; other words are answered by zeros."""
-    source = source_of(file)
-    words = _many(source.length, count)
-    prompts = source.sampled(words, np.random.default_rng(seed))
+    prompts = source.sampled(words, rng)
     for rows in _batches(words, source.length, progress):
         beside(torch.from_numpy(source.laid_out(prompts[rows])))
     _check(home, None, beside)

@@ -11,6 +11,7 @@ from krohn.network.exports import Destination
 from krohn.network.exports.labels import Labels
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.letter_tokenizer import BOS, blank, tokens
 from krohn.source_kinds import source_of
 
@@ -107,7 +108,7 @@ def claim(file: ModelFile, names: Labels) -> str:
     stated, longest = file.header["claim"], claimed_length(file.header)
     many = "every length" if longest is None else f"up to {count(longest, 'letter')}"
     shows = "states" if names.states and names.classes == names.states else "answers"
-    if file.header.get("source", {}).get("kind") == "chain-of-thought":
+    if isinstance(source_of(file), ChainOfThought):
         shows = "tokens"
     off = (
         f"each output is within {stated['error']:.3g} of that of the source"
@@ -137,9 +138,9 @@ def _again(home: Destination) -> str:
 
 
 def _program(file: ModelFile, home: Destination, names: Labels) -> str:
-    writes = file.header.get("source", {}).get("kind") == "chain-of-thought"
-    if home.name == "huggingface" and writes:
-        return WRITES.format(text=_prompt(file))
+    source = source_of(file)
+    if home.name == "huggingface" and isinstance(source, ChainOfThought):
+        return WRITES.format(text=_prompt(source))
     given = _example(file, names)
     answer, ids = " ".join(given.said), list(given.letters)
     if home.name == "gpt2":
@@ -170,7 +171,6 @@ def _example(file: ModelFile, names: Labels) -> Example:
     return Example(word, text, said(logits, names.classes), last)
 
 
-def _prompt(file: ModelFile) -> str:
+def _prompt(source: ChainOfThought) -> str:
     """The prompt of a dynamic program that has the least of everything."""
-    source = source_of(file)
     return " ".join(source.tokens[low] for low, _ in source.prompt)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from krohn.drawing.canvas import DrawingError, legible
-from krohn.sources import in_context as contexts
 
 INDEX = re.compile(r"\[(\d+)\]")
 
@@ -73,11 +72,6 @@ def stream(header: Mapping[str, Any]) -> Stream:
         DrawingError: If the header has no Program, or one that makes no sense.
     """
     architecture, program = header["architecture"], header.get("program")
-    if header.get("source", {}).get("kind") == contexts.KIND:
-        raise DrawingError(
-            "a network that learns in context has no Program, and no picture; "
-            "docs/in-context.md says what its dimensions are"
-        )
     if not isinstance(program, dict) or not program.get("channels"):
         raise DrawingError(
             "the model file does not say what its dimensions mean (it has no Program); "

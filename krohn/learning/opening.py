@@ -24,6 +24,7 @@ from krohn.network.trained import is_network
 from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
+from krohn.source_kinds import of_file
 from krohn.verify.testing.black_box import BlackBox, black_box
 from krohn.verify.testing.simulator import Simulator
 
@@ -90,8 +91,8 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
     wanted: Automaton | None = None
     if machine is not None:
         wanted = machine_of(machine, observation=_seen(shows, observation))
-    if "source" in file.header:
-        letters, classes = _of_source(file)
+    if (kind := of_file(file)) is not None:
+        letters, classes = kind.letters_and_classes(file)
         name = str(file.header["source"].get("name", "a program"))
     else:
         if wanted is not None:
@@ -116,24 +117,6 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
 
 def _seen(shows: Shows, observation: str | None) -> str | None:
     return (observation or OWN) if shows == "outputs" else None
-
-
-def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Letters and classes of a file about a sequence function.
-
-    Raises:
-        KrohnError: If it is about something else, which says numbers or texts.
-    """
-    source = file.header["source"]
-    kind = source.get("kind")
-    if kind != "program" or "classes" not in source:
-        laws = kind in ("hidden-markov", "posterior-head")
-        hint = "; krohn decompile recovers the model behind it" if laws else ""
-        raise KrohnError(
-            f"the file is about a {kind}; machines are learned from networks that say one "
-            f"of several classes after each letter{hint}"
-        )
-    return names(source, "letters"), names(source, "classes")
 
 
 def _trained(path: str, machine: object, observation: str | None) -> Asked:

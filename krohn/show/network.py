@@ -3,41 +3,22 @@
 from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.wording import count
-from krohn.network.architecture import kind_of
 from krohn.program import Map, Program
 from krohn.program import Table as Rows
 from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 from krohn.show.verdict import about
 from krohn.source_kinds import of_file
-from krohn.sources import in_context as contexts
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
+    from krohn.network.modelfile import ModelFile
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     """What was compiled, and what was proved of it."""
     out = console()
-    bound = "words of every length"
-    if result["length"] is not None:
-        bound = f"words of up to {count(result['length'], 'letter')}"
-    if result["claim"] == "generates":
-        bound = f"texts of {result['length'] + 1} tokens"
-    if "letters" in model.file.header["claim"]:
-        letters = model.file.header["claim"]["letters"]
-        bound = f"words of up to {letters} letters, {result['length']} tokens"
-    such = "such word"
-    if kind_of(model.file.header["architecture"]).answers == "reals":
-        kind = of_file(model.file)
-        least = 1 if kind is None else kind.least_length(model.file)
-        most = "" if least == result["length"] else "up to "
-        bound = f"inputs of {most}{count(result['length'], 'vector')}"
-        such = "such input"
-    learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
-    if learns:
-        such = "prompt of its form"
-        bound = f"prompts of {result['length']} tokens"
+    bound, such = _inputs(model.file)
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
         f"  depth {result['depth']}, {count(result['layers'], 'layer')}, width "
@@ -64,6 +45,16 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def _inputs(file: "ModelFile") -> tuple[str, str]:
+    """The inputs that a network is for: how long they are, and one of them."""
+    if (kind := of_file(file)) is not None:
+        return kind.inputs(file)
+    length = file.header["claim"]["length"]
+    if length is None:
+        return "words of every length", "such word"
+    return f"words of up to {count(length, 'letter')}", "such word"
 
 
 def _why(result: dict[str, Any]) -> str:

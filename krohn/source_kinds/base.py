@@ -29,6 +29,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.wording import count
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -216,6 +217,7 @@ class SourceKind(ABC, Generic[S]):
         formats: The number formats where none is asked for: one, or those that are tried
             in turn.
         examples: A name of each family of sources, with a description.
+        instead: What can be done, where no machine can be learned from a network.
     """
 
     wire: ClassVar[str]
@@ -226,6 +228,7 @@ class SourceKind(ABC, Generic[S]):
     ran: ClassVar[str] = "words"
     formats: ClassVar[tuple[str, ...]] = ("float32",)
     examples: ClassVar[Mapping[str, str]] = {}
+    instead: ClassVar[str] = ""
 
     @property
     def called(self) -> str:
@@ -357,9 +360,25 @@ class SourceKind(ABC, Generic[S]):
         """
         return None
 
-    def least_length(self, file: ModelFile) -> int:
-        """How long the shortest input of a network is."""
-        return 1
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """The inputs of a network in words: how long they are, and one of them."""
+        length = file.header["claim"]["length"]
+        if length is None:
+            return "words of every length", "such word"
+        return f"words of up to {count(length, 'letter')}", "such word"
+
+    def letters_and_classes(
+        self, file: ModelFile
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the letters and of the classes that a network says.
+
+        Raises:
+            KrohnError: If it says numbers or texts, from which no machine is learned.
+        """
+        raise KrohnError(
+            f"the file is about {self.called}; machines are learned from networks that "
+            f"say one of several classes after each letter{self.instead}"
+        )
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:

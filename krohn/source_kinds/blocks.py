@@ -71,6 +71,12 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
                 f"{source.name} cannot write its states: {reason}"
             ) from None
 
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How long words and their texts are."""
+        claim = file.header["claim"]
+        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
+        return words, "such word"
+
     def build(
         self, source: Blocks, length: int | None, options: Options, how: How = USUAL
     ) -> tuple[CompiledNetwork, dict[str, Any]]:

@@ -66,6 +66,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"
+    instead = "; krohn decompile recovers the model behind it"
     formats = BY_NEED
     takes = frozenset(
         {"strict", "activation", "positions", "construction", "within", "arch"}

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from krohn.source_kinds.base import USUAL, How, ReadableKind, names_in
 from krohn.sources import in_context as contexts
 from krohn.sources.in_context import InContext, Prompt
 from krohn.verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_PROMPTS, SCORES = 2**18, 2**24
 LARGEST_PROMPT = 2**20
@@ -47,6 +50,20 @@ class InContexts(ReadableKind[InContext]):
             return contexts.named(text)
         except Refused as reason:
             raise KrohnError(str(reason)) from None
+
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How long prompts are."""
+        length = file.header["claim"]["length"]
+        return f"prompts of {length} tokens", "prompt of its form"
+
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """Refused: the dimensions of these networks are in no Program."""
+        from krohn.drawing import DrawingError
+
+        raise DrawingError(
+            "a network that learns in context has no Program, and no picture; "
+            "docs/in-context.md says what its dimensions are"
+        )
 
     def build(
         self,

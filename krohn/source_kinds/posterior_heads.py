@@ -38,6 +38,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     """The mean of one token, or of two, given another."""
 
     wire = posterior_heads.KIND
+    instead = "; krohn decompile recovers the model behind it"
     examples = posterior_heads.EXAMPLES
     source = PosteriorHead
     takes = frozenset({"within", "construction"})

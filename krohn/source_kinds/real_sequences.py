@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import exactly
+from krohn.algebra.wording import count, exactly
 from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
@@ -101,9 +101,12 @@ class RealSequences(ReadableKind[S]):
         """How many vectors an input has at least, of at most ``length``."""
         return 1
 
-    def least_length(self, file: ModelFile) -> int:
-        """How many vectors an input has at least."""
-        return self.least(self.of_file(file), file.header["claim"]["length"])
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How many vectors an input has."""
+        length = file.header["claim"]["length"]
+        all_there = self.least(self.of_file(file), length) == length
+        most = "" if all_there else "up to "
+        return f"inputs of {most}{count(length, 'vector')}", "such input"
 
     def draw_file(self, file: ModelFile) -> "Figure":
         """A picture of the function that a network computes."""

@@ -13,7 +13,7 @@ from krohn.compiler.compiled_network import CompiledNetwork, compile_program
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.counting_programs import counting_program
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
 from krohn.program.files import read_text
 from krohn.progress import Progress
@@ -66,6 +66,15 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         if isinstance(source, counting.CountingProgram):
             return counting.function(source)
         return super().taken(source)
+
+    def letters_and_classes(
+        self, file: ModelFile
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the letters and of the classes that a network says."""
+        source = file.header["source"]
+        if "classes" not in source:
+            return super().letters_and_classes(file)
+        return names(source, "letters"), names(source, "classes")
 
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""

@@ -94,6 +94,10 @@ class Writer:
 class TextKind(SourceKind[S]):
     """Sources whose networks write texts after prompts."""
 
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How long the texts are."""
+        return f"texts of {file.header['claim']['length'] + 1} tokens", "such word"
+
     @abstractmethod
     def writer(self, file: ModelFile) -> Writer:
         """How the texts of a file are asked for.
