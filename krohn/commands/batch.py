@@ -1,5 +1,6 @@
 """``krohn batch``."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +9,34 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import check
+from krohn.commands.options import check, grouped
 from krohn.commands.terminal import DONE, REFUTED, emit, progress
 from krohn.option_rules import BATCH
 
 
+@dataclass(frozen=True)
+class Work:
+    """How each row is done."""
+
+    length: Annotated[
+        int,
+        typer.Option(
+            "-T", "--length", min=1, help="The longest word where the row says none."
+        ),
+    ] = 128
+    dtype: Annotated[
+        str | None, typer.Option(help="The number format where the row says none.")
+    ] = None
+    longest: Annotated[
+        bool,
+        typer.Option(
+            "--longest", help="Look for the longest certified words of each row."
+        ),
+    ] = False
+    effort: common.Effort = "normal"
+
+
+@grouped
 def batch(
     context: typer.Context,
     source: Annotated[
@@ -23,26 +47,12 @@ def batch(
             "machine files.",
         ),
     ],
+    *,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="The table: .csv, .json or .html"),
     ] = None,
-    length: Annotated[
-        int,
-        typer.Option(
-            "-T", "--length", min=1, help="The longest word where the row says none."
-        ),
-    ] = 128,
-    dtype: Annotated[
-        str | None, typer.Option(help="The number format where the row says none.")
-    ] = None,
-    longest: Annotated[
-        bool,
-        typer.Option(
-            "--longest", help="Look for the longest certified words of each row."
-        ),
-    ] = False,
-    effort: common.Effort = "normal",
+    work: Work,
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Processes, each on one thread.")
     ] = 1,
@@ -67,7 +77,7 @@ def batch(
     if output is not None:
         check_suffix(output)
     check(context, BATCH)
-    steps_of(effort)
+    steps_of(work.effort)
     todo = rows(source)
     if output is not None and output.exists() and output.samefile(source):
         raise KrohnError(
@@ -75,8 +85,9 @@ def batch(
         )
     kept = job or (None if output is None else output.with_name(output.name + ".job"))
     with progress() as report:
-        work = BatchWork(length, dtype, effort if longest else None)
-        found = done(todo, work, workers, kept, partial(report, "rows"))
+        effort = work.effort if work.longest else None
+        each = BatchWork(work.length, work.dtype, effort)
+        found = done(todo, each, workers, kept, partial(report, "rows"))
     if output is not None:
         write(found, output)
         if job is None and kept is not None:

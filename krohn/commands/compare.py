@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import Fill, Json, Machine, ReadAs, reading
+from krohn.commands.options import FileReading, Json, Machine, grouped
 from krohn.commands.terminal import emit, progress, waiting
 
 if TYPE_CHECKING:
@@ -66,23 +67,31 @@ Output = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Training:
+    """The networks that are trained, and how."""
+
+    preset: Preset = "desk"
+    depth: Depth = None
+    seeds: Seeds = 2
+    length: Trained = None
+    positions: Positions = None
+    steps: Steps = None
+    width: Width = None
+    jobs: Jobs = 2
+    device: Device = "cpu"
+    runs: Runs = None
+    seconds: Seconds = None
+
+
+@grouped
 def compare(
     context: typer.Context,
     machine: Machine,
-    preset: Preset = "desk",
-    depth: Depth = None,
-    seeds: Seeds = 2,
-    length: Trained = None,
-    positions: Positions = None,
-    steps: Steps = None,
-    width: Width = None,
-    jobs: Jobs = 2,
-    device: Device = "cpu",
-    runs: Runs = None,
-    seconds: Seconds = None,
+    *,
+    how: Training,
     output: Output = None,
-    complete: Fill = "reject",
-    kind: ReadAs = None,
+    reading: FileReading,
     as_json: Json = False,
 ) -> None:
     """Set a derived network beside networks that are trained on the same task."""
@@ -91,24 +100,12 @@ def compare(
     from krohn.page.provenance import command
 
     arguments: Sequence[str] = context.find_root().obj or ()
-    kept = runs or _beside(output)
-    how = reading(complete, kind)
+    kept = how.runs or _beside(output)
+    reading.check()
     with _interruptible(kept), progress() as report:
         found = compared(
             machine,
-            preset,
-            depth=depth,
-            seeds=seeds,
-            length=length,
-            positions=positions,
-            steps=steps,
-            width=width,
-            jobs=jobs,
-            device=device,
-            runs=kept,
-            seconds=seconds,
-            complete=how.complete,
-            kind=how.kind,
+            **{**vars(how), **vars(reading), "runs": kept},
             command=command(arguments),
             progress=report,
         )

@@ -1,6 +1,6 @@
 """``krohn compile``."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import compile_options as own
 from krohn.commands import options as common
-from krohn.commands.options import check, reading, remarks, typed
+from krohn.commands.options import (
+    NetworkOptions,
+    Reading,
+    check,
+    grouped,
+    remarks,
+    typed,
+)
 from krohn.commands.terminal import emit, progress
 from krohn.option_rules import COMPILE, IN_BLOCKS, refuse_others
 from krohn.source_kinds import named
@@ -23,58 +30,57 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
-    """What is compiled, for words of what length, in which format, and whether proved."""
+class Networks(NetworkOptions):
+    """The network that is wanted, and whether it is proved."""
 
-    machine: "Automaton"
-    length: int | None
-    dtype: str | None
-    proved: bool
+    length: own.LongestWord = None
+    construction: own.Construction = "auto"
+    arch: own.Arch = "transformer"
+    uniform: common.Uniform = False
+    positions: common.Positions = "dyadic"
+    attention: own.Attention = None
+    proof: own.Prove = True
+    passes: own.Passes = False
+
+    def of(self, names: Collection[str], dtype: str | None) -> dict[str, Any]:
+        """Some options by the names that they have in `krohn.compile`.
+
+        Args:
+            names: Their names here.
+            dtype: The format that was asked for; None if none was.
+        """
+        given = {name: value for name, value in vars(self).items() if name in names}
+        if "observe" in given:
+            given["observation"] = given.pop("observe")
+        return given | {"length": self.length, "dtype": dtype, "proved": self.proof}
 
 
 @dataclass(frozen=True)
 class Law:
     """What only a balanced generator is free in; None keeps its default."""
 
-    pattern: str | None
-    depth: str | None
-    seed: int | None
-    scale: float | None
-    opening: str | None
-
-    def given(self) -> dict[str, Any]:
-        """What was given, by the names of `krohn.compiler.generator.Freedom`."""
-        return {k: v for k, v in vars(self).items() if v is not None}
+    depth_layer: own.DepthLayer = None
+    seed: own.ScoreSeed = None
+    scale: own.Scale = None
+    opening: own.Opening = None
 
 
+OF_MACHINES = (
+    *("construction", "arch", "start", "strict", "activation", "uniform", "positions"),
+    *("minimise", "observe", "effort", "within"),
+)
+"""The options of machines, as `krohn.compile` takes them."""
+
+
+@grouped
 def compile(  # noqa: A001  (the command is called so)
     context: typer.Context,
     machine: common.Machine,
     output: own.Output,
-    length: own.LongestWord = None,
-    construction: own.Construction = "auto",
-    arch: own.Arch = "transformer",
-    dtype: common.Dtype = "float32",
-    start: common.Start = None,
-    strict: common.Strict = False,
-    activation: common.Activation = "relu",
-    uniform: common.Uniform = False,
-    positions: common.Positions = "dyadic",
-    minimise: common.Minimise = None,
-    observe: common.Observe = None,
-    block: common.Block = None,
-    effort: common.Effort = "normal",
-    complete: common.Fill = "reject",
-    kind: common.ReadAs = None,
-    formal: common.Formal = False,
-    within: common.Within = None,
-    attention: own.Attention = None,
-    depth_layer: own.DepthLayer = None,
-    seed: own.ScoreSeed = None,
-    scale: own.Scale = None,
-    opening: own.Opening = None,
-    proof: own.Prove = True,
-    passes: own.Passes = False,
+    *,
+    networks: Networks,
+    reading: Reading,
+    law: Law,
     as_json: common.Json = False,
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
@@ -85,40 +91,30 @@ def compile(  # noqa: A001  (the command is called so)
             f"{output}: the name of a model file ends in {' or '.join(MODEL)}, not in "
             f"{output.suffix}"
         )
-    asked = dtype if "dtype" in typed(context) else None
-    if (other := named(machine)) is not None and block is None:
-        refuse_others(typed(context), other[0].takes, other[0].called)
-        taken = [name for name in typed(context) if name in other[0].takes]
-        how = {name: context.params[name] for name in taken}
-        model = _other(machine, length, dtype=asked, proved=proof, **how)
+    given = typed(context)
+    asked = networks.dtype if "dtype" in given else None
+    block = networks.block is not None
+    if (other := named(machine)) is not None and not block:
+        refuse_others(given, other[0].takes, other[0].called)
+        taken = [name for name in given if name in other[0].takes]
+        model = _compiled(machine, networks.of(taken, asked))
         return _write(model, output, as_json, other[0].remarks(other[1]))
-    if block is not None:
-        refuse_others(typed(context), IN_BLOCKS, "a text in blocks")
-        how = {"strict": strict, "activation": activation, "positions": positions}
-        how |= {"block": block, "start": start, "dtype": asked, "proved": proof}
-        told = machine if other else reading(complete, kind, formal).read(machine)
-        return _write(_other(told, length, **how), output, as_json)
+    if block:
+        refuse_others(given, IN_BLOCKS, "a text in blocks")
+        how = networks.of(
+            ("strict", "activation", "positions", "block", "start"), asked
+        )
+        told = machine if other else reading.read(machine)
+        return _write(_compiled(told, how), output, as_json)
     check(context, COMPILE)
-    law = Law(attention, depth_layer, seed, scale, opening)
-    source = Source(reading(complete, kind, formal).read(machine), length, asked, proof)
-    how = {
-        "arch": arch,
-        "start": start,
-        "strict": strict,
-        "activation": activation,
-        "uniform": uniform,
-        "positions": positions,
-        "observation": observe,
-        "effort": effort,
-        "observe": show.program if passes else None,
-        "within": within,
-    }
-    if construction == "balanced":
-        model = _generator(source, law)
+    source = reading.read(machine)
+    if networks.construction == "balanced":
+        model = _generator(source, networks, law, asked)
     else:
-        how |= {"construction": construction, "minimise": minimise}
-        model = _transducer(source, how)
-    return _write(model, output, as_json, remarks(source.machine))
+        how = networks.of(OF_MACHINES, asked)
+        how |= {"observe": show.program if networks.passes else None}
+        model = _compiled(source, how)
+    return _write(model, output, as_json, remarks(source))
 
 
 def _write(
@@ -132,44 +128,34 @@ def _write(
     emit(result, as_json, lambda: show.compiled(result, model))
 
 
-def _other(name: "Automaton | str", length: int | None, **how: Any) -> "CompiledModel":
-    """Compile the network of a source that says no state after each letter alone."""
+def _compiled(source: "Automaton | str", how: dict[str, Any]) -> "CompiledModel":
     from krohn.compilation import compile as compiled
 
     with progress() as report:
-        return compiled(name, length, progress=partial(report, "proving"), **how)
+        return compiled(source, **how, progress=partial(report, "proving"))
 
 
-def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
-    """Compile a network that says states or outputs."""
-    from krohn.compilation import compile as compiled
-
-    with progress() as report:
-        return compiled(
-            source.machine,
-            source.length,
-            dtype=source.dtype,
-            proved=source.proved,
-            progress=partial(report, "proving"),
-            **how,
-        )
-
-
-def _generator(source: Source, law: Law) -> "CompiledModel":
+def _generator(
+    machine: "Automaton", networks: Networks, law: Law, dtype: str | None
+) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
     from krohn.algebra.rational import probability
     from krohn.compiler.generator import Freedom
     from krohn.generation import compile_generator
 
-    given = law.given()
-    opening = probability(given.pop("opening", "1/2"))
+    free: dict[str, Any] = {
+        "pattern": networks.attention,
+        "depth": law.depth_layer,
+        "seed": law.seed,
+        "scale": law.scale,
+    }
     with progress() as report:
         return compile_generator(
-            source.machine,
-            source.length,
-            Freedom(**given),
-            opening=opening,
-            dtype=source.dtype or "float32",
-            proved=source.proved,
+            machine,
+            networks.length,
+            Freedom(**{name: v for name, v in free.items() if v is not None}),
+            opening=probability("1/2" if law.opening is None else law.opening),
+            dtype=dtype or "float32",
+            proved=networks.proof,
             progress=partial(report, "proving"),
         )

@@ -1,5 +1,6 @@
 """``krohn decompile``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,39 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
+from krohn.commands.options import grouped
 from krohn.commands.terminal import DONE, emit, waiting
 
 
+@dataclass(frozen=True)
+class Law:
+    """The law that a network says, and how it is taken apart."""
+
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="What an array says: 23given1 (default), 13given2, 12given3."
+        ),
+    ] = None
+    states: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", min=1, help="How many hidden states; found if not said."
+        ),
+    ] = None
+    off: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E", min=0, help="How far the law may be off (default: as claimed)."
+        ),
+    ] = None
+    draws: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many projections are tried.")
+    ] = 8
+    seed: Annotated[int, typer.Option(help="Of these.")] = 0
+
+
+@grouped
 def decompile(
     file: Annotated[
         str,
@@ -19,32 +50,12 @@ def decompile(
             "network of the next letter, or a law as an array (.npy).",
         ),
     ],
+    *,
     machine: Annotated[
         str | None,
         typer.Option(metavar="M", help="The model that a trained network has learned."),
     ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="What an array says: 23given1 (default), 13given2, 12given3."
-        ),
-    ] = None,
-    states: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K", min=1, help="How many hidden states; found if not said."
-        ),
-    ] = None,
-    off: Annotated[
-        float | None,
-        typer.Option(
-            metavar="E", min=0, help="How far the law may be off (default: as claimed)."
-        ),
-    ] = None,
-    draws: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many projections are tried.")
-    ] = 8,
-    seed: Annotated[int, typer.Option(help="Of these.")] = 0,
+    law: Law,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write the model: F.json."),
@@ -58,9 +69,7 @@ def decompile(
     if output is not None:
         check_suffix(output)
     with waiting("asking"):
-        found = decompiled(
-            file, machine, task=task, states=states, off=off, draws=draws, seed=seed
-        )
+        found = decompiled(file, machine, **vars(law))
     if output is not None:
         found.save(output)
     told = {**found.to_object(), "file": None if output is None else str(output)}

@@ -7,12 +7,14 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import reading, remarks
+from krohn.commands.options import FileReading, grouped, remarks
 from krohn.commands.terminal import emit, waiting
 
 
+@grouped
 def decompose(
     machine: common.Machine,
+    *,
     method: Annotated[
         str, typer.Option(help="auto, holonomy, derived, congruence or prime.")
     ] = "auto",
@@ -29,8 +31,7 @@ def decompose(
             metavar="STATE", help="Decompose only what is reachable from this state."
         ),
     ] = None,
-    complete: common.Fill = "reject",
-    kind: common.ReadAs = None,
+    reading: FileReading,
     as_json: common.Json = False,
 ) -> None:
     """Take a machine apart into a cascade of small ones, proved to cover it."""
@@ -38,7 +39,7 @@ def decompose(
 
     if output is not None:
         decomposition.check_output(output)
-    read = reading(complete, kind).read(machine)
+    read = reading.read(machine)
     with waiting("decomposing"):
         found = decomposition.decompose(read, method, effort, start)
         if output is not None:

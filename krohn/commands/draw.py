@@ -7,11 +7,10 @@ import typer
 
 from krohn.commands.options import (
     EFFORT,
-    Fill,
+    FileReading,
     Json,
-    ReadAs,
     check,
-    reading,
+    grouped,
     remarks,
     typed,
 )
@@ -20,12 +19,14 @@ from krohn.option_rules import DRAW, refuse_others
 from krohn.source_kinds import named
 
 
+@grouped
 def draw(
     context: typer.Context,
     source: Annotated[
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help=".svg, .png or .pdf")],
+    *,
     eggbox: Annotated[
         bool,
         typer.Option(
@@ -41,8 +42,7 @@ def draw(
         ),
     ] = None,
     effort: Annotated[str | None, EFFORT] = None,
-    complete: Fill = "reject",
-    kind: ReadAs = None,
+    reading: FileReading,
     as_json: Json = False,
 ) -> None:
     """Draw a machine, its monoid, a recurrence; of a model its layers or attention."""
@@ -52,12 +52,12 @@ def draw(
 
     check(context, DRAW)
     check_suffix(output)
-    how = reading(complete, kind)
+    reading.check()
     remarked: dict[str, object] = {}
     told: object = source
     if not source.endswith(MODEL):
         if (other := named(source)) is None:
-            told = machine = how.read(source)
+            told = machine = reading.read(source)
             remarked = remarks(machine)
         else:
             refuse_others(typed(context), ("source", "word"), other[0].called)

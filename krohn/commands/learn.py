@@ -1,5 +1,6 @@
 """``krohn learn``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Wanted, check, reading
+from krohn.commands.options import Wanted, check, grouped
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
 from krohn.option_rules import LEARN
 
@@ -15,6 +16,43 @@ if TYPE_CHECKING:
     from krohn.learning import Learned
 
 
+@dataclass(frozen=True)
+class Teaching:
+    """The words that a learner asks about."""
+
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T",
+            "--length",
+            min=1,
+            help="No longer word teaches anything (default: what the file claims; else "
+            "as long as all words are run).",
+        ),
+    ] = None
+    method: Annotated[
+        str,
+        typer.Option(help="lstar: ask what is needed; rpni: read words with labels."),
+    ] = "lstar"
+    form: Annotated[
+        str,
+        typer.Option(
+            "--kind", help="moore: states show what is said; mealy: transitions."
+        ),
+    ] = "moore"
+    queries: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many words may be asked.")
+    ] = 200_000
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="How many long words each guess must pass."
+        ),
+    ] = 512
+    seed: Annotated[int, typer.Option(help="Of these.")] = 0
+
+
+@grouped
 def learn(
     context: typer.Context,
     file: Annotated[
@@ -25,34 +63,9 @@ def learn(
             "or the directory of an export.",
         ),
     ],
-    machine: common.Against = None,
-    length: Annotated[
-        int | None,
-        typer.Option(
-            "-T",
-            "--length",
-            min=1,
-            help="No longer word teaches anything (default: what the file claims; else "
-            "as long as all words are run).",
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(help="lstar: ask what is needed; rpni: read words with labels."),
-    ] = "lstar",
-    kind: Annotated[
-        str, typer.Option(help="moore: states show what is said; mealy: transitions.")
-    ] = "moore",
-    queries: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many words may be asked.")
-    ] = 200_000,
-    sample: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="How many long words each guess must pass."
-        ),
-    ] = 512,
-    seed: Annotated[int, typer.Option(help="Of these.")] = 0,
+    *,
+    against: Wanted,
+    teaching: Teaching,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -61,10 +74,6 @@ def learn(
             help="The machine: .dot, .json, …; a picture: .svg, .png, .pdf.",
         ),
     ] = None,
-    start: common.Start = None,
-    observe: common.Observe = None,
-    complete: common.Fill = "reject",
-    reads: common.ReadAs = None,
     as_json: common.Json = False,
 ) -> int:
     """Learn the machine that a network follows, from its answers alone."""
@@ -74,18 +83,17 @@ def learn(
     check(context, LEARN)
     if output is not None:
         check_output(output)
-    against = Wanted(machine, start, observe, reading(complete, reads))
     with progress() as report:
         found = learned(
             file,
             against.read(),
-            length=length,
-            method=method,
-            kind=kind,
-            observation=observe,
-            queries=queries,
-            samples=sample,
-            seed=seed,
+            length=teaching.length,
+            method=teaching.method,
+            kind=teaching.form,
+            observation=against.observe,
+            queries=teaching.queries,
+            samples=teaching.sample,
+            seed=teaching.seed,
             progress=report,
         )
     if output is not None:

@@ -1,9 +1,11 @@
 """The options that several commands have."""
 
 import sys
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
@@ -158,18 +160,30 @@ TYPED = ("COMMANDLINE", "ENVIRONMENT")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How the options say to read the file of a machine.
+class FileReading:
+    """How the file of a machine is read.
 
     Attributes:
         complete: What is done about missing transitions.
         kind: What an AT&T file is read as; None for what its labels say.
-        formal: Whether ``regex:`` is in mathematicians' notation.
     """
 
-    complete: Complete = "reject"
-    kind: Kind | None = None
-    formal: bool = False
+    complete: Fill = "reject"
+    kind: ReadAs = None
+
+    def check(self) -> None:
+        """Refuse values that there are not.
+
+        Raises:
+            KrohnError: If there is one.
+        """
+        if self.complete not in (known := get_args(Complete)):
+            hint = near(self.complete, known)
+            raise KrohnError(
+                f"--complete takes reject, sink or stay, not {self.complete!r}{hint}"
+            )
+        if self.kind not in (None, *get_args(Kind)):
+            raise KrohnError(f"--as takes acceptor or mealy, not {self.kind!r}")
 
     def read(self, source: str) -> "Automaton":
         """The machine; what is to be known of how it was read goes to standard error.
@@ -177,13 +191,10 @@ class Reading:
         Raises:
             KrohnError: If there is none.
         """
-        from krohn.machines import FORMAL, REGEX, read
+        from krohn.machines import read
 
-        if self.formal:
-            if not source.startswith(REGEX):
-                raise KrohnError("--formal is for regex:…")
-            source = source.replace(REGEX, FORMAL, 1)
-        machine = read(source, self.complete, self.kind)
+        self.check()
+        machine = read(source, cast(Complete, self.complete), cast(Kind, self.kind))
         if machine.remark:
             print(f"krohn: {machine.remark}", file=sys.stderr)
         return machine
@@ -197,20 +208,25 @@ class Reading:
         return [f"{option}={value}" for option, value in given.items() if value]
 
 
-def reading(complete: str, kind: str | None, formal: bool = False) -> Reading:
-    """How the options say to read the file of a machine.
+@dataclass(frozen=True)
+class Reading(FileReading):
+    """How a machine is read, of which a regular expression may be written.
 
-    Raises:
-        KrohnError: If they say what there is not.
+    Attributes:
+        formal: Whether ``regex:`` is in mathematicians' notation.
     """
-    if complete not in ("reject", "sink", "stay"):
-        hint = near(complete, ("reject", "sink", "stay"))
-        raise KrohnError(
-            f"--complete takes reject, sink or stay, not {complete!r}{hint}"
-        )
-    if kind not in (None, "acceptor", "mealy"):
-        raise KrohnError(f"--as takes acceptor or mealy, not {kind!r}")
-    return Reading(complete, kind, formal)  # type: ignore[arg-type]
+
+    formal: Formal = False
+
+    def read(self, source: str) -> "Automaton":
+        """The machine."""
+        from krohn.machines import FORMAL, REGEX
+
+        if self.formal:
+            if not source.startswith(REGEX):
+                raise KrohnError("--formal is for regex:…")
+            source = source.replace(REGEX, FORMAL, 1)
+        return super().read(source)
 
 
 def remarks(machine: "Automaton | None") -> dict[str, Any]:
@@ -231,19 +247,19 @@ def source_given(file: str, name: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The machine that a model is held against, as the options say it.
+    """The machine that a model is held against.
 
     Attributes:
-        machine: What names it; None for the file's own.
+        machine: Its name; None for the file's own.
         start: Its start state.
-        observation: What is seen of it.
+        observe: The outputs that are seen of it.
         reading: How its file is read.
     """
 
-    machine: str | None
-    start: str | None
-    observation: str | None
-    reading: Reading
+    machine: Against = None
+    start: Start = None
+    observe: Observe = None
+    reading: FileReading = FileReading()
 
     def read(self) -> "Automaton | None":
         """The machine; None for the file's own.
@@ -251,17 +267,85 @@ class Wanted:
         Raises:
             KrohnError: If there is none, or it has no such state.
         """
-        if self.machine is not None:
-            found = self.reading.read(self.machine)
-            return found if self.start is None else found.with_start(self.start)
-        return None
+        self.reading.check()
+        if self.machine is None:
+            return None
+        found = self.reading.read(self.machine)
+        return found if self.start is None else found.with_start(self.start)
 
     def arguments(self) -> list[str]:
         """The options again, as they were given."""
         given = {
             "--machine": self.machine,
             "--start": self.start,
-            "--observe": self.observation,
+            "--observe": self.observe,
         }
         own = [f"{option}={value}" for option, value in given.items() if value]
         return own + self.reading.arguments()
+
+
+@dataclass(frozen=True)
+class Claimed(Wanted):
+    """The machine that a model is held against, and the digest of its claim.
+
+    Attributes:
+        digest: All of it, or its first digits; None for any.
+    """
+
+    digest: Digest = None
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """The networks of a source, in `explain` and in `compile`."""
+
+    dtype: Dtype = "float32"
+    start: Start = None
+    strict: Strict = False
+    activation: Activation = "relu"
+    minimise: Minimise = None
+    observe: Observe = None
+    block: Block = None
+    effort: Effort = "normal"
+    within: Within = None
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose parameters of dataclasses are options: one for each field.
+
+    An option is so written once, in its group, and a command takes few parameters.
+    """
+    told = signature(command).parameters
+    flat = [each for p in told.values() for each in _options(p)]
+
+    @wraps(command)
+    def called(**given: Any) -> Any:
+        return command(**{name: _value(p, given) for name, p in told.items()})
+
+    called.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in flat}
+    return called
+
+
+def _options(parameter: Parameter) -> list[Parameter]:
+    """The options of a parameter: itself, or those of the fields of its dataclass."""
+    if not is_dataclass(parameter.annotation):
+        return [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
+    return [each for p in _fields(parameter.annotation) for each in _options(p)]
+
+
+def _value(parameter: Parameter, given: dict[str, Any]) -> Any:
+    """The value of a parameter, from the options that were given."""
+    group = parameter.annotation
+    if not is_dataclass(group):
+        return given[parameter.name]
+    assert isinstance(group, type)
+    return group(**{p.name: _value(p, given) for p in _fields(group)})
+
+
+def _fields(group: Any) -> list[Parameter]:
+    only = Parameter.KEYWORD_ONLY
+    return [
+        Parameter(each.name, only, default=each.default, annotation=each.type)
+        for each in fields(group)
+    ]

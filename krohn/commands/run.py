@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from typer.core import TyperCommand
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import Wanted, check, reading
+from krohn.commands.options import Wanted, check, grouped
 from krohn.commands.stream import arriving, run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 from krohn.option_rules import RUN
@@ -84,6 +85,17 @@ Steps = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", help="Of a text: only the answer.")]
 
 
+@dataclass(frozen=True)
+class Printed:
+    """How a stream, or a text, is printed."""
+
+    stream: Streamed = None
+    last: Last = False
+    steps: Steps = False
+    quiet: Quiet = False
+
+
+@grouped
 def run(
     context: typer.Context,
     file: Annotated[
@@ -94,33 +106,28 @@ def run(
         ),
     ],
     word: Word = None,
+    *,
     expect: Expect = None,
     expect_own: ExpectOwn = False,
-    stream: Streamed = None,
-    last: Last = False,
-    steps: Steps = False,
-    quiet: Quiet = False,
-    machine: common.Against = None,
-    start: common.Start = None,
-    observe: common.Observe = None,
-    complete: common.Fill = "reject",
-    kind: common.ReadAs = None,
+    printed: Printed,
+    against: Wanted,
     as_json: common.Json = False,
 ) -> int:
     """Run a model on a word and print what it says after every letter."""
     check(context, RUN)
-    against = Wanted(machine, start, observe, reading(complete, kind))
-    if stream is not None:
-        return run_stream(file, stream, last, as_json)
+    against.reading.check()
+    if printed.stream is not None:
+        return run_stream(file, printed.stream, printed.last, as_json)
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
+    text_only = printed.steps or printed.quiet
     if (answers := _of_source(file)) is not None:
         for result in answers([word]) if word else _to_lines(answers):
-            if (steps or quiet) and "steps" not in result:
+            if text_only and "steps" not in result:
                 raise no_text()
-            emit(result, as_json, partial(_print, result, steps, quiet))
+            emit(result, as_json, partial(_print, result, printed))
         return DONE
-    if steps or quiet:
+    if text_only:
         raise no_text()
     from krohn.running import open_runner
 
@@ -196,12 +203,12 @@ def no_text() -> KrohnError:
     )
 
 
-def _print(result: dict[str, Any], steps: bool, quiet: bool) -> None:
+def _print(result: dict[str, Any], printed: Printed) -> None:
     """What a source says, as it is asked for."""
-    if quiet:
+    if printed.quiet:
         print(result["answer"])
     else:
-        print(show.steps(result["steps"]) if steps else result["shown"])
+        print(show.steps(result["steps"]) if printed.steps else result["shown"])
     if "note" in result:
         print(result["note"])
 
@@ -239,8 +246,8 @@ def _comparing(
     from krohn.trained import open_trained
 
     wanted = against.read()
-    trained = open_trained(file, wanted, against.observation)
+    trained = open_trained(file, wanted, against.observe)
     if trained is not None:
         return partial(held, trained.network, trained.machine), trained.machine
-    target = open_target(file, wanted, against.observation)
+    target = open_target(file, wanted, against.observe)
     return target.compare, target.machine

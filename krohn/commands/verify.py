@@ -1,92 +1,79 @@
 """``krohn verify``."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from krohn import show
-from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands import verify_options as own
-from krohn.commands.options import Wanted, check, reading, remarks, source_given, typed
+from krohn.commands.options import (
+    Claimed,
+    Wanted,
+    check,
+    grouped,
+    remarks,
+    source_given,
+    typed,
+)
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
-from krohn.commands.verify_methods import Asked, Methods, Solver
+from krohn.commands.verify_methods import (
+    Asked,
+    EveryWord,
+    Methods,
+    Outputs,
+    Shown,
+    Solver,
+)
 from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
 from krohn.source_kinds import of_file
 
 if TYPE_CHECKING:
-    from krohn.algebra.automaton import Automaton
-    from krohn.evidence import Checked, Rests
+    from krohn.evidence import Rests
     from krohn.report import Report
 
 
+@grouped
 def verify(
     context: typer.Context,
     file: own.File,
-    machine: common.Against = None,
-    proof: own.ByProof = False,
-    exhaustive: own.Exhaustive = None,
-    sample: own.Sample = None,
-    attack: own.Attacked = None,
-    length: own.Longest = None,
-    smt: own.Smt = None,
-    smt_lib: own.SmtLib = None,
-    gadgets: own.Gadgets = None,
-    error: own.GadgetError = "1/4",
-    timeout: own.Timeout = 60.0,
-    seed: own.Seed = 0,
-    jobs: own.Jobs = None,
-    memory: own.Memory = None,
-    job: own.JobFile = None,
-    shard: own.Shard = None,
-    cluster: own.Cluster = None,
-    every_start: own.EveryStart = False,
-    shorten: own.Shorten = 200_000,
-    evidence: own.Evidence = None,
-    trusted: own.Trusted = False,
-    html: own.Html = None,
-    html_effort: own.HtmlEffort = "high",
-    start: common.Start = None,
-    observe: common.Observe = None,
-    complete: common.Fill = "reject",
-    kind: common.ReadAs = None,
-    digest: common.Digest = None,
+    *,
+    against: Claimed,
+    methods: Methods,
+    words: EveryWord,
+    solver: Solver,
+    outputs: Outputs,
     as_json: common.Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
-    from krohn.sharding import sharding
-
     check(context, VERIFY)
     _check_kind(file, typed(context))
-    outputs = Outputs(file, html, html_effort, evidence)
-    outputs.check()
-    against = Wanted(machine, start, observe, reading(complete, kind))
-    source = source_given(file, machine)
+    outputs.check(file)
+    source = source_given(file, against.machine)
     wanted = None if source else against.read()
-    how = sharding(jobs, memory, shard, job, cluster, every_start)
-    asked = Asked(file, source or wanted, observe, digest)
-    solver = Solver(asked, smt, smt_lib, gadgets, error, timeout, seed)
-    methods = Methods(proof, exhaustive, sample, attack, length, how, seed, shorten)
-    solver.check(methods.asked)
+    sharding = words.sharding()
+    asked = Asked(file, source or wanted, against.observe, against.digest)
+    solver.check(methods.asked or sharding is not None)
     with progress() as report:
-        found = solver.ask(report) or methods.ask(asked, report)
+        found = solver.ask(asked, methods.seed, report) or methods.ask(
+            asked, sharding, report
+        )
     replay = _replay(file, found, against)
-    outputs.write_page(found, wanted, context.find_root().obj or (), replay)
-    checked = outputs.write_evidence(found, wanted, observe)
-    rests_on = _rests_on(file, found) if trusted else None
+    outputs.write_page(
+        Shown(file, found, wanted), context.find_root().obj or (), replay
+    )
+    checked = outputs.write_evidence(Shown(file, found, wanted), against.observe)
+    rests_on = _rests_on(file, found) if outputs.trusted else None
     written = {"written": checked.to_object()} if checked else {}
     files = {"trusted": rests_on.to_object()} if rests_on else {}
     extra = {"replay": replay, **remarks(wanted), **written, **files}
 
     def say() -> None:
         show.report(file, found, replay)
-        if html is not None:
-            print(f"wrote {html}: a page")
+        if outputs.html is not None:
+            print(f"wrote {outputs.html}: a page")
         if checked:
-            show.evidence(checked, evidence)
+            show.evidence(checked, outputs.evidence)
         if rests_on:
             show.trusted(rests_on)
 
@@ -121,74 +108,6 @@ def _check_kind(file: str, given: list[str]) -> None:
         kind = of_file(model)
         assert kind is not None
         refuse_others(given, OF_SOURCES + kind.asks, f"a file about {kind.called}")
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """What is written of a verdict.
-
-    Attributes:
-        file: The model file.
-        page: A page of HTML; None for none.
-        effort: How much to search for it.
-        evidence: A file of evidence; None for none.
-    """
-
-    file: str
-    page: Path | None
-    effort: str
-    evidence: Path | None
-
-    def check(self) -> None:
-        """Refuse what could not be written, before anything is verified.
-
-        Raises:
-            KrohnError: If a name is bad, or the network is a trained one.
-        """
-        if self.page is not None:
-            from krohn.algebra.budget import steps_of
-            from krohn.page import check_suffix
-
-            check_suffix(self.page)
-            steps_of(self.effort)
-        if self.page is None and self.evidence is None:
-            return
-        from krohn.network.trained import is_network
-
-        if is_network(self.file):
-            raise KrohnError(
-                "--html and --evidence are for model files; `krohn compare` writes a page "
-                "of trained networks"
-            )
-
-    def write_page(
-        self,
-        found: "Report",
-        machine: "Automaton | None",
-        arguments: Sequence[str],
-        replay: str | None,
-    ) -> None:
-        """Write the page, if one is asked for."""
-        if self.page is None:
-            return
-        from krohn.foreign import own_machine
-        from krohn.network import modelfile
-        from krohn.page import Request, write
-
-        held = machine or own_machine(modelfile.read(self.file))
-        with waiting("writing the page"):
-            request = Request(self.file, held, found, arguments, replay, self.effort)
-            write(request, self.page)
-
-    def write_evidence(
-        self, found: "Report", machine: "Automaton | None", observation: str | None
-    ) -> "Checked | None":
-        """Write the evidence, if it is asked for, and say what the checker saw in it."""
-        if self.evidence is None:
-            return None
-        from krohn.evidence import write
-
-        return write(found, self.file, self.evidence, machine, observation)
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
