@@ -192,7 +192,7 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
 def _interpreter(name: str) -> Said | None:
     """What says the text of a source without a network, if it is one of texts."""
     found = named(name)
-    says = None if found is None else found[0].interpreted(found[1])
+    says = None if found is None else found[0].interpreter(found[1])
     return None if says is None else partial(map, says)
 
 

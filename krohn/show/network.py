@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.wording import count
+from krohn.network.modelfile import claimed_length
 from krohn.program import Map, Program
 from krohn.program import Table as Rows
 from krohn.program.wording import at_most
@@ -51,7 +52,7 @@ def _inputs(file: "ModelFile") -> tuple[str, str]:
     """The inputs that a network is for: how long they are, and one of them."""
     if (kind := of_file(file)) is not None:
         return kind.inputs(file)
-    length = file.header["claim"]["length"]
+    length = claimed_length(file.header)
     if length is None:
         return "words of every length", "such word"
     return f"words of up to {count(length, 'letter')}", "such word"

@@ -340,7 +340,7 @@ class SourceKind(ABC, Generic[S]):
 
         raise DrawingError("--word is for dynamic programs and generators")
 
-    def interpreted(self, source: S) -> Callable[[list[str]], dict[str, Any]] | None:
+    def interpreter(self, source: S) -> Callable[[list[str]], dict[str, Any]] | None:
         """The reference interpreter of prompts; None of sources that write no texts."""
         return None
 
@@ -362,7 +362,7 @@ class SourceKind(ABC, Generic[S]):
 
     def inputs(self, file: ModelFile) -> tuple[str, str]:
         """The inputs of a network in words: how long they are, and one of them."""
-        length = file.header["claim"]["length"]
+        length = file.header["claim"].get("length")
         if length is None:
             return "words of every length", "such word"
         return f"words of up to {count(length, 'letter')}", "such word"

@@ -195,11 +195,11 @@ class ChainsOfThought(TextKind[Source]):
 
         return Writer(source.tokens, row, told)
 
-    def interpreted(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
+    def interpreter(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
         """Texts without a network."""
-        return partial(self._interpreted, source)
+        return partial(self.interpreted, source)
 
-    def _interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
+    def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]

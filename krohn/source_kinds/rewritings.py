@@ -138,11 +138,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
 
         return Writer(source.tokens, row, told, end=source.end + 1)
 
-    def interpreted(self, source: Rewriting) -> Callable[[list[str]], dict[str, Any]]:
+    def interpreter(self, source: Rewriting) -> Callable[[list[str]], dict[str, Any]]:
         """Texts without a network."""
-        return partial(self._interpreted, source)
+        return partial(self.interpreted, source)
 
-    def _interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
+    def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.usual_length(source) or MOST_LINES

@@ -330,6 +330,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert told["bijection"] == {"[]": "0", "[1]": "1"}
     assert told["machine"] == {**told["machine"], "letters": ["0", "1"]}
     assert (tmp_path / "machine.svg").read_text().startswith("<?xml")
+    # The option of the learner is not --as, which is of machine files.
+    assert cli.run(["learn", path, "--kind", "mealy"]) == 0
+    assert cli.run(["learn", path, "--as", "mealy"]) == 2
     assert cli.run(["learn", path, "--machine", "FlipFlop"]) == 2
     assert cli.run(["learn", path, "-o", str(tmp_path / "m.txt")]) == 2
     assert cli.run(["learn", path, "--start", "1"]) == 2
