@@ -64,6 +64,15 @@ HALF = [
 ]
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 CASES = pytest.mark.parametrize(("name", "construction", "length"), TABLE)
+# Every construction in one form or the other; the rest is slow.
+EACH = pytest.mark.parametrize(
+    ("name", "construction", "length", "strict"),
+    [
+        pytest.param(*case, strict, marks=[pytest.mark.slow] * (i % 2 == strict))
+        for i, case in enumerate(TABLE)
+        for strict in (False, True)
+    ],
+)
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
 
@@ -76,8 +85,7 @@ def test_constructed_program_computes_the_machine(
     assert np.array_equal(states(built.program, words), built.expected(words))
 
 
-@FORMS
-@CASES
+@EACH
 def test_optimised_program_computes_the_machine(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -86,8 +94,7 @@ def test_optimised_program_computes_the_machine(
     assert np.array_equal(states(built.optimised, words), built.expected(words))
 
 
-@FORMS
-@CASES
+@EACH
 def test_every_value_lies_in_its_domain(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -96,8 +103,7 @@ def test_every_value_lies_in_its_domain(
         assert set(np.unique(values)) <= set(built.optimised.domains[channel])
 
 
-@FORMS
-@CASES
+@EACH
 def test_network_computes_the_machine(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -118,8 +124,7 @@ def test_network_computes_the_machine_in_every_format(
     assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
 
 
-@FORMS
-@CASES
+@EACH
 def test_network_is_proved(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -128,8 +133,7 @@ def test_network_is_proved(
     assert (report.verdict, report.length) == ("verified", length)
 
 
-@FORMS
-@CASES
+@EACH
 def test_predicted_sizes_are_the_emitted_ones(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -143,8 +147,7 @@ def test_predicted_sizes_are_the_emitted_ones(
     assert shapes == {n: t.shape for n, t in tensors.items()}
 
 
-@FORMS
-@CASES
+@EACH
 def test_no_weight_is_larger_than_predicted(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -155,8 +158,7 @@ def test_no_weight_is_larger_than_predicted(
     assert max(sizes) <= built.cost.largest_weight
 
 
-@FORMS
-@CASES
+@EACH
 def test_every_channel_can_be_read_from_the_stream(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
@@ -172,8 +174,7 @@ def test_every_channel_can_be_read_from_the_stream(
         assert np.array_equal(found, values[channel]), channel
 
 
-@FORMS
-@CASES
+@EACH
 def test_letter_by_letter_is_the_same_as_all_at_once(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:

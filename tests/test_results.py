@@ -31,7 +31,7 @@ MACHINES = {
     *("C2", "C3", "C5", "FlipFlop", "C2xC2", "Memory5", "FFLTracker2", "Grid4"),
     *("bccb(aa)*", "(ab)*c(a|b)*"),
 }
-EACH = 3
+EACH = 1
 # Scripts whose tables are made again in a minute or little more, whole.
 MINUTE = {"trusted"}
 

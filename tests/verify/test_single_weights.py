@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from in_parts import part_of
 
 import krohn
 from krohn.algebra import zoo
@@ -28,6 +29,7 @@ PLAIN: list[Key] = [
     ("Grid3", "gridworld", 4, "float32", False),
     ("Dyck2,2", "dyck", 4, "float32", False),
 ]
+PARTS = 3
 OTHERS: list[Key] = [
     ("C2", "counter", 6, "float32", True),
     ("Grid4", "scan", 4, "float32", True),
@@ -89,20 +91,21 @@ def verified(file: ModelFile, machine: Automaton) -> bool:
     return prove(file, machine).verdict == "verified"
 
 
+@part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 @pytest.mark.parametrize("factor", [-1.0, 1.1, 0.9])
-def test_every_copy_of_a_head_matters(key: Key, factor: float) -> None:
+def test_every_copy_of_a_head_matters(key: Key, factor: float, part: int) -> None:
     file, machine = compiled(key)
-    copies = list(weights(file, "attention.value", "attention.out"))
-    assert copies
+    copies = list(weights(file, "attention.value", "attention.out"))[part::PARTS]
     for tensor, index in copies:
         assert not verified(changed(file, tensor, index, factor).file, machine)
 
 
+@part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
-def test_every_sign_in_the_result_of_a_table_matters(key: Key) -> None:
+def test_every_sign_in_the_result_of_a_table_matters(key: Key, part: int) -> None:
     file, machine = compiled(key)
-    for tensor, index in weights(file, *tables(file)):
+    for tensor, index in list(weights(file, *tables(file)))[part::PARTS]:
         assert not verified(changed(file, tensor, index, -1.0).file, machine)
 
 
@@ -113,10 +116,11 @@ def test_every_sign_in_the_read_out_matters(key: Key) -> None:
         assert not verified(changed(file, tensor, index, -1.0).file, machine)
 
 
+@part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
-def test_every_entry_of_the_token_embedding_matters(key: Key) -> None:
+def test_every_entry_of_the_token_embedding_matters(key: Key, part: int) -> None:
     file, machine = compiled(key)
-    for index in range(file.tensors["embed.token"].size):
+    for index in range(part, file.tensors["embed.token"].size, PARTS):
         for factor in (-1.0, 1.1):
             mutant = changed(file, "embed.token", index, factor)
             assert not verified(mutant.file, machine)
