@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -42,6 +43,13 @@ EVERY_LENGTH = [
 BOUNDED = ("C2", "C5", "C2xC2", "S4", "D6", "abab")
 
 torch.set_num_threads(1)
+
+
+@cache
+def flip_flop() -> tuple[ModelFile, dict[str, Any]]:
+    """A file, and the evidence of its proof."""
+    file = file_of("FlipFlop", ROUNDING)
+    return file, find(pack(file.header, file.tensors))
 
 
 def file_of(
@@ -334,8 +342,7 @@ def test_no_wrong_mutant_of_many(case: tuple[str, str, int | None, str]) -> None
     ],
 )
 def test_damaged_files_are_refused(change: Any, reason: str) -> None:
-    file = file_of("FlipFlop", ROUNDING)
-    evidence = find(pack(file.header, file.tensors))
+    file, evidence = flip_flop()
     header = {k: dict(v) if isinstance(v, dict) else v for k, v in file.header.items()}
     tensors = {n: t.copy() for n, t in file.tensors.items()}
     change(header, tensors)
