@@ -5,11 +5,10 @@ python benchmarks/attention_rates.py --train    also trains the networks that ar
 python benchmarks/attention_rates.py --figure F draws the errors instead
 
 The targets are sums of sines (Jiang & Li, section 5.1). Results of training are in
-results/attention_rates.json: a network is trained once.
+results/attention_rates: a network is trained once.
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +27,8 @@ from krohn.compare.measures.attention_spectrum import (
     of_layer,
     of_logits,
 )
+from krohn.compare.training.described import content_name
+from krohn.compare.training.run_table import RunTable
 from krohn.network.attention_layer import AttentionLayer
 from krohn.network.precision import FloatArray
 from krohn.sources.attention_targets.complexity import Complexity
@@ -45,7 +46,7 @@ SLOPE = 20.0
 """Of the first layer at the start. With 1, which is torch's, the error of every network
 stops at that of the slowest sines, whatever its width."""
 SHOWN = 6
-FILE = RESULTS / "attention_rates.json"
+FOLDER = RESULTS / "attention_rates"
 RATES, ERRORS = "exponents of the errors in m", "mean square of H − Ĥ by m"
 
 
@@ -62,6 +63,11 @@ class Cell(NamedTuple):
     def target(self) -> SineSeries:
         """What it learns."""
         return SineSeries(self.alpha, self.rank, self.scramble)
+
+    @property
+    def name(self) -> str:
+        """Of its row in the table of results."""
+        return content_name(self._asdict())
 
 
 TARGETS = ((1.5, RANK, 0), (2.0, RANK, 0), (1.5, 6, 0), (1.5, RANK, 7))
@@ -206,12 +212,12 @@ def trained(cell: Cell) -> Row:
 
 def results(train: bool) -> list[Row]:
     """What is known of the networks, after training those that are missing."""
-    known: list[Row] = json.loads(FILE.read_text()) if FILE.is_file() else []
-    done = {Cell(*(row[f] for f in Cell._fields)) for row in known}
-    for cell in [c for c in CELLS if c not in done] if train else []:
-        known += each(trained, [cell])
-        FILE.write_text(json.dumps(known, indent=0))
-    return sorted(known, key=lambda row: [row[f] for f in Cell._fields])
+    table = RunTable(FOLDER)
+    known = table.read()
+    for cell in [c for c in CELLS if c.name not in known] if train else []:
+        (known[cell.name],) = each(trained, [cell])
+        table.add({cell.name: known[cell.name]})
+    return sorted(known.values(), key=lambda row: [row[f] for f in Cell._fields])
 
 
 def learned(known: list[Row]) -> Iterator[Row]:

@@ -4,7 +4,7 @@
 
 A Transformer like GPT-2 is trained on words of 32 letters and tested on longer ones; the
 positions of all these are trained, as each batch begins at a position by chance. Results
-are in results/counting_training, one file for each network; what is there is not done
+are in results/counting_training, one row for each network; what is there is not done
 again, and what was begun goes on. ``--seconds 0`` only shows what is there.
 """
 

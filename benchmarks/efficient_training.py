@@ -5,7 +5,7 @@
 Texts of edit distance and of increasing subsequences (two numbers at a time), and three
 kinds of attention (Yang et al. 2024, section 5, at the scale of a desk). A width is tried
 where the one before was right after less than nine of ten prompts. Results are in
-results/efficient_training, one file for each network; what is there is not done again.
+results/efficient_training, one row for each network; what is there is not done again.
 """
 
 import argparse

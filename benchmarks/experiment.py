@@ -1,4 +1,4 @@
-"""Sweeps whose results are kept, one file for each network, so that they can grow."""
+"""Sweeps whose results are kept as tables, one row for each network, and can grow."""
 
 import argparse
 import sys
@@ -10,6 +10,7 @@ from report import parser
 from krohn.algebra.errors import KrohnError
 from krohn.commands.terminal import progress
 from krohn.compare.training.cells import Cell, Measure
+from krohn.compare.training.run_table import fold
 from krohn.compare.training.sweep import Result, sweep
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -32,13 +33,16 @@ def trained(
 ) -> tuple[Result, ...]:
     """The results of a sweep that are there, after what the time allows for.
 
-    They are in ``results/NAME``; what was found there before is not done again.
+    They are in the table of ``results/NAME``; what was found there before is not done
+    again. If the sweep is interrupted, what was found stays beside the table, one file
+    for each network, until the sweep is run again.
     """
+    folder = RESULTS / name
     try:
         with progress() as report:
-            return sweep(
+            found = sweep(
                 cells,
-                RESULTS / name,
+                folder,
                 measure,
                 jobs=chosen.jobs,
                 cluster=chosen.cluster,
@@ -46,6 +50,8 @@ def trained(
                 device=chosen.device,
                 report=report,
             )
+        fold(folder)
     except KrohnError as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
+    return found

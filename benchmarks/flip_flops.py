@@ -4,7 +4,7 @@
 
 LSTMs are trained as in the thesis (500 batches of 16 words of FFL(0.8) of 512 letters);
 Transformers at desk size (128 letters, width 64, two layers), on FFL(0.8) and on the
-mixture. Results are in results/flip_flops, one file for each network.
+mixture. Results are in results/flip_flops, one row for each network.
 """
 
 import argparse

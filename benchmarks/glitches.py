@@ -4,7 +4,7 @@
 
 The quantiles and remedies of the thesis (section 3.5.4) at a smaller size than the desk's:
 two layers of width 64, words of 32 letters, 2,000 batches of 32. Each network
-has a file in results/glitches once it is trained.
+has a row in results/glitches once it is trained.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 The experiments of Hu et al. 2024, section 4, at the scale of a desk: words of 16 letters,
 Transformers of width 32, 2,000 batches of 64 (4,000 where little is asked). Results are in
-results/hidden_markov, one file for each network; what is there is not done again.
+results/hidden_markov, one row for each network; what is there is not done again.
 ``--seconds 0`` only shows it. ``--picture FILE`` draws beliefs of Mess3 in a triangle, for
 which the weights must be there.
 """

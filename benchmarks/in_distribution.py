@@ -4,7 +4,7 @@
 
 Every network is trained on fresh words of 32 letters and measured on 2,048 others; with
 ``--preset paper --device cuda`` on words of 100 letters, at the thesis's sizes. Results
-are in results/in_distribution, one file for each network; what is there is not done again,
+are in results/in_distribution, one row for each network; what is there is not done again,
 and what was begun goes on. ``--seconds 0`` only shows what is there. Beside them stand the
 same machines compiled and proved, LSTMs, and the best table of the last n letters.
 """

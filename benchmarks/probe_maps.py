@@ -4,7 +4,7 @@
 
 Transformers of the desk that answer well: C2, Grid9 and Dyck4,2, a cascade of memories, on
 words of 32 letters in two layers, and D8 on words of 12 letters in four. What a network
-holds and uses of the variables of derived networks is in results/probe_maps, one file for
+holds and uses of the variables of derived networks is in results/probe_maps, one row for
 each network; docs/which-algorithm.md says how it is found and what it shows.
 """
 

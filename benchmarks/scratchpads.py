@@ -4,7 +4,7 @@
 
 The thesis's answer (section 3.4.5.2.3, Figure 3.9): both together do. Two layers of width
 64, trained on words of 32 letters, measured on longer ones, and on words with another
-share of ones or of opening brackets. Results are in results/scratchpads, one file each.
+share of ones or of opening brackets. Results are in results/scratchpads, one row each.
 """
 
 from collections.abc import Iterator, Sequence

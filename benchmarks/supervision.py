@@ -5,7 +5,7 @@
 Indirect supervision (Figure 3.18 of the thesis): a function of the state is taught.
 Incomplete supervision (section 3.4.5.2.2): each label is revealed with a probability.
 Counts (section 3.4.5.2.3): parity on words with an exact number of ones. All at desk
-size; each network has a file in results/supervision once it is trained.
+size; each network has a row in results/supervision once it is trained.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from krohn.compare.training.folder import RECORD, WEIGHTS, noted
 from krohn.compare.training.provenance import provenance
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.run import AnyTask, Run, identity, train
+from krohn.compare.training.run_table import RunTable
 from krohn.compare.training.trainer import Report
 from krohn.program import strict_json
 from krohn.program.errors import KrohnError
@@ -80,14 +81,29 @@ class Job:
         return self.folder / f"{cell.name}.json"
 
     def done(self, cell: Cell) -> Json | None:
-        """What came of a cell, if that is known and was measured in this way."""
+        """What its file says came of a cell, if it was measured in this way."""
         try:
             record = strict_json.read(read_bytes(self.file(cell)))
-            same = record["cell"] == cell.content
-            alike = record["measure"] == self._measured_by
-            return record if same and alike else None
+            return record if self._fits(record, cell) else None
         except (KrohnError, ValueError, LookupError, TypeError):
             return None
+
+    def known(self, cells: Sequence[Cell]) -> dict[str, Json]:
+        """What came of those cells of which that is known, by their names.
+
+        Raises:
+            KrohnError: If the table of the folder is damaged.
+        """
+        # Files first: what another process brings into the table meanwhile is there.
+        found = {cell.name: self.done(cell) for cell in cells}
+        rest = {cell.name: cell for cell in cells if found[cell.name] is None}
+        for name, record in RunTable(self.folder).read(rest).items():
+            found[name] = record if self._fits(record, rest[name]) else None
+        return {name: record for name, record in found.items() if record}
+
+    def _fits(self, record: Json, cell: Cell) -> bool:
+        same: bool = record["cell"] == cell.content
+        return same and bool(record["measure"] == self._measured_by)
 
     def keep(self, record: Json, cell: Cell) -> Json:
         """Write down what came of a cell, and give it as it is read again.

@@ -43,12 +43,15 @@ def command() -> str:
 
 
 def commit() -> str | None:
-    """Of the source that runs, with a plus if files have changed since; None if unknown."""
+    """Of the source that runs, with a plus if files have changed since; None if unknown.
+
+    Tables of results change when a sweep adds to them, which is no change of the source.
+    """
     if not (ROOT / ".git").exists():
         return None
     try:
         found = _git("rev-parse", "--short=12", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no")
+        changed = _git("status", "--porcelain", "--untracked-files=no", ":!results")
     except (OSError, subprocess.SubprocessError):
         return None
     return found + "+" * bool(changed)

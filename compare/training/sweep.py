@@ -90,7 +90,8 @@ def sweep(
 
     Raises:
         KrohnError: If cells fail (after the others are done), the sweep is interrupted,
-            there is no such device, the folder cannot be written, or no cluster answers.
+            there is no such device, the folder cannot be written, its table is damaged,
+            or no cluster answers.
     """
     if jobs < 1:
         raise KrohnError(f"a sweep needs at least one process, not {jobs}")
@@ -142,8 +143,7 @@ class _Sweep:
 
     def __init__(self, job: Job, cells: Sequence[Cell], tell: Tell) -> None:
         self.job, self.cells, self.tell = job, cells, tell
-        found = {cell.name: job.done(cell) for cell in cells}
-        self.records = {name: record for name, record in found.items() if record}
+        self.records = job.known(cells)
         self.failed: list[str] = []
 
     @property
