@@ -17,6 +17,8 @@ from report import Row, is_measured
 import krohn
 from krohn.cli import run
 from krohn.commands.compile_options import Construction
+from krohn.compare.training.described import content_name
+from krohn.compare.training.run_table import RunTable
 from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
     ON_REQUEST,
@@ -49,6 +51,20 @@ def test_a_changed_cell_is_stale_and_a_changed_time_is_not() -> None:
     assert stale(printed, found) == {}
     assert stale(printed, found | {"layers": 3}) == {"layers": ("2", "3")}
     assert stale(printed, found | {"depth": 1}) == {"depth": ("–", "1")}
+
+
+TABLES = sorted((ROOT / "results").glob("*/runs.csv"))
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.name)
+def test_tables_of_runs_are_as_they_would_be_written(
+    path: Path, tmp_path: Path
+) -> None:
+    records = RunTable(path.parent).read()
+    for name, record in records.items():
+        assert "cell" not in record or name == content_name(record["cell"])
+    RunTable(tmp_path).add(records)
+    assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
 def _again(block: Block) -> dict[str, Callable[[dict[str, str]], Row]]:

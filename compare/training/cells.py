@@ -84,9 +84,9 @@ class Job:
         """What its file says came of a cell, if it was measured in this way."""
         try:
             record = strict_json.read(read_bytes(self.file(cell)))
-            return record if self._fits(record, cell) else None
-        except (KrohnError, ValueError, LookupError, TypeError):
+        except (KrohnError, ValueError):
             return None
+        return record if self._fits(record, cell) else None
 
     def known(self, cells: Sequence[Cell]) -> dict[str, Json]:
         """What came of those cells of which that is known, by their names.
@@ -102,8 +102,12 @@ class Job:
         return {name: record for name, record in found.items() if record}
 
     def _fits(self, record: Json, cell: Cell) -> bool:
-        same: bool = record["cell"] == cell.content
-        return same and bool(record["measure"] == self._measured_by)
+        """Whether it is about the cell, measured in this way."""
+        try:
+            found = record["cell"], record["measure"]
+        except (LookupError, TypeError):
+            return False
+        return found == (cell.content, self._measured_by)
 
     def keep(self, record: Json, cell: Cell) -> Json:
         """Write down what came of a cell, and give it as it is read again.

@@ -28,7 +28,7 @@ from krohn.program.writing import atomic_write
 
 TABLE, CURVES, LOCK = "runs.csv", "runs.json.gz", ".lock"
 NAME, DIGEST = "run-name", "curves-digest"
-"""The first and the last column. No key of a record has a hyphen and a column, too."""
+"""The first and the last column. Names of other columns have no hyphen."""
 SPREAD = ("measured",)
 """Where a list of objects is spread over columns."""
 NUMBERS, LETTERS = 4, 120
@@ -45,8 +45,8 @@ _STEP = re.compile(r"(\w+)|\[(\d+)\]", re.ASCII)
 class RunTable:
     """The table of a folder, which may hold none yet.
 
-    Processes may read it at any time, and several may add to it at once. A process that
-    is killed leaves the table as it was or as it was to be.
+    Processes may read it while others add runs to it, several at once. A process that is
+    killed leaves the table as it was or as it was to be.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -82,12 +82,12 @@ class RunTable:
                 rows[name], line = _split(name, record)
                 lines[rows[name][DIGEST]] = line
             text, names = _text(rows)
-            kept = [self._line(name, rows[name], lines) for name in names]
-            replaced = [line for line in lines.values() if line not in {*kept}]
+            kept = {self._line(name, rows[name], lines): None for name in names}
             # Rows that are replaced need their lines until the new rows are there.
-            self._write_lines([*kept, *replaced])
+            both = kept | dict.fromkeys(lines.values())
+            self._write_lines(both)
             atomic_write(self.table, text)
-            if replaced:
+            if both != kept:
                 self._write_lines(kept)
 
     @contextmanager
