@@ -12,13 +12,13 @@ may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start o
 of no words, is a remark.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from typing import Any
 
 from krohn.program.errors import Refused, demand
+from krohn.program.parsing import Language, Misread, Node
 from krohn.sources.counting.builder import Builder
-from krohn.sources.counting.lexemes import Lexeme, lexemes_of
 from krohn.sources.counting.program import CountingProgram
 
 SUFFIX = ".crasp"
@@ -35,6 +35,22 @@ _BETWEEN: dict[str, tuple[int | None, int | None]] = {
     "!=": (0, 0),
 }
 """Between which numbers a difference lies if it compares so; or does not, for !=."""
+_SAME = {"≤": "<=", "≥": ">=", "≠": "!=", "==": "="}
+_FORMULA = ("LETTER", "NAME", "_TRUE", "_FALSE", "COUNT", "EXTREME", "LPAR")
+_LANGUAGE = Language(
+    Path(__file__).with_name("grammar.lark"),
+    phrases={
+        "a formula or a count": ("NUMBER", *_FORMULA, "_NOT", "MINUS"),
+        "a formula": ("_NOT", *_FORMULA),
+        "a count": ("COUNT", *_FORMULA),
+        "an operator": (
+            *("PLUS", "MINUS", "_TIMES", "COMPARED", "_AND", "_OR", "QMARK", "_PLACE"),
+        ),
+        "a name": ("NAME",),
+        "'(i)'": ("_PLACE",),
+    },
+    hints={("COMPARED", "_AND"): "; join comparisons by 'and'"},
+)
 Sum = dict[int, int]
 Case = tuple[int, Sum, int]
 """A formula that says when, the counts by their factors, and what is added to them."""
@@ -67,15 +83,19 @@ def parse(text: str, file: str) -> CountingProgram:
     begins = first.split()[0] == "letters" and names
     demand(begins, f"{file}:{number}: a program begins with: letters a b …")
     demand(len(set(names)) == len(names), f"{file}:{number}: a letter is there twice")
+    long = next((n for n, line in said if len(line) > MOST_CHARACTERS), None)
+    demand(long is None, f"{file}:{long}: the line is too long")
     reader = _Reader(Builder(names))
-    for number, line in said[1:]:
+    try:
+        below = _LANGUAGE.parse("\n" * number + "\n".join([*lines[number:], ""])).parts
+    except Misread as wrong:
+        place = f"{wrong.line}:{wrong.column}" if wrong.column else wrong.line
+        raise Refused(f"{file}:{place}: {wrong.reason}") from None
+    for definition in below:
         try:
-            demand(len(line) <= MOST_CHARACTERS, "the line is too long")
-            reader.define(lexemes_of(line))
+            reader.define(*definition.parts)
         except Refused as reason:
-            raise Refused(f"{file}:{number}: {reason}") from None
-        except RecursionError:
-            raise Refused(f"{file}:{number}: the line is nested too deeply") from None
+            raise Refused(f"{file}:{definition.line}: {reason}") from None
     last = reader.last
     demand(
         isinstance(last, int),
@@ -87,79 +107,50 @@ def parse(text: str, file: str) -> CountingProgram:
 
 @dataclass
 class _Reader:
-    """What has been read of a text, and the words of the line that is being read."""
+    """What has been read of a text; a method for each kind of node makes its value."""
 
     builder: Builder
     known: dict[str, int | Count] = field(default_factory=dict)
-    words: list[Lexeme] = field(default_factory=list)
-    at: int = 0
 
-    def define(self, words: list[Lexeme]) -> None:
+    def define(self, name: str, said: Node) -> None:
         """A line: a name, and what it stands for."""
-        self.words, self.at = words, 0
-        name = self._next()
-        free = name.text not in self.known
-        demand(name.kind == "name", "a line is NAME := FORMULA, or NAME := COUNT")
-        demand(free, f"{name.text!r} has a meaning already")
-        self._argument()
-        self._expect(":=")
-        value = self._either()
-        demand(self._peek.kind == "end", f"{self._peek.text!r} is too much here")
-        self.known[name.text] = value
+        demand(name not in self.known, f"{name!r} has a meaning already")
+        self.known[name] = self._value(said)
 
     @property
     def last(self) -> int | Count | None:
         """The last line that was read stands for it."""
         return next(reversed(self.known.values()), None)
 
-    @property
-    def _peek(self) -> Lexeme:
-        return self.words[self.at]
-
-    def _next(self) -> Lexeme:
-        self.at += 1
-        return self.words[self.at - 1]
-
-    def _takes(self, *signs: str) -> str | None:
-        """The next word, if it is one of these signs."""
-        found = self._peek.kind in ("sign", "name") and self._peek.text in signs
-        return self._next().text if found else None
-
-    def _expect(self, sign: str) -> None:
-        found = self._peek.text or "the end of the line"
-        demand(self._takes(sign), f"{sign!r} is missing before {found!r}")
-
-    def _argument(self) -> None:
-        """A position, which may be left out."""
-        texts = [w.text for w in self.words[self.at : self.at + 3]]
-        if texts[:1] == ["("] and texts[2:] == [")"] and texts[1] in ("i", "j"):
-            self.at += 3
-
-    def _either(self) -> int | Count:
-        """A formula or a count: disjunctions bind the least."""
-        found = self._joined("or", lambda: self._joined("and", self._compared))
-        if self._takes("?"):
-            found = self._chosen(self._formula(found))
+    def _value(self, node: Node) -> int | Count:
+        """A formula or a count, made from its parts in their order."""
+        parts = (self._value(p) if isinstance(p, Node) else p for p in node.parts)
+        found: int | Count = getattr(self, f"_{node.kind}")(*parts)
         return found
 
-    def _joined(self, sign: str, part: Callable[[], int | Count]) -> int | Count:
-        first = part()
-        if self._peek.text != sign:
-            return first
-        parts = [self._formula(first)]
-        while self._takes(sign):
-            parts.append(self._formula(part()))
-        join = self.builder.some if sign == "or" else self.builder.every
-        return join(*parts)
+    def _some(self, *parts: int | Count) -> int:
+        return self.builder.some(*map(self._formula, parts))
 
-    def _compared(self) -> int | Count:
-        if self._takes("not"):
-            return self.builder.no(self._formula(self._compared()))
-        left = self._added()
-        relation = self._takes(*_BETWEEN)
-        if relation is None:
-            return left
-        return self._relation(self._count(left), relation, self._count(self._added()))
+    def _every(self, *parts: int | Count) -> int:
+        return self.builder.every(*map(self._formula, parts))
+
+    def _no(self, part: int | Count) -> int:
+        return self.builder.no(self._formula(part))
+
+    def _letter(self, name: str) -> int:
+        return self.builder.letter(name.removeprefix("Q_").strip('"'))
+
+    def _named(self, name: str) -> int | Count:
+        known = ", ".join(self.known) or "none yet"
+        demand(
+            name in self.known,
+            f"{name!r} has no meaning (there are: {known}); the letter is Q_{name}",
+        )
+        return self.known[name]
+
+    def _compared(self, left: int | Count, sign: str, right: int | Count) -> int:
+        first, second = self._counted(left), self._counted(right)
+        return self._relation(first, _SAME.get(sign, sign), second)
 
     def _relation(self, left: Count, relation: str, right: Count) -> int:
         """Whether two counts compare so."""
@@ -175,88 +166,52 @@ class _Reader:
             found.append(builder.every(when, holds))
         return builder.some(*found)
 
-    def _added(self) -> int | Count:
-        found = self._times()
-        while sign := self._takes("+", "-"):
-            more = self._count(self._times())
-            found = self._both(self._count(found), more, 1 if sign == "+" else -1)
+    def _sum(self, first: int | Count, *more: Any) -> Count:
+        found = self._counted(first)
+        for sign, part in zip(more[::2], more[1::2], strict=True):
+            found = self._both(found, self._counted(part), 1 if sign == "+" else -1)
         return found
 
-    def _times(self) -> int | Count:
-        if self._takes("-"):
-            return self._scaled(-1, self._count(self._times()))
-        if self._peek.kind != "number":
-            return self._atom()
-        number = int(self._next().text)
-        demand(number <= LARGEST, f"{number} is too large a number")
-        if self._takes("*") or self._peek.kind in ("name", "count"):
-            return self._scaled(number, self._count(self._atom()))
-        return Count(((self.builder.every(), {}, number),))
+    def _negative(self, _: str, count: int | Count) -> Count:
+        return self._times(-1, self._counted(count))
 
-    def _atom(self) -> int | Count:
-        word = self._next()
-        if word.kind == "letter":
-            self._argument()
-            return self.builder.letter(word.text)
-        if word.kind == "count" or word.text == "#":
-            return self._number_of(word.text == "<")
-        if word.text in ("true", "false"):
-            return self.builder.every() if word.text == "true" else self.builder.some()
-        if word.text in ("min", "max") and self._peek.text == "(":
-            return self._extreme(word.text)
-        if word.text == "(":
-            found = self._either()
-            self._expect(")")
-            return found
-        shown = word.text or "the end of the line"
-        demand(word.kind == "name", f"{shown!r} is no formula and no count")
-        known = ", ".join(self.known) or "none yet"
-        demand(
-            word.text in self.known,
-            f"{word.text!r} has no meaning (there are: {known}); the letter is "
-            f"Q_{word.text}",
-        )
-        self._argument()
-        return self.known[word.text]
+    def _number(self, digits: str) -> Count:
+        return Count(((self.builder.every(), {}, _number(digits)),))
 
-    def _number_of(self, strictly: bool) -> Count:
+    def _scaled(self, digits: str, count: int | Count) -> Count:
+        return self._times(_number(digits), self._counted(count))
+
+    def _count(self, sign: str, part: int | Count) -> Count:
         """At how many positions so far a formula held, with this one or without."""
-        counted = self._compared_alone()
-        if not strictly:
+        counted = self._formula(part)
+        if "<" not in sign or "<=" in sign:
             return Count(((self.builder.every(), {counted: 1}, 0),))
         other = self.builder.no(counted)
         return Count(((counted, {counted: 1}, -1), (other, {counted: 1}, 0)))
 
-    def _compared_alone(self) -> int:
-        """The formula after a #: a letter, a name, brackets, or the negation of one."""
-        if self._takes("not"):
-            return self.builder.no(self._compared_alone())
-        return self._formula(self._atom())
-
-    def _chosen(self, when: int) -> Count:
-        first = self._count(self._either())
-        self._expect(":")
-        second = self._count(self._either())
-        return Count(
-            (*self._where(when, first), *self._where(self.builder.no(when), second))
+    def _chosen(
+        self, when: int | Count, first: int | Count, second: int | Count
+    ) -> Count:
+        return self._split(
+            self._formula(when), self._counted(first), self._counted(second)
         )
+
+    def _extreme(self, name: str, first: int | Count, second: int | Count) -> Count:
+        """The smaller or the larger one of two counts."""
+        one, other = self._counted(first), self._counted(second)
+        when = self._relation(one, "<=" if name == "min" else ">=", other)
+        return self._split(when, one, other)
+
+    def _split(self, when: int, first: Count, second: Count) -> Count:
+        """One count where a formula holds, and another one elsewhere."""
+        other = self.builder.no(when)
+        return Count((*self._where(when, first), *self._where(other, second)))
 
     def _where(self, when: int, count: Count) -> list[Case]:
         return [
             (self.builder.every(when, case), factors, constant)
             for case, factors, constant in count.cases
         ]
-
-    def _extreme(self, name: str) -> Count:
-        """The smaller or the larger one of two counts."""
-        self._expect("(")
-        first = self._count(self._either())
-        self._expect(",")
-        second = self._count(self._either())
-        self._expect(")")
-        when = self._relation(first, "<=" if name == "min" else ">=", second)
-        other = self.builder.no(when)
-        return Count((*self._where(when, first), *self._where(other, second)))
 
     def _both(self, left: Count, right: Count, factor: int) -> Count:
         """The sum of two counts, the second one times a factor, in every two cases."""
@@ -272,7 +227,7 @@ class _Reader:
                 cases.append((when, factors, constant + factor * more))
         return Count(tuple(cases))
 
-    def _scaled(self, number: int, count: Count) -> Count:
+    def _times(self, number: int, count: Count) -> Count:
         return Count(
             tuple(
                 (when, {i: number * k for i, k in factors.items()}, number * constant)
@@ -285,7 +240,13 @@ class _Reader:
         assert isinstance(value, int)
         return value
 
-    def _count(self, value: int | Count) -> Count:
+    def _counted(self, value: int | Count) -> Count:
         demand(isinstance(value, Count), "a formula stands where a count is needed")
         assert isinstance(value, Count)
         return value
+
+
+def _number(digits: str) -> int:
+    small = len(digits) <= len(str(LARGEST)) and int(digits) <= LARGEST
+    demand(small, f"{digits[:20]} is too large a number")
+    return int(digits)

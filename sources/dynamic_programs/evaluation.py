@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
+from krohn.program.parsing import Node
 from krohn.sources.dynamic_programs.choices import choose, joined
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table, so_far
 from krohn.sources.dynamic_programs.number_table import NumberTable
-from krohn.sources.dynamic_programs.syntax import COMPARISONS, Node
+from krohn.sources.dynamic_programs.syntax import MOST_DIGITS
 from krohn.sources.dynamic_programs.terms import (
     Cell,
     Value,
@@ -56,15 +57,14 @@ class Evaluator:
     missing: list[tuple[str, Index]] | None = None
     spent: int = 0
 
-    def scopes(
-        self, binders: Sequence[tuple[str, Node]], scope: Scope
-    ) -> Iterator[dict[str, int]]:
+    def scopes(self, binders: Sequence[Node], scope: Scope) -> Iterator[dict[str, int]]:
         """The names of indices in each of their ranges, the first one outermost."""
         if not binders:
             yield dict(scope)
             return
-        (name, node), *rest = binders
-        low, high = self.ends(node, scope)
+        first, *rest = binders
+        name, limits = first.parts
+        low, high = self.ends(limits, scope)
         demand(name not in self.constants, f"{name!r} is a constant")
         for i in range(low, high + 1):
             self._spend()
@@ -101,10 +101,12 @@ class Evaluator:
         return _KINDS[node.kind](self, node.parts, scope)
 
     def _number(self, parts: tuple[str], scope: Scope) -> Value:
+        short = len(parts[0]) <= MOST_DIGITS
+        demand(short, f"a number has over {MOST_DIGITS} digits")
         return int(parts[0])
 
     def _letter(self, parts: tuple[str], scope: Scope) -> Value:
-        return self.program.letter(parts[0])
+        return self.program.letter(parts[0][1:-1])
 
     def _name(self, parts: tuple[str], scope: Scope) -> Value:
         (name,) = parts
@@ -113,8 +115,8 @@ class Evaluator:
         demand(name in known, f"there is no {name!r}{letter}")
         return known[name]
 
-    def _cell(self, parts: tuple[str, tuple[Node, ...]], scope: Scope) -> Value:
-        name, told = parts
+    def _cell(self, parts: tuple[Any, ...], scope: Scope) -> Value:
+        name, *told = parts
         at = [self.value(each, scope) for each in told]
         if name in self.arrays:
             return self.arrays[name].at(at, self.program.alphabet)
@@ -138,6 +140,10 @@ class Evaluator:
         self.missing.append((name, index))
         return read(Cell("", 0), 0, 1)
 
+    def _compared(self, parts: tuple[Node, str, Node], scope: Scope) -> Value:
+        left, sign, right = parts
+        return compared(sign, self.value(left, scope), self.value(right, scope))
+
     def _if(self, parts: tuple[Node, Node, Node], scope: Scope) -> Value:
         condition = self.value(parts[0], scope)
         if isinstance(condition, int):
@@ -155,10 +161,10 @@ class Evaluator:
         decided = isinstance(first, int) and bit(first) == 1
         return 1 if decided else either(first, self.value(parts[1], scope))
 
-    def _fold(self, parts: tuple[str, tuple[Node, ...]], scope: Scope) -> Value:
-        how, told = parts
+    def _fold(self, parts: tuple[Any, ...], scope: Scope) -> Value:
+        how, *told = parts
         items = [x for each in told for x in self._items(each.parts, scope)]
-        if any(each.parts[1] for each in told):
+        if any(len(each.parts) > 1 for each in told):
             known = [x for x in items if x[1] is not None]
             if how == "sum":
                 known = [(0, None), *known]
@@ -178,13 +184,11 @@ class Evaluator:
         return minimum(*values) if how == "min" else maximum(*values)
 
     def _items(
-        self,
-        parts: tuple[Node, tuple[tuple[str, Node], ...], Node | None],
-        scope: Scope,
+        self, parts: tuple[Any, ...], scope: Scope
     ) -> Iterator[tuple[Value, Value | None]]:
         """The numbers of a fold, each with its condition if it depends on the input."""
-        said, binders, condition = parts
-        for inner in self.scopes(binders, scope):
+        said, loops, condition = parts if len(parts) > 1 else (*parts, None, None)
+        for inner in self.scopes(loops.parts if loops else (), scope):
             holds = 1 if condition is None else bit(self.value(condition, inner))
             if not isinstance(holds, int):
                 yield self.value(said, inner), holds
@@ -215,25 +219,21 @@ def _whole(how: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     return divided
 
 
-def _compared(sign: str) -> Callable[[Value, Value], Value]:
-    return lambda x, y: compared(sign, x, y)
-
-
 _SIGNS: dict[str, Callable[..., Value]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
-    "//": _whole(lambda x, y: x // y),
-    "%": _whole(lambda x, y: x % y),
-    "minus": lambda x: -x,
+    "plus": lambda x, y: x + y,
+    "minus": lambda x, y: x - y,
+    "times": lambda x, y: x * y,
+    "quotient": _whole(lambda x, y: x // y),
+    "remainder": _whole(lambda x, y: x % y),
+    "negative": lambda x: -x,
     "not": lambda x: 1 - bit(x),
-    **{sign: _compared(sign) for sign in COMPARISONS},
 }
 _KINDS: dict[str, Callable[..., Value]] = {
     "number": Evaluator._number,
     "letter": Evaluator._letter,
     "name": Evaluator._name,
     "cell": Evaluator._cell,
+    "compared": Evaluator._compared,
     "if": Evaluator._if,
     "and": Evaluator._and,
     "or": Evaluator._or,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from krohn.program.errors import Refused, demand
+from krohn.program.parsing import Node
 from krohn.sources.dynamic_programs.dynamic_program import MOST_TOKENS, Table
 from krohn.sources.dynamic_programs.evaluation import Evaluator, Index, Later, Scope
-from krohn.sources.dynamic_programs.syntax import Node, Statement
 
 MOST_PROBED = 500
 """Cells that are looked at to find a circle."""
@@ -20,20 +20,20 @@ class Filler(Evaluator):
         rules: The lines of each table.
     """
 
-    rules: dict[str, list[Statement]] = field(default_factory=dict)
+    rules: dict[str, list[Node]] = field(default_factory=dict)
 
     def fill(
         self,
         name: str,
-        binders: tuple[tuple[str, Node], ...],
-        order: tuple[Node, ...],
+        binders: Sequence[Node],
+        order: Sequence[Node],
         limits: Node | None,
     ) -> None:
         """Compute a table that is new, cell by cell, in the order that is said."""
         ends = None if limits is None else self.ends(limits, {})
         table = self.program.table(name, ends)
         cells = dict[Index, Index]()
-        names = [binder for binder, _ in binders]
+        names = [binder.parts[0] for binder in binders]
         for scope in self.scopes(binders, {}):
             at = tuple(scope[n] for n in names)
             keys = tuple(self.whole(key, scope) for key in order)
@@ -72,9 +72,9 @@ class Filler(Evaluator):
         """The first line that is about a cell, with what its names are there."""
         for line in self.rules.get(table.name, ()):
             _, patterns, said, condition = line.parts
-            if len(patterns) != len(at):
+            if len(patterns.parts) != len(at):
                 raise Refused(f"line {line.line}: {table.name} has {len(at)} indices")
-            scope = self._matched(patterns, at)
+            scope = self._matched(patterns.parts, at)
             if scope is None:
                 continue
             if condition is None or self.whole(condition, scope):

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
+from krohn.program.parsing import Node
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, letters
 from krohn.sources.dynamic_programs.evaluation import Scope
 from krohn.sources.dynamic_programs.filling import Filler
 from krohn.sources.dynamic_programs.number_table import NumberTable
-from krohn.sources.dynamic_programs.syntax import Node, Statement, parse
+from krohn.sources.dynamic_programs.syntax import parse
 
 
 def read_text(
@@ -58,7 +59,7 @@ class Reader(Filler):
     _named: list[str] = field(default_factory=list)
     _sized: list[int] = field(default_factory=list)
 
-    def do(self, statement: Statement) -> None:
+    def do(self, statement: Node) -> None:
         """What a line says.
 
         Raises:
@@ -92,28 +93,24 @@ class Reader(Filler):
         demand(all(name not in k for k in known), f"{name!r} is said twice")
         return name
 
-    def _do_name(self, title: str) -> None:
+    def _do_title(self, title: str) -> None:
         demand(not self._title, "the name is said twice")
         self._title = title
 
     def _do_rule(self, *parts: object) -> None:
         """Nothing: the table reads its lines."""
 
-    def _do_size(
-        self, *definitions: tuple[str, tuple[Node, ...], Node, Node | None]
-    ) -> None:
-        for name, ranges, said, limits in definitions:
-            demand(not ranges, "a size is one number")
+    def _do_size(self, *definitions: Node) -> None:
+        for name, sides, said, limits in (each.parts for each in definitions):
+            demand(sides is None, "a size is one number")
             usual = self.whole(said, {})
             if self.sizes:
                 usual, self.sizes = self.sizes[0], self.sizes[1:]
             self._sized.append(self._given(name, usual, limits))
 
-    def _do_option(
-        self, *definitions: tuple[str, tuple[Node, ...], Node, Node | None]
-    ) -> None:
-        for name, ranges, said, limits in definitions:
-            demand(not ranges, "an option is one number")
+    def _do_option(self, *definitions: Node) -> None:
+        for name, sides, said, limits in (each.parts for each in definitions):
+            demand(sides is None, "an option is one number")
             usual = self.whole(said, {})
             if self._given(name, usual, limits) != usual:
                 self._named.append(f"{name}={self.constants[name]}")
@@ -128,19 +125,15 @@ class Reader(Filler):
         self.constants[self._new(name)] = self.program.given[name] = number
         return number
 
-    def _do_let(
-        self, *definitions: tuple[str, tuple[Node, ...], Node, Node | None]
-    ) -> None:
-        for name, ranges, said, limits in definitions:
+    def _do_let(self, *definitions: Node) -> None:
+        for name, sides, said, limits in (each.parts for each in definitions):
             demand(limits is None, "'in' is for sizes and options")
-            if not ranges:
+            if sides is None:
                 self.constants[self._new(name)] = self.whole(said, {})
                 continue
-            sides = [self._side(each) for each in ranges]
-            entries = list(self._entries(said, sides))
-            self.arrays[self._new(name)] = NumberTable(
-                name, tuple(sides), tuple(entries)
-            )
+            indices = tuple(map(self._side, sides.parts))
+            entries = tuple(self._entries(said, indices))
+            self.arrays[self._new(name)] = NumberTable(name, indices, entries)
 
     def _side(self, node: Node) -> range | tuple[str, ...]:
         """The indices of a table of numbers: a range, or letters."""
@@ -167,27 +160,26 @@ class Reader(Filler):
     def _letters(self, node: Node) -> tuple[str, ...]:
         if node.kind == "letters":
             return tuple(letters(self.whole(node.parts[0], {})))
-        if node.kind == "name":
-            demand(
-                node.parts[0] in self.alphabets,
-                f"there is no alphabet {node.parts[0]!r}",
-            )
-            return self.alphabets[node.parts[0]]
+        if len(node.parts) == 1 and node.parts[0].kind == "name":
+            (name,) = node.parts[0].parts
+            demand(name in self.alphabets, f"there is no alphabet {name!r}")
+            return self.alphabets[name]
         told = tuple(x for each in node.parts for x in _some(each))
         demand(len(set(told)) == len(told), "a letter is there twice")
         return told
 
-    def _do_input(self, name: str, ranges: tuple[Node, ...], of: Node) -> None:
+    def _do_input(self, name: str, ranges: Node, of: Node) -> None:
         sides = []
-        for each in ranges:
+        for each in ranges.parts:
             low, high = self.ends(each, {})
             sides.append(range(low, high + 1))
-        numbers = of.kind == "range" and of.parts[0].kind != "letter"
+        first, *more = of.parts
+        numbers = not more and first.kind == "range" and first.parts[0].kind != "letter"
         found = self.program.input(
             self._new(name),
             *sides,
             letters=() if numbers else self._letters(of),
-            numbers=self.ends(of, {}) if numbers else None,
+            numbers=self.ends(first, {}) if numbers else None,
         )
         self.tables[name] = found
         self.indices[name] = dict.fromkeys(found.cells)
@@ -197,14 +189,10 @@ class Reader(Filler):
         self.cell = "answer"
         self.program.answer(self.value(said, {}))
 
-    def _do_table(
-        self,
-        name: str,
-        binders: tuple[tuple[str, Node], ...],
-        order: tuple[Node, ...],
-        limits: Node | None,
-    ) -> None:
-        self.fill(self._new(name), binders, order, limits)
+    def _do_table(self, name: str, binders: Node, *more: Node) -> None:
+        said = {each.kind: each.parts for each in more}
+        (limits,) = said.get("limits", (None,))
+        self.fill(self._new(name), binders.parts, said.get("order", ()), limits)
 
 
 def _some(node: Node) -> tuple[str, ...]:
@@ -216,7 +204,7 @@ def _some(node: Node) -> tuple[str, ...]:
         "an alphabet has letters, as 'a', 'b' or 'a'..'z'; numbers need none: "
         "input x[1..n] of 0..9",
     )
-    names = [str(end.parts[0]) for end in ends]
+    names = [str(end.parts[0])[1:-1] for end in ends]
     if node.kind == "letter":
         return (names[0],)
     short = all(len(name) == 1 for name in names) and names[0] <= names[1] <= "~"

@@ -58,7 +58,11 @@ CORPUS = [
     ("m.json", JSON[:-1] + ', "action": [[0, 2]]}', "'2', not a whole number in 0..1"),
     ("m.json", JSON[:-1] + ', "action": 3}', "'action' must be a list of 1 lists"),
     ("m.dot", "", "not DOT"),
-    ("m.dot", "digraph {\n a -> \n}", ":2: not DOT: cannot be parsed at column"),
+    (
+        "m.dot",
+        "digraph {\n a -> \n}",
+        ":3: not DOT: column 1: expected a name or '{', found '}'",
+    ),
     ("m.dot", "digraph {\n}", "no arrows between states"),
     ("m.dot", "graph {\n a -- b;\n}", "undirected graph"),
     ("m.dot", DOT + DOT, "2 graphs"),

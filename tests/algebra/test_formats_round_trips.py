@@ -97,13 +97,13 @@ def test_dot_keeps_letters_states_and_outputs(machine: Automaton) -> None:
 
 @given(machines())
 @settings(max_examples=15)
-def test_dot_reads_the_same_line_by_line_and_through_pydot(machine: Automaton) -> None:
+def test_dot_reads_the_same_line_by_line_and_by_its_grammar(machine: Automaton) -> None:
     try:
         text = dot.write(machine)
     except MachineError:
         return
-    # A block comment is something that only pydot knows.
-    assert _same(dot.read("/* by pydot */\n" + text, "x.dot"), machine)
+    # A block comment is something that only the grammar knows.
+    assert _same(dot.read("/* by the grammar */\n" + text, "x.dot"), machine)
 
 
 @given(machines(letters=st.sampled_from(BITS), outputs=("00", "10"), on=("states",)))

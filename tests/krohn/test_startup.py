@@ -11,7 +11,7 @@ import krohn
 EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 SLOW = {
     *("torch", "sympy", "scipy", "networkx", "matplotlib", "z3", "jinja2"),
-    *("automata", "pydot", "transformers"),
+    *("automata", "lark", "transformers"),
 }
 
 RUN = """
@@ -35,7 +35,15 @@ def imported(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "command",
-    ["--help", "zoo", "explain S3 -T 20", "decompose S3", f"explain {EXAMPLE} -T 20"],
+    [
+        "--help",
+        "--version",
+        "zoo",
+        "explain S3 -T 20",
+        "explain C2 -T 16",
+        "decompose S3",
+        f"explain {EXAMPLE} -T 20",
+    ],
 )
 def test_commands_without_a_network_are_light(command: str) -> None:
     assert not imported(*command.split())
@@ -52,8 +60,8 @@ def test_running_words_needs_torch_and_little_else(tmp_path: Path) -> None:
     model = str(tmp_path / "s3.safetensors")
     krohn.compile("S3", 8, proved=False).save(model)
     modules = imported("run", model, "213")
-    # torch itself tries sympy, networkx, jinja2 and pydot.
-    assert modules <= {"torch", "sympy", "networkx", "jinja2", "pydot"}
+    # torch itself tries sympy, networkx and jinja2.
+    assert modules <= {"torch", "sympy", "networkx", "jinja2"}
 
 
 def test_a_regular_expression_needs_only_its_parser_and_what_that_imports() -> None:
