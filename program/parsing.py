@@ -119,17 +119,17 @@ class Language:
         )
 
     def _misread(self, text: str, error: "UnexpectedToken") -> Misread:
-        """What is wrong, by the words before: the parser that failed has reduced them."""
-        before = self._parser.parse_interactive(text)
-        for each in before.iter_parse():
-            if error.token.type != "$END" and each.start_pos == error.pos_in_stream:
-                break
-        opened = _open(before.parser_state.value_stack)
-        if opened is not None and error.token.type == "$END":
+        token, opened = error.token, _open(error.state.value_stack)
+        if opened is not None and token.type == "$END":
             reason = f"the {str(opened)!r} stays open"
             return Misread(opened.line or 0, opened.column or 0, reason)
-        token = error.token
-        accepted: set[str] = before.accepts()  # type: ignore[no-untyped-call]
+        # The parser that failed has put the words before together, as if the expression
+        # ended there; another one that stops before the wrong word knows how it may go on.
+        parser = self._parser.parse_interactive(text)
+        for each in parser.iter_parse():
+            if token.type != "$END" and each.start_pos == token.start_pos:
+                break
+        accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
         found = _ENDS.get(token.type, repr(str(token)[:20]))
         expected = self._expected(accepted)
         hints = [self.hints.get((token.type, name), "") for name in sorted(accepted)]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from krohn.algebra.formats.file_errors import problem
+from krohn.algebra.formats.file_errors import misread, problem
 from krohn.program.parsing import Language, Misread, Node
 
 # Possessive throughout: a malformed line must fail at once, not after every way of
@@ -139,8 +139,7 @@ def _by_grammar(text: str, name: str) -> list[_Statement]:
     try:
         graphs = _DOT.parse(text).parts
     except Misread as wrong:
-        at = f"column {wrong.column}: " if wrong.column else ""
-        raise problem(name, wrong.line, f"not DOT: {at}{wrong.reason}") from None
+        raise misread(name, wrong, "DOT") from None
     if len(graphs) != 1:
         raise problem(name, 0, f"{len(graphs)} graphs; give a file with one machine")
     if graphs[0].parts[0].lower() != "digraph":

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from krohn.algebra.errors import MachineError
+from krohn.program.parsing import Misread
 
 MAX_CELLS = 50_000_000
 """The largest table, letters times states: 400 MB of integers."""
@@ -12,6 +13,12 @@ MAX_CELLS = 50_000_000
 def problem(name: str, line: int, text: str) -> MachineError:
     """The error for one place of a file; line 0 stands for the file as a whole."""
     return MachineError(f"{name}:{line}: {text}" if line else f"{name}: {text}")
+
+
+def misread(name: str, wrong: Misread, form: str) -> MachineError:
+    """The error for a text that the grammar of a format does not allow."""
+    at = f"column {wrong.column}: " if wrong.column else ""
+    return problem(name, wrong.line, f"not {form}: {at}{wrong.reason}")
 
 
 def quote(text: str, limit: int = 60) -> str:
