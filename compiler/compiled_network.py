@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
-from krohn.compiler import state_space
+from krohn.compiler import gated_recurrent, rnn, state_space
 from krohn.compiler.bounds import Bound, Steps
 from krohn.compiler.construction_choice.best_first_search import Search
 from krohn.compiler.construction_choice.objectives import COMPROMISE
@@ -12,10 +12,8 @@ from krohn.compiler.construction_choice.planning import MOST_PARAMETERS, Plannin
 from krohn.compiler.construction_choice.stages import Plan, Request, branch
 from krohn.compiler.cost import Cost, predict
 from krohn.compiler.errors import CompileError
-from krohn.compiler.gated_recurrent import gru, lstm
 from krohn.compiler.output_programs import least
 from krohn.compiler.pipeline import Observer, Options, arrange, optimise
-from krohn.compiler.rnn import elman
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.network.precision import Precision
 from krohn.program import Program
@@ -160,20 +158,20 @@ def stated(machine: Automaton) -> Automaton:
     return machine if machine.output is None else least(machine)
 
 
-RECURRENT: dict[str, Callable[[Automaton, Precision], Network]] = {
-    "rnn": elman,
-    "lstm": lstm,
-    "gru": gru,
+RECURRENT: dict[str, tuple[str, Callable[[Automaton, Precision], Network]]] = {
+    "rnn": (rnn.NAME, rnn.elman),
+    "lstm": (gated_recurrent.NAME, gated_recurrent.lstm),
+    "gru": (gated_recurrent.NAME, gated_recurrent.gru),
 }
-"""Recurrent networks of machines, by architecture; they have no longest word."""
+"""By architecture the construction of machines, by its name; there is no longest word."""
 
 
 def compile_rnn(
     machine: Automaton, precision: Precision, arch: str = "rnn"
 ) -> CompiledNetwork:
     """The recurrent network of a machine."""
-    name = "elman" if arch == "rnn" else "saturated"
-    return CompiledNetwork(name, RECURRENT[arch](stated(machine), precision), {}, None)
+    name, network = RECURRENT[arch]
+    return CompiledNetwork(name, network(stated(machine), precision), {}, None)
 
 
 def compile_ssm(

@@ -10,8 +10,8 @@ import numpy as np
 
 from krohn.compiler.errors import CompileError
 from krohn.compiler.transformer import Network
-from krohn.network.architecture import BANDS
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.architectures.linear_recurrence import BANDS
 from krohn.sources.kernels import Kernel
 
 MOST_UNITS, MOST_MEASURED = 4096, 1024

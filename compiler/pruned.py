@@ -18,9 +18,10 @@ from krohn.compiler.errors import CompileError
 from krohn.compiler.masks import Masked, layer, masked
 from krohn.compiler.rnn import Units
 from krohn.compiler.transformer import Network
-from krohn.network.architecture import RANKS, sparse_matrices
+from krohn.network.architecture import sparse_matrices
 from krohn.network.precision import PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import Sparse
+from krohn.program.architectures.rnn import MATRICES
 
 NAME = "pruned"
 SUMMARY = "a random network of ReLUs, of which masks keep the machine; for every length"
@@ -173,7 +174,7 @@ def pruned(machine: Automaton, precision: Precision, seed: int, units: int) -> P
             f"{MOST_UNITS}; leave --construction out"
         )
     maps = [
-        masked(name, seed, getattr(wanted, name), units, precision) for name in RANKS
+        masked(name, seed, getattr(wanted, name), units, precision) for name in MATRICES
     ]
     return Pruned(_network(wanted, maps, seed, units, precision), *maps)
 
@@ -188,7 +189,7 @@ def _network(
     }
     sides = {
         f"{name}.{side}": getattr(each, side)
-        for name, each in zip(RANKS, maps, strict=True)
+        for name, each in zip(MATRICES, maps, strict=True)
         for side in ("left", "right")
     }
     architecture = {
@@ -197,7 +198,7 @@ def _network(
         "hidden": len(wanted.start),
         "vocabulary": len(wanted.input),
         "outputs": wanted.unembed.shape[1],
-        "ranks": {n: m.left.shape[1] for n, m in zip(RANKS, maps, strict=True)},
+        "ranks": {n: m.left.shape[1] for n, m in zip(MATRICES, maps, strict=True)},
         "entries": {name: len(held.values) for name, held in sides.items()},
         "random": {"seed": seed, "units": units},
     }

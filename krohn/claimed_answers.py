@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from krohn.algebra.wording import count
-from krohn.network.architecture import causal, kind_of
+from krohn.network.architecture import kind_of
+from krohn.network.architectures.transformer import causal
 from krohn.network.modelfile import ModelFile, claimed_length
 
 

@@ -11,8 +11,9 @@ from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.near_names import near
 from krohn.certification import MachineClaim, Way, choose, planned, reasons
 from krohn.compiled_model import CompiledModel, with_evidence
-from krohn.compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
+from krohn.compiler import gated_rnn, generator, pruned, state_space
 from krohn.compiler.compiled_network import (
+    RECURRENT,
     CompiledNetwork,
     Tried,
     compile_rnn,
@@ -300,7 +301,7 @@ def _recurrent(
     machine: Automaton, construction: str, precision: Precision, arch: str
 ) -> CompiledNetwork:
     """A recurrent network of a machine."""
-    known = "elman" if arch == "rnn" else gated_recurrent.NAME
+    known, _ = RECURRENT[arch]
     if construction in ("auto", known):
         return compile_rnn(machine, precision, arch)
     if arch != "rnn":

@@ -9,6 +9,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
+from krohn.network.architecture import every_kind
 from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
@@ -131,10 +132,17 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
-ENDLESS = ("rnn", "lstm", "gru")
-"""Architectures whose networks of machines are for words of every length."""
-RECURRENT = (*ENDLESS, "ssm")
-"""Architectures whose networks read a letter at a time."""
+def _recurrent(values: Values) -> bool:
+    """Whether the networks of the architecture read a letter at a time."""
+    kind = every_kind().get(str(values["arch"]))
+    return kind is not None and kind.recurrent
+
+
+def _endless(values: Values) -> bool:
+    """Whether its networks of machines are for words of every length."""
+    bounded = _recurrent(values) and every_kind()[str(values["arch"])].bounded
+    return _recurrent(values) and not bounded
+
 
 FORM = Need(
     (
@@ -146,7 +154,7 @@ FORM = Need(
         "effort",
         "passes",
     ),
-    lambda values: values["arch"] not in RECURRENT,
+    lambda values: not _recurrent(values),
     "is for Transformers; recurrent networks have one form (--arch)",
 )
 """What recurrent networks have no use for, whatever they compute."""
@@ -154,7 +162,7 @@ FORM = Need(
 TRANSFORMER = (
     Need(
         ("length",),
-        lambda values: values["arch"] not in ENDLESS,
+        lambda values: not _endless(values),
         "is for Transformers; a recurrent network of a machine is for words of every "
         "length (--arch)",
     ),

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network import modelfile
-from krohn.network.architecture import kind_of, norm
+from krohn.network.architecture import kind_of
 from krohn.network.full_precision import in_full
 from krohn.network.modelfile import ModelFile, ModelFileError, names
+from krohn.program.architectures import generator as declared
 
 
 class LayerNorm(nn.Module):
@@ -44,15 +45,15 @@ class Layer(nn.Module):
     """One layer: a head, its normalisation, and the affine maps of g with ReLUs."""
 
     def __init__(
-        self, tensors: Mapping[str, Tensor], at: str, layer: Mapping[str, Any]
+        self, tensors: Mapping[str, Tensor], at: str, layer: declared.Layer
     ) -> None:
         super().__init__()
-        maps = len(layer["mlp"]) + 1
+        maps = len(layer.mlp) + 1
         self.query, self.key, self.value = (
             nn.Parameter(tensors[f"{at}.attention.{name}"], requires_grad=False)
             for name in ("query", "key", "value")
         )
-        self.norm = NORMS[norm(layer)](tensors, at)
+        self.norm = NORMS[layer.norm](tensors, at)
         self.weights, self.biases = (
             nn.ParameterList(
                 nn.Parameter(tensors[f"{at}.mlp.{j}.{part}"], requires_grad=False)
@@ -107,7 +108,7 @@ class Generator(nn.Module):
         self.register_buffer("moves", torch.tensor(shape["moves"]))
         self.layers = nn.ModuleList(
             Layer(tensors, f"layers.{i}", layer)
-            for i, layer in enumerate(shape["layers"])
+            for i, layer in enumerate(kind.sizes(shape).layers)
         )
 
     def embed(self, tokens: Tensor) -> Tensor:

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from krohn.network.architecture import BANDS
 from krohn.network.full_precision import in_full
+from krohn.program.architectures.linear_recurrence import BANDS
 
 
 class LinearRecurrence(nn.Module):

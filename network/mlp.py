@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from krohn.network.architecture import StrArray
+from krohn.network.architectures.transformer import StrArray
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 Function = Callable[[Tensor], Tensor]

@@ -9,23 +9,14 @@ from torch import Tensor, nn
 from krohn.network import modelfile
 from krohn.network.alphabets import alphabets
 from krohn.network.architecture import kind_of
-from krohn.network.gated_recurrent import GatedRecurrent
 from krohn.network.modelfile import ModelFile, ModelFileError
 from krohn.network.places import VariablePlace, places
-from krohn.network.rnn import Rnn
 from krohn.network.sparse import is_index
-from krohn.network.state_space import StateSpace
+from krohn.network.stepping import Stepping
 from krohn.network.transformer import Transformer
 from krohn.network.words import Word, Words, check_tokens, found, is_one, padded
 
-Network = Transformer | Rnn | GatedRecurrent | StateSpace
-NETWORKS: dict[str, type[Network]] = {
-    "transformer": Transformer,
-    "rnn": Rnn,
-    "lstm": GatedRecurrent,
-    "gru": GatedRecurrent,
-    "ssm": StateSpace,
-}
+Network = Transformer | Stepping
 
 _OTHERS = {
     "laws": ("laws instead of states", "it with krohn.network.generator.load"),
@@ -47,7 +38,7 @@ class Model(nn.Module):
     """A network from a model file, with the alphabets of its machine.
 
     Attributes:
-        network: The plain `Transformer`, `Rnn`, `GatedRecurrent` or `StateSpace`.
+        network: The plain `Transformer`, or recurrent network.
         header: Everything that the file states about it.
         letters: The letters by name; tokens are their indices.
         states: The states by name.
@@ -70,8 +61,7 @@ class Model(nn.Module):
             n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
             for n, a in file.tensors.items()
         }
-        network = NETWORKS[architecture["kind"]]
-        self.network: Network = network(architecture, tensors)
+        self.network: Network = kind.network(architecture, tensors)
         self.header = file.header
         self.eval()
 

@@ -15,12 +15,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from krohn.network.architecture import (
-    activations,
-    expected_shapes,
-    kind_of,
-    sparse_matrices,
-)
+from krohn.network.architecture import expected_shapes, kind_of, sparse_matrices
 from krohn.network.errors import ModelFileError as ModelFileError
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import INDEX, Sparse, is_index
@@ -83,21 +78,7 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
 def version_of(header: Mapping[str, Any]) -> int:
     """The first version whose readers understand it."""
     architecture = header["architecture"]
-    if "source" in header or "ranks" in architecture:
-        return 5
-    if "entries" in architecture:
-        return 3
-    blocks = architecture.get("blocks", [])
-    told = ("causal", "attention")
-    if any(block.keys() & told or _multiplies(block) for block in blocks):
-        return 5
-    if any("activation" in block for block in blocks):
-        return 4
-    return 2 if any("sine" in block for block in blocks) else 1
-
-
-def _multiplies(block: Mapping[str, Any]) -> bool:
-    return any("gelu" in layer for layer in activations(block))
+    return 5 if "source" in header else kind_of(architecture).version(architecture)
 
 
 def read(path: str | Path) -> ModelFile:

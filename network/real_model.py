@@ -4,16 +4,8 @@ import torch
 from torch import nn
 
 from krohn.network.architecture import kind_of
-from krohn.network.attention_layer import AttentionLayer
 from krohn.network.errors import ModelFileError
-from krohn.network.linear_recurrence import LinearRecurrence
 from krohn.network.modelfile import ModelFile
-
-NETWORKS: dict[str, type[nn.Module]] = {
-    "attention-layer": AttentionLayer,
-    "linear-recurrence": LinearRecurrence,
-}
-"""By the kind of the architecture; each takes it, and the tensors by name."""
 
 
 def real_network(file: ModelFile) -> nn.Module:
@@ -27,4 +19,5 @@ def real_network(file: ModelFile) -> nn.Module:
         raise ModelFileError(f"this is {kind.called}, which reads letters")
     dtype = getattr(torch, file.precision.name)
     tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
-    return NETWORKS[shape["kind"]](shape, tensors).eval()
+    network: nn.Module = kind.network(shape, tensors)
+    return network.eval()

@@ -124,12 +124,3 @@ class Rnn(Stepping):
         """How many numbers a pass of `branch` holds for one node, however many it saw."""
         del seen
         return 6 * self.hidden.shape[0] + 6 * self.weight.shape[1]
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
-        cache = self.start(tokens.shape[0])
-        logits = []
-        for t in range(tokens.shape[1]):
-            now, cache = self.step(tokens[:, t], cache)
-            logits.append(now)
-        return torch.stack(logits, dim=1)

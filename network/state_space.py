@@ -98,13 +98,6 @@ class StateSpace(Stepping):
         return Cache(0, tuple(x.initial.expand(batch, -1) for x in self._each))
 
     @property
-    def bias(self) -> Tensor:
-        """What the logits begin with."""
-        last = self._each[-1].table[1]
-        assert isinstance(last, Affine)
-        return last.bias
-
-    @property
     def _each(self) -> list[Layer]:
         return [layer for layer in self.layers if isinstance(layer, Layer)]
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from krohn.network.architecture import activations, causal
+from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import AttentionKind, attention_kind
 from krohn.network.branching import Both, affine, grown
 from krohn.network.cache import Cache, Grow, Tree

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from krohn.program.architecture import architecture_named
 from krohn.program.errors import demand
 from krohn.program.strict_json import canonical
 from krohn.program.wording import at_most
@@ -166,8 +167,8 @@ def _terms(header: Mapping[str, Any]) -> set[str]:
     """What the claim of a file may have: all that the check of its network looks at."""
     known, said = {"kind", "dtype", "length"}, header["claim"]
     if "source" not in header:
-        laws = header["architecture"].get("kind") == "generator"
-        return {*known, "start", "shows", *(("opening", "tolerance") if laws else ())}
+        kind = architecture_named(header["architecture"]["kind"])
+        return {*known, "start", "shows", *kind.terms}
     within = said.get("kind") == "within"
     blocks = str(_object(header["source"]).get("kind")).endswith("-in-blocks")
     more = (("error", "model_error"), within), (("letters",), blocks)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from krohn.network.architecture import hidden_axis, sparse_matrices
+from krohn.network.architecture import sparse_matrices
+from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.sparse import Sparse
 from mutants.subject import Json, Mutant, Mutation, Subject

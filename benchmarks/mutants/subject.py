@@ -31,7 +31,7 @@ class Subject:
     longer: ModelFile | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Kind[Any]:
         """What networks of its kind have in common."""
         return kind_of(self.file.header["architecture"])
 

@@ -7,12 +7,10 @@ from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.compiled import Compiled
-from krohn.network.gated_recurrent import GatedRecurrent
 from krohn.network.mlp import Mlp
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.rnn import Product, Rnn, SparseMatrix
-from krohn.network.state_space import StateSpace
 from krohn.network.transformer import Attention, Transformer
 
 
@@ -26,7 +24,7 @@ def model_file(network: Compiled) -> ModelFile:
         KrohnError: If a weight is infinite or not a number.
     """
     body = network.model.network
-    assert not isinstance(body, GatedRecurrent | StateSpace)
+    assert isinstance(body, Rnn | Transformer)
     named = dict(_of_rnn(body) if isinstance(body, Rnn) else _of_transformer(body))
     if not all(bool(weight.isfinite().all()) for weight in named.values()):
         raise KrohnError("this network has weights that are not finite")

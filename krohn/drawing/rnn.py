@@ -21,14 +21,15 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from krohn.network.architecture import RANKS, sparse_matrices
+from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.modelfile import ModelFile
 from krohn.network.sparse import Sparse
+from krohn.program.architectures.lstm import Gated
+from krohn.program.architectures.rnn import MATRICES
 
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
 )
-GATES = {"lstm": "ifgo", "gru": "rzn"}
 MOST = 5.2
 MOST_CELLS = 500
 MOST_ENTRIES = 2**24
@@ -62,7 +63,9 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     sides = sides_of(file)
     hidden = shape["hidden"]
     inputs, weight, out = _sparse(file) if "entries" in shape else _dense(file)
-    cell, gates = min(0.3, MOST / hidden), GATES.get(shape["kind"], "")
+    kind = kind_of(shape)
+    gates = kind.declared.gates if issubclass(kind.declared, Gated) else ""
+    cell = min(0.3, MOST / hidden)
     side = cell * hidden
     broad = side * max(1, len(gates))
     high, wide = (
@@ -77,9 +80,7 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
         canvas.image(box, matrix, SIGNED, limit)
         canvas.rectangle(box, fill="none", edge=SOFT)
     _name_sides(canvas, sides, (upper, square, readout))
-    _recurrence(
-        canvas, sides, f"{hidden:,} units, {shape['kind'].upper() if gates else 'ReLU'}"
-    )
+    _recurrence(canvas, sides, f"{hidden:,} units, {kind.title if gates else 'ReLU'}")
     return _remarks(sides, limit, gates)
 
 
@@ -97,13 +98,13 @@ def _sparse(file: ModelFile) -> list[Points]:
         name: Sparse.named(file.tensors, name, columns)
         for name, columns in sparse_matrices(file.header["architecture"]).items()
     }
-    fan = sum(_terms(matrices, name) for name in RANKS)
+    fan = sum(_terms(matrices, name) for name in MATRICES)
     if fan > MOST_ENTRIES:
         raise KrohnError(
             f"a recurrence of {fan:,} entries is too large to draw (at most "
             f"{MOST_ENTRIES:,})"
         )
-    hidden, inputs, out = (_drawn(matrices, name) for name in RANKS)
+    hidden, inputs, out = (_drawn(matrices, name) for name in MATRICES)
     return [inputs, hidden, out]
 
 

@@ -16,7 +16,8 @@ from krohn.compilation import compile as compiled
 from krohn.compiler.construction_choice.known_constructions import construction_named
 from krohn.foreign import names_machine
 from krohn.machines import OWN
-from krohn.network.architecture import activations, kind_of, parameters
+from krohn.network.architecture import kind_of, parameters
+from krohn.network.architectures.transformer import activations
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 

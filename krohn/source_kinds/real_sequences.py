@@ -11,8 +11,7 @@ To add such a source, derive from `RealSequences`, and give
 
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
 ``least`` where short inputs mean nothing. Its network is a kind of
-`krohn.network.architecture` that answers ``"reals"`` with a class in
-`krohn.network.real_model.NETWORKS`; its check is an entry of
+`krohn.network.architecture` that answers ``"reals"``; its check is an entry of
 `krohn.verify.checker.registry.REAL`.
 """
 

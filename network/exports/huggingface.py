@@ -28,11 +28,11 @@ from transformers import (
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.utils import logging
 
-from krohn.network.architecture import expected_shapes
+from krohn.network.architecture import kind_of
 from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.labels import labels
-from krohn.network.model import NETWORKS, Model, Network
+from krohn.network.model import Model, Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.sparse import is_index
 from krohn.network.transformer import Transformer
@@ -88,10 +88,11 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
 
     def __init__(self, config: KrohnConfig) -> None:
         super().__init__(config)
-        shapes = expected_shapes(config.architecture)
-        made = NETWORKS[config.architecture["kind"]]
-        tensors = {name: torch.zeros(size) for name, size in shapes.items()}
-        self.network: Network = made(config.architecture, tensors)
+        shape = config.architecture
+        kind = kind_of(shape)
+        shapes = kind.shapes(shape).items()
+        tensors = {name: torch.zeros(size) for name, size in shapes}
+        self.network: Network = kind.network(shape, tensors)
         self.post_init()
 
     def forward(
@@ -239,8 +240,8 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     Raises:
         ExportError: If it is a network of another kind.
     """
-    kind = file.header["architecture"].get("kind")
-    if kind not in NETWORKS or any(is_index(name) for name in file.tensors):
+    kind = kind_of(file.header["architecture"])
+    if kind.answers != "classes" or any(is_index(name) for name in file.tensors):
         raise ExportError(
             "only Transformers and recurrent networks of up to 1,024 units go to "
             "Hugging Face"

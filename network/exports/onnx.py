@@ -15,7 +15,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-from krohn.network.architecture import activations, kind_of
+from krohn.network.architecture import kind_of
+from krohn.network.architectures.transformer import activations
 from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.labels import labels
@@ -28,7 +29,7 @@ from krohn.network.exports.onnx_graph import (
     letters,
     transformer,
 )
-from krohn.network.exports.onnx_recurrent import STEPS, recurrent
+from krohn.network.exports.onnx_recurrent import recurrent
 from krohn.network.modelfile import ModelFile
 from krohn.network.sparse import is_index
 
@@ -59,7 +60,11 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     for name, tensor in sorted(file.tensors.items()):
         graph.constant(file.precision.store(tensor), name)
     words = letters(graph, len(names.letters))
-    (recurrent if shape["kind"] in STEPS else transformer)(graph, file, words)
+    step = kind_of(shape).step
+    if step is None:
+        transformer(graph, file, words)
+    else:
+        recurrent(graph, file, step, words)
     made = helper.make_graph(
         graph.nodes,
         "krohn",
@@ -84,9 +89,9 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
 
 def _check(file: ModelFile) -> None:
     shape = file.header["architecture"]
-    transforms = kind_of(shape).program
-    if not transforms and shape.get("kind") not in STEPS:
-        raise ExportError(f"no graph is known for {kind_of(shape).called}")
+    kind = kind_of(shape)
+    if not kind.program and kind.step is None:
+        raise ExportError(f"no graph is known for {kind.called}")
     if any(is_index(name) for name in file.tensors):
         raise ExportError(
             "only RNNs of up to 1,024 units go to ONNX, and none that are pruned"
@@ -98,7 +103,7 @@ def _check(file: ModelFile) -> None:
         )
     units = {
         str(name)
-        for block in (shape["blocks"] if transforms else [])
+        for block in (shape["blocks"] if kind.program else [])
         for layer in activations(block)
         for name in layer
     }

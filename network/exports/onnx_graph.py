@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from krohn.network.architecture import activations, causal
+from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Linear, Rectified, Sparse, attention_kind
 from krohn.network.modelfile import ModelFile
 

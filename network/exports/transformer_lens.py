@@ -16,7 +16,8 @@ import torch
 from safetensors.numpy import load_file, save_file
 from torch import Tensor
 
-from krohn.network.architecture import activations, causal, kind_of
+from krohn.network.architecture import kind_of
+from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit

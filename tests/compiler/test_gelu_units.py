@@ -16,7 +16,7 @@ from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.gelu_units import NEAREST, slope
 from krohn.compiler.units import Expression, Stage
-from krohn.network.architecture import activations
+from krohn.network.architectures.transformer import activations
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray

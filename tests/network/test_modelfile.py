@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.network import modelfile
-from krohn.network.architecture import activations, parameters
+from krohn.network.architecture import parameters
+from krohn.network.architectures.transformer import activations
 from krohn.network.modelfile import ModelFileError
 from krohn.network.precision import PRECISIONS
 from krohn.program import claim

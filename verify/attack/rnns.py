@@ -9,7 +9,8 @@ from torch import Tensor
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray
-from krohn.network.architecture import hidden_axis, sparse_matrices
+from krohn.network.architecture import sparse_matrices
+from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray, Precision
 from krohn.network.rnn import Rnn

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from krohn.algebra.semiautomaton import IntArray
 from krohn.network import torch_threads
-from krohn.network.architecture import StrArray, activations
+from krohn.network.architectures.transformer import StrArray, activations
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Attention, Transformer

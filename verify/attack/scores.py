@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.network.architecture import causal
+from krohn.network.architectures.transformer import causal
 from krohn.network.attention_kind import attention_kind
 from krohn.network.mixing import SoftmaxMixing, mixing
 from krohn.network.modelfile import ModelFile

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.network.architecture import StrArray, activations
+from krohn.network.architectures.transformer import StrArray, activations
 from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.lstm import Gated
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
@@ -22,8 +24,6 @@ GATE = 8.0
 APART = 8.0
 """Hidden states that differ by less than half of its inverse may share a box."""
 OWN = 2.0**-53
-GATES = {"lstm": 4, "gru": 3}
-STARTS = {"lstm": ("start.hidden", "start.cell"), "gru": ("start.hidden",)}
 
 
 class Box(NamedTuple):
@@ -303,20 +303,11 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 def opened(model: Model) -> tuple[Cell, FloatArray]:
     """The network that a file holds, and what it remembers at first."""
-    shape, t = model.header["architecture"], dict(model.tensors)
-    hidden, letters, outputs = (shape[n] for n in ("hidden", "vocabulary", "outputs"))
-    gates, starts = GATES[shape["kind"]] * hidden, STARTS[shape["kind"]]
-    right: dict[str, tuple[int, ...]] = dict.fromkeys(starts, (hidden,))
-    right |= {"recurrent.weight_ih_l0": (gates, letters)}
-    right |= {"recurrent.weight_hh_l0": (gates, hidden)}
-    right |= {"recurrent.bias_ih_l0": (gates,), "recurrent.bias_hh_l0": (gates,)}
-    right |= {"unembed.weight": (hidden, outputs), "unembed.bias": (outputs,)}
-    demand({n: x.shape for n, x in t.items()} == right, "other tensors than stated")
+    shape, t = held(Gated, model.header, model.tensors), model.tensors
     bias = np.stack([t[f"recurrent.bias_{part}_l0"] for part in ("ih", "hh")])
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
-    return Cell(model.format, inputs, weight, bias), np.concatenate(
-        [t[n] for n in starts]
-    )
+    start = np.concatenate([t[name] for name in shape.starts])
+    return Cell(model.format, inputs, weight, bias), start
 
 
 def _ahead(model: Model, cell: Cell, walk: Walk, at: int) -> float:

@@ -6,11 +6,13 @@ brackets cancel, and what is left is bounded for each query and top bracket.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.generator import Generator
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.balanced_head import all_cases
@@ -66,28 +68,11 @@ def shown(model: Model, claim: Claim, form: Format) -> Established:
     Raises:
         Refused: If a step cannot be established.
     """
-    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
-    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
+    layers = held(Generator, model.header, model.tensors).layers
+    normed = all(layer.norm == "layer" for layer in layers)
+    demand(normed, "a layer without LayerNorm")
     rows, first = tokens(model, claim, form)
     return Established(claim.length, form, first, _law(model, claim, rows, form))
-
-
-def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
-    """The tensors of an architecture, as docs/model-format.md lists them."""
-    widths = [layer["d"] for layer in said["layers"]]
-    found: dict[str, tuple[int, ...]] = {"embed.start": (widths[0],)}
-    found |= {"embed.letter": (said["vocabulary"], said["depths"], widths[0])}
-    ends = [*widths[1:], said["outputs"]]
-    for i, (layer, end) in enumerate(zip(said["layers"], ends, strict=True)):
-        demand(layer.get("norm", "layer") == "layer", "a layer without LayerNorm")
-        d, k = layer["d"], layer["d_qk"]
-        for name, width in (("query", k), ("key", k), ("value", d)):
-            found[f"layers.{i}.attention.{name}"] = (d, width)
-        found[f"layers.{i}.constant"] = (1,)
-        for j, pair in enumerate(pairwise([d, *layer["mlp"], end])):
-            found[f"layers.{i}.mlp.{j}.weight"] = pair
-            found[f"layers.{i}.mlp.{j}.bias"] = pair[1:]
-    return found
 
 
 def tokens(

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.linear_recurrence import BANDS, LinearRecurrence
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
 from krohn.verify.checker.model_file import Model
 
-KIND = "linear-recurrence"
-BANDS = ("hidden.own", "hidden.before", "hidden.after")
 MOST_UNITS, MOST_STEPS, MOST_PRODUCTS = 2**12, 2**25, 2**33
 """Of units, of entries of W times T, and of products of dense powers: some seconds."""
 LARGEST_SUM = 2.0**64
@@ -80,21 +80,11 @@ def recurrence_of(model: Model) -> Recurrence:
     Raises:
         Refused: If they are others than the architecture says.
     """
-    said, t = model.header["architecture"], model.tensors
-    n = said["hidden"]
-    demand(type(n) is int and 0 < n <= MOST_UNITS, "too many units, or none")
-    demand(said["kind"] == KIND and said["dtype"] == model.format.name, "another kind")
-    demand(said["inputs"] == 1 and said["outputs"] == 1, "one input and one output")
-    shapes: dict[str, tuple[int, ...]] = {"input.weight": (1, n)}
-    shapes |= {"unembed.weight": (n, 1), "skip.weight": (1, 1)}
-    demand(said["form"] in ("banded", "dense"), "a recurrence is banded or dense")
-    if said["form"] == "banded":
-        shapes |= dict.fromkeys(BANDS, (n,))
-    else:
-        shapes["hidden.weight"] = (n, n)
-    found = {name: tensor.shape for name, tensor in t.items()}
-    demand(found == shapes, "other tensors than stated")
-    rows, columns, values = _entries(t, n, said["form"] == "banded")
+    shape, t = held(LinearRecurrence, model.header, model.tensors), model.tensors
+    n, banded = shape.hidden, shape.form == "banded"
+    demand(n <= MOST_UNITS, "too many units")
+    demand(shape.inputs == shape.outputs == 1, "one input and one output")
+    rows, columns, values = _entries(t, n, banded)
     ends = t["input.weight"][0], t["unembed.weight"][:, 0]
     return Recurrence(n, rows, columns, values, *ends, float(t["skip.weight"][0, 0]))
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
@@ -91,6 +93,7 @@ def _gates(model: Model, source: Source) -> Gates:
     Raises:
         Refused: If they are others.
     """
+    held(Rnn, model.header, model.tensors)
     t, (letters, n, _) = model.tensors, source.matrices.shape
     narrow = model.format.unit > model.format.sum_unit
     demand(not narrow, f"{model.format.name} cannot hold states of real numbers")
@@ -103,13 +106,8 @@ def _gates(model: Model, source: Source) -> Gates:
         "unembed.weight": np.tile(np.eye(n), (letters, 1)),
         "unembed.bias": np.full(n, -scale / 2),
     }
-    others = ("hidden.start", "hidden.bias")
-    demand(t.keys() == {*right, *others}, "other tensors than stated")
     for name, tensor in right.items():
         demand(np.array_equal(t[name], tensor), f"{name!r} is another one")
-    demand(
-        all(t[n].shape == (len(rows),) for n in others), "a tensor has another shape"
-    )
     demand(t["hidden.start"][n:] == 0, "it starts in several blocks")
     return Gates(scale / 2, rows.reshape(letters, n, n))
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.program import strict_json
+from krohn.program.architecture import architecture_named
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
-from krohn.verify.checker.registry import NETWORKS, check
+from krohn.verify.checker.registry import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,9 +90,7 @@ def check_of(model: Model) -> "Callable[[Model, Any, Machine | None], Shown]":
     if "classes" in source:
         each = len(names(source, "classes")) == shape["outputs"]
         demand(each, "the file does not name each output")
-    kind = shape["kind"]
-    demand(kind in NETWORKS, f"there is no evidence for a network of kind {kind!r}")
     said = model.header["claim"].get("kind", "exact")
     fits = said == "exact" or "source" in model.header
     demand(fits, "the claim is another one than about a machine")
-    return check(NETWORKS[kind])
+    return check(architecture_named(shape["kind"]).check)

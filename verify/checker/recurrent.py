@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
@@ -21,7 +23,7 @@ from krohn.verify.checker.model_file import (
     Model,
     WrongWord,
 )
-from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, held, sparse
+from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, by_rows, sparse
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_PAIRS, MOST_LETTERS = 200_000, 4_000
@@ -281,31 +283,26 @@ def opened(model: Model) -> tuple[Network, Sparse]:
 
     A dense weight hands on the hidden state times itself, and that drives the next one.
     """
-    shape, tensors = model.header["architecture"], dict(model.tensors)
-    hidden, outputs = shape["hidden"], shape["outputs"]
-    start, bias, logits = (
-        tensors.pop(n) for n in ("hidden.start", "hidden.bias", "unembed.bias")
-    )
-    demand(start.shape == bias.shape == (hidden,), "other units than stated")
-    demand(logits.shape == (outputs,), "other logits than stated")
-    if "hidden.weight" in tensors:
-        left = held(tensors, "hidden.weight", (hidden, hidden))
-        right = sparse(np.eye(hidden))
+    shape, t = held(Rnn, model.header, model.tensors), model.tensors
+    names = ("hidden.start", "hidden.bias", "unembed.bias")
+    start, bias, logits = (t[name] for name in names)
+    if shape.entries is None:
+        left, right = sparse(t["hidden.weight"]), sparse(np.eye(shape.hidden))
+        letters, readout = (
+            sparse(t[f"{name}.weight"]) for name in ("input", "unembed")
+        )
     else:
-        left = held(tensors, "hidden.left", (hidden, shape["rank"]))
-        right = held(tensors, "hidden.right", (shape["rank"], hidden))
-    letters = held(tensors, "input.weight", (shape["vocabulary"], hidden))
-    readout = held(tensors, "unembed.weight", (hidden, outputs))
-    demand(not tensors, "other tensors than stated")
+        matrices = (by_rows(t, name, ends) for name, ends in shape.sparse.items())
+        left, right, letters, readout = matrices
     by = np.argsort(letters.columns, kind="stable")
     unit, added = letters.columns[by], letters.values[by]
-    letters = Sparse(unit, letters.rows[by], added, (hidden, shape["vocabulary"]))
+    letters = Sparse(unit, letters.rows[by], added, (shape.hidden, shape.vocabulary))
     on = unit[bias[unit] + added > 0]
     awake = np.union1d(np.flatnonzero(bias > 0), on)
     grid = max(map(finest, (bias, letters.values, logits)))
     most = np.abs(bias).max() + np.abs(letters.values).max(initial=0)
     beside = max(most, np.abs(logits).max())
-    matrices = left, right, awake, letters, bias, readout, logits
-    network = Network(model.format, *matrices, grid, beside)
+    parts = left, right, awake, letters, bias, readout, logits
+    network = Network(model.format, *parts, grid, beside)
     network.check_exact(grid, beside)
     return network, sparse(start[None])

@@ -9,17 +9,6 @@ from importlib import import_module
 from typing import Any
 
 FOLDER = "krohn.verify.checker"
-NETWORKS = {
-    "transformer": "transformer",
-    "rnn": "rnn",
-    "lstm": "gated_recurrent",
-    "gru": "gated_recurrent",
-    "ssm": "state_space",
-    "generator": "generator",
-    "attention-layer": "real_networks",
-    "linear-recurrence": "real_networks",
-}
-"""By the kind of the network."""
 RECURRENT = {"linear-system": "linear_rnn", "hidden-markov": "recurrent_beliefs"}
 """Of an RNN that says real numbers, by the kind of its source."""
 REAL = {

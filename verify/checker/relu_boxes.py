@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.rnn import MATRICES, Rnn
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import (
@@ -22,7 +24,7 @@ from krohn.verify.checker.gated_recurrent import Box, Walk
 from krohn.verify.checker.model_file import LARGEST_FLOAT64, Format, Machine, Model
 from krohn.verify.checker.overflow import STEPS, fits
 from krohn.verify.checker.recurrent import Established
-from krohn.verify.checker.sparse_matrix import Sparse, held
+from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 
 MOST_CELLS, MOST_LETTERS, MOST_WORK = 2**24, 64, 2**38
 """Numbers of one array; letters, for what follows each is looked at together; products of
@@ -219,31 +221,22 @@ def opened(model: Model) -> tuple[Steps, FloatArray]:
     Raises:
         Refused: If it is another one, too large, or in a format of 16 bits.
     """
-    shape, tensors = model.header["architecture"], dict(model.tensors)
+    shape, t = held(Rnn, model.header, model.tensors), model.tensors
     stored = model.format.unit == model.format.sum_unit
     demand(stored, f"{model.format.name} rounds inner numbers too coarsely")
-    hidden, outputs = shape["hidden"], shape["outputs"]
-    sides = {
-        "hidden": (hidden, hidden),
-        "input": (shape["vocabulary"], hidden),
-        "unembed": (hidden, outputs),
-    }
-    start, bias, logits = (
-        tensors.pop(n) for n in ("hidden.start", "hidden.bias", "unembed.bias")
-    )
-    demand(start.shape == bias.shape == (hidden,), "other units than stated")
-    demand(logits.shape == (outputs,), "other logits than stated")
-    products = []
-    for name, (rows, columns) in sides.items():
-        rank = shape["ranks"][name]
-        small = max(rows, columns, 1) * rank <= MOST_CELLS
-        demand(
-            small and rows * rank * columns <= MOST_WORK / 4, f"{name!r} is too large"
+    products, sparse = [], shape.sparse
+    for name in MATRICES:
+        (rows, rank), (_, columns) = sparse[f"{name}.left"], sparse[f"{name}.right"]
+        small = max(rows, columns) * rank <= MOST_CELLS
+        small &= rows * rank * columns <= MOST_WORK / 4
+        demand(small, f"{name!r} is too large")
+        left, right = (
+            by_rows(t, at, sparse[at]) for at in (f"{name}.left", f"{name}.right")
         )
-        left = held(tensors, f"{name}.left", (rows, rank))
-        right = held(tensors, f"{name}.right", (rank, columns))
         products.append(Product.of(left, right, model.format))
-    demand(not tensors, "other tensors than stated")
+    start, bias, logits = (
+        t[name] for name in ("hidden.start", "hidden.bias", "unembed.bias")
+    )
     recurrence, letters, readout = products
     return Steps(model.format, recurrence, letters, readout, bias, logits), start
 

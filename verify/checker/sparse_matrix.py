@@ -1,5 +1,6 @@
 """Matrices by their entries that are not 0."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,12 +74,11 @@ def sparse(whole: FloatArray) -> Sparse:
     return Sparse(rows, columns, whole[rows, columns], whole.shape)
 
 
-def held(tensors: dict[str, FloatArray], name: str, shape: tuple[int, int]) -> Sparse:
-    """A matrix that a file holds whole or by its entries, taken from its tensors."""
-    if name in tensors:
-        demand(tensors[name].shape == shape, f"{name!r} has another shape than stated")
-        return sparse(tensors.pop(name))
-    parts = (tensors.pop(f"{name}.{part}") for part in ("offsets", "columns", "values"))
+def by_rows(
+    tensors: Mapping[str, FloatArray], name: str, shape: tuple[int, int]
+) -> Sparse:
+    """A matrix that a file holds by its entries."""
+    parts = (tensors[f"{name}.{part}"] for part in ("offsets", "columns", "values"))
     offsets, columns, values = parts
     count = np.diff(offsets.astype(int))
     demand(offsets.shape == (shape[0] + 1,) and count >= 0, f"{name!r} has no rows")

@@ -4,11 +4,12 @@ Lemmas and Theorem D9 of docs/state-space-models.md.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.ssm import StateSpace
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
@@ -225,40 +226,19 @@ def opened(model: Model) -> list[Layer]:
     Raises:
         Refused: If its tensors are others than its architecture says.
     """
-    shape, tensors = model.header["architecture"], dict(model.tensors)
-    told, rows = shape["layers"], shape["vocabulary"]
-    said_so = type(shape["selective"]) is bool
-    demand(said_so, "it is not said whether letters choose decays")
-    demand(0 < len(told) <= MOST_LAYERS, "too many layers, or none")
+    shape, t = held(StateSpace, model.header, model.tensors), model.tensors
+    demand(len(shape.layers) <= MOST_LAYERS, "too many layers")
     layers = list[Layer]()
-    for i, each in enumerate(told):
-        at, width = f"layers.{i}.", each["coordinates"]
+    for i, layer in enumerate(shape.layers):
         start, decay, addend = (
-            tensors.pop(at + n) for n in ("start", "decay", "input")
+            t[f"layers.{i}.{name}"] for name in ("start", "decay", "input")
         )
-        own = (rows, width) if shape["selective"] else (width,)
-        fits = start.shape == (width,) and decay.shape == own
-        demand(fits and addend.shape == (rows, width), "other tensors than stated")
-        sizes = [width, *each["decode"]]
-        decode = [
-            _affine(tensors, f"{at}decode.{j}", pair) for j, pair in _pairs(sizes)
+        parts = [f"decode.{j}" for j in range(len(layer.decode))]
+        affine = [
+            Affine(t[f"layers.{i}.{part}.weight"], t[f"layers.{i}.{part}.bias"])
+            for part in (*parts, "table.0", "table.1")
         ]
-        sizes = [rows + sizes[-1], each["hidden"], each["symbols"]]
-        table = [_affine(tensors, f"{at}table.{j}", pair) for j, pair in _pairs(sizes)]
-        rows, whole = each["symbols"], np.broadcast_to(decay, addend.shape)
-        layers.append(Layer(start[None] + 0.0, whole, addend, tuple(decode), *table))
-    demand(not tensors and rows == shape["outputs"], "other tensors than stated")
+        decays = np.broadcast_to(decay, addend.shape)
+        both = start[None] + 0.0, decays
+        layers.append(Layer(*both, addend, tuple(affine[:-2]), *affine[-2:]))
     return layers
-
-
-def _pairs(sizes: list[int]) -> "enumerate[tuple[int, int]]":
-    return enumerate(pairwise(sizes))
-
-
-def _affine(
-    tensors: dict[str, FloatArray], name: str, shape: tuple[int, int]
-) -> Affine:
-    weight, bias = (tensors.pop(f"{name}.{part}") for part in ("weight", "bias"))
-    fits = weight.shape == shape and bias.shape == shape[1:]
-    demand(fits, "other tensors than stated")
-    return Affine(weight, bias)

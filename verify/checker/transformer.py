@@ -6,11 +6,12 @@ it imports (`krohn.verify.checker.registry`).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
 from krohn.program.statement import Statement, parse
@@ -264,8 +265,7 @@ def _filtered(
 
 def _learning(model: Model, source: Any, said: Any) -> "in_context.Established":
     """Of gradient descent on a prompt, which has no Program."""
-    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
-    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
+    held(Transformer, model.header, model.tensors)
     from krohn.verify.checker import in_context
 
     return in_context.established(model)
@@ -277,37 +277,15 @@ def stated(
     """The Program that a Transformer claims to compute; whether of real numbers, too."""
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
-    demand(length < model.header["architecture"]["positions"], "too few positions")
-    demand(
-        model.header["architecture"]["vocabulary"] == letters + 1,
-        "the file has another number of letters than the machine",
-    )
+    shape = held(Transformer, model.header, model.tensors)
+    demand(length < shape.positions, "too few positions")
+    other = "the file has another number of letters than the machine"
+    demand(shape.vocabulary == letters + 1, other)
     demand(
         type(model.header.get("program")) is dict,
         "the file does not say what its channels are",
     )
-    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
-    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
     return parse(model.header["program"], letters, length, matrices, vectors)
-
-
-def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
-    """The tensors of an architecture, as docs/model-format.md lists them."""
-    d, outputs = said["d_model"], said["outputs"]
-    found: dict[str, tuple[int, ...]] = {"embed.token": (said["vocabulary"], d)}
-    found |= {"embed.position": (said["positions"], d)}
-    found |= {"unembed.weight": (d, outputs), "unembed.bias": (outputs,)}
-    for b, block in enumerate(said["blocks"]):
-        h, k, v, widths = (block[n] for n in ("heads", "d_qk", "d_v", "mlp"))
-        for name in ("query", "key", "value", "out") if h else ():
-            shape = {"value": (h, d, v), "out": (h, v, d)}.get(name, (h, d, k))
-            found[f"blocks.{b}.attention.{name}"] = shape
-        for j, pair in enumerate(pairwise([d, *widths, d]) if widths else ()):
-            found[f"blocks.{b}.mlp.{j}.weight"] = pair
-            found[f"blocks.{b}.mlp.{j}.bias"] = pair[1:]
-        if not said["strict"]:
-            found[f"blocks.{b}.mlp.residual"] = (d,)
-    return found
 
 
 Progress = Callable[[Established], None]

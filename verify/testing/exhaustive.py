@@ -229,7 +229,7 @@ def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:
     every = -(-words // len(judge.machine.letters))
     # Every node has its own part of that, or all of it; states; and room in a pass.
     every += length * ((growth or start) + INDEX) + 4 * INDEX
-    every += network.bias.element_size() * network.scratch(length + 1)
+    every += next(network.parameters()).element_size() * network.scratch(length + 1)
     return max(1, budget // max(1, every))
 
 

@@ -224,12 +224,14 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
     read, given = matrix(hidden, 2), matrix(letters, hidden)
     start, bias = matrix(1, hidden)[0], matrix(1, hidden)[0]
     tensors = {"hidden.start": start, "hidden.bias": bias, "unembed.bias": read[0]}
-    shape = {"kind": "rnn", "hidden": hidden, "vocabulary": letters, "outputs": 2}
+    shape: dict[str, Any] = {"kind": "rnn", "hidden": hidden, "vocabulary": letters}
+    shape["outputs"] = 2
     if seed % 2:
-        shape["rank"] = rank
+        shape |= {"rank": rank, "entries": {}}
         held = {"hidden.left": left, "hidden.right": right, "input.weight": given}
         for name, whole in {**held, "unembed.weight": read}.items():
             (rows, columns), size = whole.nonzero(), whole.shape
+            shape["entries"][name] = len(rows)
             found = Sparse.of(size, rows, columns, 1.0).tensors(name)
             tensors |= found | {f"{name}.values": whole[rows, columns]}
         weight = left @ right
@@ -296,9 +298,9 @@ def test_a_unit_that_nothing_drives_may_be_on() -> None:
     [
         (lambda h, t: h["claim"].update(length=5), "no longest word"),
         (lambda h, t: t.update(more=np.zeros(1)), "other tensors than stated"),
-        (lambda h, t: t.pop("hidden.left.values"), "cannot be followed"),
-        (lambda h, t: h["architecture"].update(outputs=9), "other logits"),
-        (lambda h, t: h["architecture"].update(hidden=9), "other units"),
+        (lambda h, t: t.pop("hidden.left.values"), "other tensors"),
+        (lambda h, t: h["architecture"].update(outputs=9), "other tensors"),
+        (lambda h, t: h["architecture"].update(hidden=9), "other tensors"),
         (lambda h, t: t["hidden.left.columns"].put(0, 99), "entries beside it"),
         (lambda h, t: t["hidden.left.columns"].put(0, -1), "entries beside it"),
         (lambda h, t: t["input.weight.columns"].put(1, 0), "do not ascend"),

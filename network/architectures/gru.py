@@ -1,0 +1,31 @@
+"""GRUs, as torch has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krohn.network.architecture import Kind, declare
+from krohn.network.architectures.lstm import halves
+from krohn.network.step import Functions, Step
+from krohn.program.architectures.gru import Gru
+
+
+def _after(
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+) -> tuple[Any, ...]:
+    (h,) = held
+    letters, past = (f.split(half, 3) for half in halves(t, letter, h))
+    r, z = (f.sigmoid(letters[n] + past[n]) for n in (0, 1))
+    new = f.tanh(letters[2] + r * past[2])
+    return (new + z * (h - new),)
+
+
+KIND = declare(
+    Kind(
+        Gru,
+        title="GRU",
+        width=lambda gru: gru.hidden,
+        runtime="krohn.network.gated_recurrent:GatedRecurrent",
+        step=Step(Gru.starts, _after),
+        recurrent=True,
+    )
+)

@@ -1,0 +1,15 @@
+"""Linear RNNs of real vectors."""
+
+from krohn.network.architecture import Kind, declare
+from krohn.program.architectures.linear_recurrence import LinearRecurrence
+
+KIND = declare(
+    Kind(
+        LinearRecurrence,
+        title="linear RNN",
+        width=lambda linear: linear.hidden,
+        runtime="krohn.network.linear_recurrence:LinearRecurrence",
+        recurrent=True,
+        answers="reals",
+    )
+)

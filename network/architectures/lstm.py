@@ -1,0 +1,36 @@
+"""LSTMs, as torch has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krohn.network.architecture import Kind, declare
+from krohn.network.step import Functions, Step
+from krohn.program.architectures.lstm import Lstm
+
+
+def halves(t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
+    """What the letter says to all gates, and what the past does."""
+    inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
+    said = inputs[letter] + t["recurrent.bias_ih_l0"]
+    return said, h @ weight + t["recurrent.bias_hh_l0"]
+
+
+def _after(
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+) -> tuple[Any, ...]:
+    letters, past = halves(t, letter, held[0])
+    i, keep, new, o = f.split(letters + past, 4)
+    cell = f.sigmoid(keep) * held[1] + f.sigmoid(i) * f.tanh(new)
+    return f.sigmoid(o) * f.tanh(cell), cell
+
+
+KIND = declare(
+    Kind(
+        Lstm,
+        title="LSTM",
+        width=lambda lstm: lstm.hidden,
+        runtime="krohn.network.gated_recurrent:GatedRecurrent",
+        step=Step(Lstm.starts, _after),
+        recurrent=True,
+    )
+)

@@ -1,0 +1,42 @@
+"""Elman networks with ReLUs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krohn.network.architecture import Kind, declare
+from krohn.network.step import Functions, Step
+from krohn.program.architectures.rnn import Rnn
+
+
+def _after(
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+) -> tuple[Any, ...]:
+    before = held[0] @ t["hidden.weight"] + t["hidden.bias"]
+    return (f.relu(before + t["input.weight"][letter]),)
+
+
+def _version(architecture: Mapping[str, Any]) -> int:
+    if "ranks" in architecture:
+        return 5
+    return 3 if "entries" in architecture else 1
+
+
+KIND = declare(
+    Kind(
+        Rnn,
+        title="RNN",
+        width=lambda rnn: rnn.hidden,
+        runtime="krohn.network.rnn:Rnn",
+        step=Step(("hidden.start",), _after),
+        sparse=lambda rnn: rnn.sparse,
+        version=_version,
+        recurrent=True,
+    )
+)
+
+
+def hidden_axis(name: str) -> int | None:
+    """Which axis of a sparse matrix counts hidden units; None if neither does."""
+    if name in ("hidden.left", "unembed.weight", "unembed.left"):
+        return 0
+    return 1 if name in ("hidden.right", "input.weight", "input.right") else None

@@ -1,0 +1,39 @@
+"""Attention layers of real vectors, between two ReLU networks."""
+
+from dataclasses import dataclass
+
+from krohn.program.architecture import Architecture, Count, Shapes, Size, Sizes, affine
+from krohn.program.errors import demand
+
+
+@dataclass(frozen=True)
+class AttentionLayer(Architecture):
+    """One head over the features of positions, or over the slots of a memory."""
+
+    kind = "attention-layer"
+    check = "real_networks"
+    length: Size
+    inputs: Size
+    codes: Count
+    features: Size
+    features_units: Sizes
+    d_qk: Size
+    d_v: Size
+    memory: Count
+    causal: bool
+    output_units: Sizes
+    outputs: Size
+
+    @property
+    def shapes(self) -> Shapes:
+        """Keys and values are read from features, or are those of the memory."""
+        n, slots, outputs = self.features, self.memory, self.outputs
+        demand(not (slots and self.causal), "a memory has no later positions")
+        held, rows = ("memory", slots) if slots else ("attention", n)
+        shapes: Shapes = {"attention.query": (n, self.d_qk)}
+        shapes |= {f"{held}.key": (rows, self.d_qk), f"{held}.value": (rows, self.d_v)}
+        shapes |= {"memory.bias": (slots,)} if slots else {}
+        shapes |= {"code": (self.length, self.codes)} if self.codes else {}
+        read = [self.inputs + self.codes, *self.features_units, n]
+        said = [self.d_v, *self.output_units, outputs]
+        return {**shapes, **affine("features", read), **affine("output", said)}

@@ -1,0 +1,62 @@
+"""Elman networks with ReLUs; their matrices may be sparse, or products."""
+
+from dataclasses import dataclass
+
+from krohn.program.architecture import Architecture, Count, Shapes, Size
+from krohn.program.errors import demand
+
+MATRICES = ("hidden", "input", "unembed")
+
+
+@dataclass(frozen=True)
+class Rnn(Architecture):
+    """h_t = ReLU(h_{t−1} W + x_t U + b), logits h_t R + c.
+
+    Sparse matrices have ``entries``: W is a product of two, by ``rank``, or each of the
+    three is, by ``ranks``.
+    """
+
+    kind = "rnn"
+    check = "rnn"
+    hidden: Size
+    vocabulary: Size
+    outputs: Size
+    rank: Size | None = None
+    ranks: dict[str, Size] | None = None
+    entries: dict[str, Count] | None = None
+
+    @property
+    def sparse(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of each sparse matrix."""
+        if self.entries is None:
+            return {}
+        ranks = {"hidden": self.rank} if self.ranks is None else self.ranks
+        all_three = self.ranks is None or set(ranks) == set(MATRICES)
+        demand(all_three, "'ranks' does not name the three matrices")
+        found = dict[str, tuple[int, int]]()
+        for name, (rows, columns) in self._ends.items():
+            if name not in ranks:
+                found[f"{name}.weight"] = rows, columns
+                continue
+            rank = ranks[name] or 0
+            demand(rank > 0, f"the matrix {name!r} has no rank")
+            found |= {f"{name}.left": (rows, rank), f"{name}.right": (rank, columns)}
+        return found
+
+    @property
+    def shapes(self) -> Shapes:
+        """A sparse matrix is three tensors, by compressed rows."""
+        shapes: Shapes = {"hidden.start": (self.hidden,), "hidden.bias": (self.hidden,)}
+        shapes["unembed.bias"] = (self.outputs,)
+        if self.entries is None:
+            return shapes | {f"{name}.weight": x for name, x in self._ends.items()}
+        for name, (rows, _) in self.sparse.items():
+            demand(name in self.entries, f"'entries' says nothing of {name!r}")
+            shapes[f"{name}.offsets"] = (rows + 1,)
+            shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (self.entries[name],)
+        return shapes
+
+    @property
+    def _ends(self) -> dict[str, tuple[int, int]]:
+        n, letters, outputs = self.hidden, self.vocabulary, self.outputs
+        return dict(zip(MATRICES, ((n, n), (letters, n), (n, outputs)), strict=True))
