@@ -14,6 +14,7 @@ from krohn.algebra.formats.files import read_text
 from krohn.algebra.near_names import near
 from krohn.machines import FORMAL, MODEL, REGEX
 from krohn.network.modelfile import LARGEST_FILE
+from krohn.option_rules import one_of_architectures
 from krohn.program.files import Unreadable, read_bytes
 from krohn.source_kinds import ENTRIES
 
@@ -24,7 +25,7 @@ COLUMNS = {
     "machine": "a name, a file, regex:…, or a model file, which is verified",
     "length": "the longest word (T)",
     "dtype": "the number format",
-    "arch": "transformer, rnn, lstm, gru or ssm",
+    "arch": one_of_architectures(),
     "construction": "how it is built",
     "start": "the start state",
     "observe": "what the network says instead of the state",

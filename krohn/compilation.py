@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
@@ -28,6 +28,7 @@ from krohn.network.precision import PRECISIONS, Precision
 from krohn.option_rules import (
     FORM,
     TRANSFORMER,
+    Architecture,
     check_within,
     given_of,
     refuse,
@@ -37,7 +38,6 @@ from krohn.option_values import format_name, whole
 from krohn.source_kinds import ENTRIES, KINDS, in_blocks, named
 from krohn.source_kinds.base import How, SourceKind
 
-Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
 AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
 """By construction the kind of source that it takes a machine for."""
 POSITIONS = ("dyadic", "circle")

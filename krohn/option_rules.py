@@ -6,10 +6,9 @@ An option that does nothing is an error, in one line that says what it needs.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Literal, get_args
 
 from krohn.algebra.errors import KrohnError
-from krohn.network.architecture import every_kind
 from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
@@ -132,16 +131,29 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
+Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
+"""What a machine is compiled to."""
+
+
+def one_of_architectures() -> str:
+    """All of them in words."""
+    *names, last = get_args(Architecture)
+    return f"{', '.join(names)} or {last}"
+
+
 def _recurrent(values: Values) -> bool:
-    """Whether the networks of the architecture read a letter at a time."""
+    """Whether networks of the architecture read a letter at a time."""
+    from krohn.network.architecture import every_kind
+
     kind = every_kind().get(str(values["arch"]))
     return kind is not None and kind.recurrent
 
 
 def _endless(values: Values) -> bool:
-    """Whether its networks of machines are for words of every length."""
-    bounded = _recurrent(values) and every_kind()[str(values["arch"])].bounded
-    return _recurrent(values) and not bounded
+    """Whether networks of the architecture are for words of every length."""
+    from krohn.network.architecture import every_kind
+
+    return _recurrent(values) and not every_kind()[str(values["arch"])].bounded
 
 
 FORM = Need(

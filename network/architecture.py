@@ -47,12 +47,12 @@ class Kind(Generic[A]):
     Attributes:
         declared: Its name, its sizes and its tensors.
         title: A network of it, as people call it.
-        width: How many numbers a network has for each position.
+        width_of: How many numbers a network has for each position.
         runtime: The class that runs it, with its module. It takes the architecture and
             the tensors by name.
-        layers: For each layer ``heads``, and the hidden widths ``mlp``.
+        layers_of: For each layer ``heads``, and the hidden widths ``mlp``.
         step: What a recurrent one makes of a letter, in operations on tensors.
-        sparse: Rows and columns of its sparse matrices.
+        sparse_of: Rows and columns of its sparse matrices.
         check: Refuses a header for what no size says.
         version: The first version of model files that has such an architecture.
         marks: How many tokens there are beside the letters: BOS.
@@ -65,11 +65,11 @@ class Kind(Generic[A]):
 
     declared: type[A]
     title: str
-    width: Callable[[A], int]
+    width_of: Callable[[A], int]
     runtime: str = "krohn.network.stepping:Stepped"
-    layers: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
+    layers_of: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
     step: Step | None = None
-    sparse: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing
+    sparse_of: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing
     check: Callable[[Architecture], object] = _nothing
     version: Callable[[Architecture], int] = _first
     marks: int = 0
@@ -114,6 +114,14 @@ class Kind(Generic[A]):
             return self.sizes(architecture).shapes
         except Refused as error:
             raise ModelFileError(f"is damaged: {error}") from None
+
+    def width(self, architecture: Architecture) -> int:
+        """How many numbers a network has for each position."""
+        return self.width_of(self.sizes(architecture))
+
+    def layers(self, architecture: Architecture) -> Sequence[Mapping[str, Any]]:
+        """For each layer ``heads``, and the hidden widths ``mlp``."""
+        return self.layers_of(self.sizes(architecture))
 
 
 KINDS: dict[str, Kind[Any]] = {}
@@ -160,7 +168,7 @@ def expected_shapes(architecture: Architecture) -> Shapes:
 def sparse_matrices(architecture: Architecture) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     kind = kind_of(architecture)
-    held = kind.sparse(kind.sizes(architecture))
+    held = kind.sparse_of(kind.sizes(architecture))
     return {name: columns for name, (_, columns) in held.items()}
 
 

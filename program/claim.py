@@ -167,7 +167,7 @@ def _terms(header: Mapping[str, Any]) -> set[str]:
     """What the claim of a file may have: all that the check of its network looks at."""
     known, said = {"kind", "dtype", "length"}, header["claim"]
     if "source" not in header:
-        kind = architecture_named(header["architecture"]["kind"])
+        kind = architecture_named(header["architecture"].get("kind"))
         return {*known, "start", "shows", *kind.terms}
     within = said.get("kind") == "within"
     blocks = str(_object(header["source"]).get("kind")).endswith("-in-blocks")

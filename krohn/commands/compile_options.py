@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from krohn.option_rules import one_of_architectures
+
 Attention = Annotated[
     str | None,
     typer.Option(
@@ -49,7 +51,7 @@ Construction = Annotated[
         "balanced: the law of the next bracket instead of the state."
     ),
 ]
-Arch = Annotated[str, typer.Option(help="transformer, rnn, lstm, gru or ssm.")]
+Arch = Annotated[str, typer.Option(help=f"{one_of_architectures()}.")]
 Prove = Annotated[bool, typer.Option(help="Prove the network before it is written.")]
 Passes = Annotated[
     bool, typer.Option("--passes", help="Print the Program after every pass.")

@@ -7,9 +7,9 @@ KIND = declare(
     Kind(
         AttentionLayer,
         title="attention layer",
-        width=lambda layer: layer.features,
+        width_of=lambda layer: layer.features,
         runtime="krohn.network.attention_layer:AttentionLayer",
-        layers=lambda layer: [
+        layers_of=lambda layer: [
             {"heads": 1, "mlp": [*layer.features_units, *layer.output_units]}
         ],
         answers="reals",

@@ -7,9 +7,9 @@ KIND = declare(
     Kind(
         Generator,
         title="generator",
-        width=lambda generator: max(layer.d for layer in generator.layers),
+        width_of=lambda generator: max(layer.d for layer in generator.layers),
         runtime="krohn.network.generator:Generator",
-        layers=lambda generator: [
+        layers_of=lambda generator: [
             {"heads": 1, "mlp": list(layer.mlp)} for layer in generator.layers
         ],
         answers="laws",

@@ -23,7 +23,7 @@ KIND = declare(
     Kind(
         Gru,
         title="GRU",
-        width=lambda gru: gru.hidden,
+        width_of=lambda gru: gru.hidden,
         runtime="krohn.network.gated_recurrent:GatedRecurrent",
         step=Step(Gru.starts, _after),
         recurrent=True,

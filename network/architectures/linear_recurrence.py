@@ -7,7 +7,7 @@ KIND = declare(
     Kind(
         LinearRecurrence,
         title="linear RNN",
-        width=lambda linear: linear.hidden,
+        width_of=lambda linear: linear.hidden,
         runtime="krohn.network.linear_recurrence:LinearRecurrence",
         recurrent=True,
         answers="reals",

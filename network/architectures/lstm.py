@@ -28,7 +28,7 @@ KIND = declare(
     Kind(
         Lstm,
         title="LSTM",
-        width=lambda lstm: lstm.hidden,
+        width_of=lambda lstm: lstm.hidden,
         runtime="krohn.network.gated_recurrent:GatedRecurrent",
         step=Step(Lstm.starts, _after),
         recurrent=True,

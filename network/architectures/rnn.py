@@ -25,10 +25,10 @@ KIND = declare(
     Kind(
         Rnn,
         title="RNN",
-        width=lambda rnn: rnn.hidden,
+        width_of=lambda rnn: rnn.hidden,
         runtime="krohn.network.rnn:Rnn",
         step=Step(("hidden.start",), _after),
-        sparse=lambda rnn: rnn.sparse,
+        sparse_of=lambda rnn: rnn.sparse,
         version=_version,
         recurrent=True,
     )

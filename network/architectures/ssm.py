@@ -7,9 +7,9 @@ KIND = declare(
     Kind(
         StateSpace,
         title="state space model",
-        width=lambda ssm: max(layer.coordinates for layer in ssm.layers),
+        width_of=lambda ssm: max(layer.coordinates for layer in ssm.layers),
         runtime="krohn.network.state_space:StateSpace",
-        layers=lambda ssm: [
+        layers_of=lambda ssm: [
             {"heads": 0, "mlp": [*layer.decode, layer.hidden]} for layer in ssm.layers
         ],
         recurrent=True,

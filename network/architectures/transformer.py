@@ -100,9 +100,9 @@ KIND = declare(
     Kind(
         Transformer,
         title="Transformer",
-        width=lambda transformer: transformer.d_model,
+        width_of=lambda transformer: transformer.d_model,
         runtime="krohn.network.transformer:Transformer",
-        layers=lambda transformer: [
+        layers_of=lambda transformer: [
             {"heads": block.heads, "mlp": list(block.mlp)}
             for block in transformer.blocks
         ],

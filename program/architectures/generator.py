@@ -34,7 +34,7 @@ class Generator(Architecture):
     def shapes(self) -> Shapes:
         """The maps of a layer lead to the width of the next one, or to the outputs."""
         demand(len(self.moves) == self.vocabulary, "not each letter opens or closes")
-        demand(self.layers, "it has no layers")
+        demand(len(self.layers) > 0, "it has no layers")
         widths = [*(layer.d for layer in self.layers), self.outputs]
         shapes: Shapes = {"embed.letter": (self.vocabulary, self.depths, widths[0])}
         shapes["embed.start"] = (widths[0],)

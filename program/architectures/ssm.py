@@ -39,5 +39,6 @@ class StateSpace(Architecture):
             table = rows + decode[-1], layer.hidden, layer.symbols
             shapes |= affine(f"{at}.table", table)
             rows = layer.symbols
-        demand(self.layers and rows == self.outputs, "its last layer has other outputs")
+        demand(len(self.layers) > 0, "it has no layers")
+        demand(rows == self.outputs, "its last layer has other outputs")
         return shapes

@@ -106,18 +106,18 @@ def test_words_that_it_cannot_embed_are_refused() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "trouble"),
     [
-        ("layers", [], "no list of layers"),
-        ("layers", [3], "no layer"),
-        ("layers", [{"d": 3, "d_qk": 1}], "no layer"),
+        ("layers", [], "no layers"),
+        ("layers", [3], "no object"),
+        ("layers", [{"d": 3, "d_qk": 1}], "'mlp' is no list"),
         ("layers", [{"d": 3, "d_qk": 0, "mlp": []}], "not a sensible size"),
         (
             "layers",
             [{"d": 3, "d_qk": 1, "mlp": [], "norm": "batch"}],
-            "has norm 'batch'",
+            "'norm' is 'batch'",
         ),
-        ("layers", [{"d": 3, "d_qk": 1, "mlp": [], "norm": ["layer"]}], "has norm"),
-        ("moves", [1, -1], "open or close"),
-        ("moves", [1, -1, 2, -1], "open or close"),
+        ("layers", [{"d": 3, "d_qk": 1, "mlp": [], "norm": ["layer"]}], "'norm' is"),
+        ("moves", [1, -1], "opens or closes"),
+        ("moves", [1, -1, 2, -1], "'moves' is 2"),
         ("depths", 0, "not a sensible size"),
     ],
 )

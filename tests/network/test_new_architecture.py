@@ -76,7 +76,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> type[Architecture]:
         Kind(
             MinimalGated,
             title="minimal gated unit",
-            width=lambda shape: shape.hidden,
+            width_of=lambda shape: shape.hidden,
             step=Step(("start",), after),
             recurrent=True,
         )

@@ -83,6 +83,8 @@ def recurrence_of(model: Model) -> Recurrence:
     shape, t = held(LinearRecurrence, model.header, model.tensors), model.tensors
     n, banded = shape.hidden, shape.form == "banded"
     demand(n <= MOST_UNITS, "too many units")
+    stated = model.header["architecture"]["dtype"] == model.format.name
+    demand(stated, "another kind")
     demand(shape.inputs == shape.outputs == 1, "one input and one output")
     rows, columns, values = _entries(t, n, banded)
     ends = t["input.weight"][0], t["unembed.weight"][:, 0]
