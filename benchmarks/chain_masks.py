@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
+from seen_positions import Seen, equation_6, seen
 
 import krohn
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import FAMILIES
-from krohn.verify.testing.seen_positions import Seen, equation_6, seen
 
 NAMES = (*FAMILIES, "LocalEditDistance8,8:letters=4", "EditDistance12,12:letters=4")
 TITLE = "what sparse heads see"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from error_split import prompts_of, split
 
 from krohn.compiler.in_context import Rows, in_context
 from krohn.network.modelfile import ModelFile
@@ -27,7 +28,6 @@ from krohn.sources.in_context import (
     named,
     regression,
 )
-from krohn.sources.in_context.error_split import prompts_of, split
 from krohn.verify.proof import shown_of
 
 PROMPTS, CLIMB, WORK = 400, 100, 10**7

@@ -156,20 +156,6 @@ class Pod:
         """``(a, b)``: the first terms of ρ at any points."""
         return (self.phi(u, terms) * self.sigma[:terms]) @ self.psi(v, terms).T
 
-    def l2_error(self, terms: int) -> float:
-        """‖ρ − its first terms‖ in L²: √(σ_{terms+1}² + …)."""
-        return float(np.sqrt((self.sigma[terms:] ** 2).sum()))
-
-    def sup_error(
-        self, terms: int, u: FloatArray | None = None, v: FloatArray | None = None
-    ) -> float:
-        """The largest |ρ − its first terms| found: at points, or else at the nodes.
-
-        The supremum is no less; the points say how much more it can be.
-        """
-        u, v = (self.rule.nodes if p is None else p for p in (u, v))
-        return float(np.abs(self.coupling(u, v) - self.truncated(u, v, terms)).max())
-
     def sup_norms(
         self, terms: int, points: FloatArray
     ) -> tuple[FloatArray, FloatArray]:

@@ -123,20 +123,3 @@ def slopes(terms: Sequence[int], errors: Truncation) -> dict[str, float]:
     places = np.log(np.asarray(terms)[settled])
     series = {part.name: getattr(errors, part.name)[settled] for part in fields(errors)}
     return {n: float(np.polyfit(places, np.log(e), 1)[0]) for n, e in series.items()}
-
-
-def exact_squares(
-    series: SineSeries, terms: Sequence[int]
-) -> tuple[FloatArray, FloatArray]:
-    """What the mean squares of ρ − ρ̃ tend to: where s ≠ t, and where s = t.
-
-    For s ≠ t it is Σ_{i>m} σ_i². For s = t and ψ = φ it is (Σ_{i>m} σ_i)² + ½ Σ_{i>m} σ_i²
-    since φ_i(u)² = 1 − cos 4πiu: so its rate is 2(α − 1), not 2α − 1.
-
-    Raises:
-        Refused: If ψ is scrambled: then the diagonal has no such form.
-    """
-    demand(not series.scramble, "the diagonal is known where ψ = φ")
-    tails = [series.sigma[m:] for m in terms]
-    pairs = np.array([(tail**2).sum() for tail in tails])
-    return pairs, np.array([tail.sum() ** 2 for tail in tails]) + pairs / 2

@@ -48,28 +48,8 @@ PRINTED: tuple[Pair, Pair] = (
 """Equation 2.47: digits of a pair whose pairwise predictions are equal (Theorem 6)."""
 
 
-def turned(emissions: FloatArray, transitions: FloatArray, angle: float) -> Pair:
-    """O Rᵀ and R T Rᵀ, for a rotation R about (1, 1, 1): the same pairwise predictions.
-
-    The law of two letters is O Tⁿ Oᵀ / 3, which R leaves as it is. Predictions are that,
-    divided by the law of the letter given, O·1/3, which R leaves as well.
-
-    Args:
-        emissions: ``(d, 3)``: O.
-        transitions: ``(3, 3)``: T, doubly stochastic.
-        angle: By how much R turns.
-
-    Raises:
-        Refused: If what comes out is no probability.
-    """
-    turn = _rotation(angle)
-    found = emissions @ turn.T, turn @ transitions @ turn.T
-    demand(min(x.min() for x in found) >= 0, "turned so far, a probability is negative")
-    return found
-
-
-def _rotation(angle: float) -> FloatArray:
-    """A rotation about (1, 1, 1): its rows and columns add up to 1 (Rodrigues)."""
+def rotation(angle: float) -> FloatArray:
+    """A turn about (1, 1, 1): its rows and columns add up to 1 (Rodrigues)."""
     cross = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]) / sqrt(3)
     along = np.full((3, 3), 1 / 3)
     turn: FloatArray = cos(angle) * (np.eye(3) - along) + sin(angle) * cross + along
@@ -91,25 +71,8 @@ def same_power(power: int, stay: float = 0.5) -> tuple[FloatArray, FloatArray]:
     """
     demand(power >= 2, "a power is at least 2")
     one = stay * np.eye(3) + (1 - stay) * np.roll(np.eye(3), 1, axis=0)
-    other = _rotation(2 * pi / power) @ one
+    other = rotation(2 * pi / power) @ one
     # Where a power makes an entry 0, rounding leaves less than a unit of 1.
     other[np.abs(other) <= 4 * np.finfo(np.float64).eps] = 0
     demand(other >= 0, f"with power {power} a probability comes out negative")
     return one, other
-
-
-def mirrored(means: FloatArray, transitions: FloatArray) -> Pair:
-    """HM, with the T̃ that predicts the same: its columns add up to −1, so it is no law.
-
-    H mirrors the means at the hyperplane through the origin that is parallel to theirs. It
-    leaves all posteriors as they are, if the means have one norm (Lemma 7).
-
-    Args:
-        means: ``(d, k)``: M, of full rank and with columns of one norm.
-        transitions: ``(k, k)``: T.
-    """
-    normal = np.linalg.pinv(means).T.sum(axis=1)
-    normal /= np.linalg.norm(normal)
-    mirror = np.eye(len(means)) - 2 * np.outer(normal, normal)
-    other = mirror @ means
-    return other, np.linalg.pinv(other) @ means @ transitions

@@ -4,10 +4,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from model_aliases import mirrored, turned
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov.aliases import PRINTED, mirrored, same_power, turned
+from krohn.sources.hidden_markov.aliases import PRINTED, same_power
 from krohn.sources.hidden_markov.identifiability import freedom
 from krohn.sources.hidden_markov.masked import Task, predictor
 from tests.sources.hidden_markov.test_masked import chain

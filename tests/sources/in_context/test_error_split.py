@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from error_split import Population, prompts_of, split
 
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.memory import forgotten, stationary
 from krohn.sources.in_context import InContext, named
-from krohn.sources.in_context.error_split import Population, prompts_of, split
 
 
 def of(name: str) -> InContext:

@@ -4,10 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from model_aliases import mirrored
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov.aliases import mirrored
 from krohn.sources.posterior_heads import PosteriorHead, named
 from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
 from krohn.sources.posterior_heads.families import gaussian

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from model_aliases import mirrored
 from scipy.stats import multivariate_normal
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov.aliases import mirrored
 from krohn.sources.hidden_markov.masked import Task, predictor
 from krohn.sources.posterior_heads import PosteriorHead, named
 from krohn.sources.posterior_heads.families import gaussian

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_gadgets import gadget
 
-from krohn.verify.smt.gadgets import Gadget, decide, gadget
+from krohn.verify.smt.gadgets import Gadget, decide
 
 QUARTER = Fraction(1, 4)
 Matrix = list[list[Fraction]]

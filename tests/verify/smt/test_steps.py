@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
+from sample_gadgets import gadget
 
 import krohn
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.exact import feed
-from krohn.verify.smt.gadgets import Gadget, decide, gadget
+from krohn.verify.smt.gadgets import Gadget, decide
 from krohn.verify.smt.solver import Limits, ask, solver
 from krohn.verify.smt.steps import Question, decide_steps
 from krohn.verify.smt.terms import feed as feed_terms

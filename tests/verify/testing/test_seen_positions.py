@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from seen_positions import Seen, equation_6, seen
 
 import krohn
 from krohn.network.mixing import SparseMixing
@@ -12,7 +13,6 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.testing.seen_positions import Seen, equation_6, seen
 
 KIND = ChainsOfThought()
 
