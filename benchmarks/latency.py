@@ -4,7 +4,7 @@ Networks of different depth and size are timed in turn, one word at a time, on o
 in float32, in seconds of CPU time, so that other work on the machine counts little. The
 model is linear in the number of blocks, of those with attention, of operations for the
 word and of parameters; its coefficients are at least 0, and it minimises the sum of
-squared relative errors. The coefficients that it prints stand in `compiler/latency.py`;
+squared relative errors. The coefficients that it prints stand in `compiler/cost.py`;
 what matters of them are the ratios.
 """
 
@@ -24,7 +24,7 @@ from krohn.compiled_model import model_file
 from krohn.compiler.compiled_network import realise
 from krohn.compiler.construction_choice.planning import plans
 from krohn.compiler.construction_choice.stages import Plan
-from krohn.compiler.latency import latency
+from krohn.compiler.cost import latency
 from krohn.compiler.pipeline import Options
 from krohn.network.model import Model
 from krohn.network.precision import FLOAT32, FloatArray

@@ -30,7 +30,7 @@ class Bound:
         mlp_width: The widest hidden layer.
         parameters: Entries of all tensors.
         flops_per_token: Multiplications and additions for one position at full length.
-        latency: Microseconds for one word of full length (`krohn.compiler.latency`).
+        latency: Microseconds for one word of full length (`krohn.compiler.cost`).
     """
 
     depth: int = 0

@@ -7,9 +7,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.architecture import Derived, Specification
+from krohn.compare.models.architecture import Derived, Noisy, Specification
 from krohn.compare.models.network import Inside, Network
-from krohn.compare.models.noise import disturbed
 from krohn.compare.models.recording import recording
 from krohn.network.architecture import kind_of
 from krohn.network.model import Model
@@ -230,3 +229,21 @@ def _weights(look: nn.Module, x: Tensor) -> Tensor:
     if not isinstance(look, Attention):
         return x.new_zeros((count, 0, positions - 1, positions))
     return look.weights(x)[:, :, 1:]
+
+
+def disturbed(weight: Tensor, size: float, noisy: Noisy, rng: Generator) -> Tensor:
+    """A tensor of the same shape with Gaussian noise.
+
+    Args:
+        weight: Any float tensor on the CPU.
+        size: Standard deviation of the noise, relative to what it is added to.
+        noisy: ``"nonzero"``: each entry w becomes w·(1 + size·z). ``"all"``: w + size·r·z,
+            where r is the root mean square of the entries that are not 0.
+        rng: Where the z come from.
+    """
+    z = torch.randn(weight.shape, generator=rng, dtype=weight.dtype)
+    if noisy == "nonzero":
+        return weight * (1 + size * z)
+    here = weight[weight != 0]
+    scale = here.square().mean().sqrt() if len(here) else weight.new_tensor(0.0)
+    return weight + size * scale * z

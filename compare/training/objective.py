@@ -1,19 +1,64 @@
 """What training makes small: the loss of a fresh batch, with its regularisers."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.network import Inside, Network
-from krohn.compare.tasks.task import Task
+from krohn.compare.tasks.task import Batch, Task
 from krohn.compare.tasks.texts import TextTask
 from krohn.compare.training.balance import nested, stacks
-from krohn.compare.training.losses import DeviceBatch, mean_loss, on_device
 from krohn.compare.training.random_streams import Purpose, stream
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.scratchpad import Scratchpad
+
+IGNORED = -100
+"""What torch calls a label that does not enter the loss."""
+
+
+@dataclass(frozen=True)
+class DeviceBatch:
+    """A batch on the device; ``(count, length)``, int64.
+
+    Attributes:
+        letters: Letter indices.
+        labels: Class indices, also where they do not enter the loss.
+        trained: Class indices where they enter the loss, else `IGNORED`.
+        many: How many enter it.
+    """
+
+    letters: Tensor
+    labels: Tensor
+    trained: Tensor
+    many: int
+
+
+def on_device(batch: Batch, device: torch.device) -> DeviceBatch:
+    """A batch, brought to where the network is."""
+    letters, labels = torch.tensor(batch.letters), torch.tensor(batch.labels)
+    trained = labels.masked_fill(~torch.tensor(batch.trained), IGNORED)
+    letters, labels, trained = (
+        x.to(device, non_blocking=True) for x in (letters, labels, trained)
+    )
+    return DeviceBatch(letters, labels, trained, int(batch.trained.sum()))
+
+
+def mean_loss(logits: Tensor, taught: DeviceBatch) -> Tensor:
+    """The mean cross-entropy over positions whose label is revealed; 0 if none is.
+
+    Logits ``(count, length, classes)`` of any format are added up in float32.
+    """
+    summed = cross_entropy(
+        logits.float().flatten(0, 1),
+        taught.trained.flatten(),
+        ignore_index=IGNORED,
+        reduction="sum",
+    )
+    return summed / max(taught.many, 1)
 
 
 class Objective:

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
@@ -12,10 +13,8 @@ from torch.nn.utils import clip_grad_norm_
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.network import Network
-from krohn.compare.training.average import Average
 from krohn.compare.training.random_streams import dropout_seed
 from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.schedule import rate
 
 Outcome = Literal["finished", "early", "diverged"]
 Report = Callable[[int, int], None]
@@ -167,3 +166,51 @@ class Trainer:
         self.seconds += time.perf_counter() - began
         point = Evaluation(self.step, loss, share, self.seconds, errors)
         self.history.append(point)
+
+
+def rate(recipe: Recipe, step: int) -> float:
+    """The learning rate of a step, counted from 0.
+
+    It rises in equal parts over the warm-up, which ends at the highest rate, and then
+    falls so that the step after the last one would have 0 (thesis, section 3.5.6.2).
+    """
+    if step < recipe.warmup:
+        return recipe.rate * (step + 1) / recipe.warmup
+    left = recipe.steps - recipe.warmup
+    passed = (step - recipe.warmup) / left
+    shares = {
+        "constant": 1.0,
+        "linear": 1 - passed,
+        "cosine": (1 + math.cos(math.pi * passed)) / 2,
+    }
+    return recipe.rate * shares[recipe.decay]
+
+
+class Average:
+    """A copy of a network whose weights follow those of the network.
+
+    Attributes:
+        network: The copy; the network itself if there is nothing to average.
+    """
+
+    def __init__(self, network: Network, decay: float) -> None:
+        """Start at the weights of the network.
+
+        Args:
+            network: What is trained.
+            decay: How much of the average stays at each step (thesis: 0.9); 0 for none.
+        """
+        self.decay = decay
+        self.network = deepcopy(network) if decay else network
+        self._followed = _weights(network)
+        self._averages = _weights(self.network)
+
+    def follow(self) -> None:
+        """Take in what the weights are now."""
+        if self.decay:
+            torch._foreach_lerp_(self._averages, self._followed, 1 - self.decay)
+
+
+def _weights(network: Network) -> list[Tensor]:
+    """Those that are trained; what is frozen is alike in both."""
+    return [p.detach() for p in network.parameters() if p.requires_grad]

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from krohn.compiler.bounds import Bound, Result, Steps
 from krohn.compiler.construction_choice.best_first_search import Branch
-from krohn.compiler.cost import Cost, priced, unplaced
+from krohn.compiler.cost import Cost, latency, priced, unplaced
 from krohn.compiler.errors import CompileError
-from krohn.compiler.latency import latency
 from krohn.compiler.layout import Layout
 from krohn.compiler.pipeline import Options, features_of, optimise, placed, scheduled
 from krohn.compiler.position_table import Positions

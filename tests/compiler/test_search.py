@@ -28,8 +28,8 @@ from krohn.compiler.construction_choice.planning import (
     scans,
 )
 from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.cost import latency
 from krohn.compiler.errors import CompileError
-from krohn.compiler.latency import latency
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 

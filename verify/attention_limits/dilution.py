@@ -1,6 +1,6 @@
 """Attention dilution: a softmax over many scores leaves little for each (Proposition 4).
 
-docs/independent.md, section 2, has the theorems and their proofs.
+docs/independent.md, sections 2 and 3, have the theorems and their proofs.
 """
 
 from dataclasses import dataclass
@@ -108,3 +108,26 @@ def last_at_least(weights: FloatArray, weight: float) -> int:
     """The last of the lengths 1, 2, … at which a weight is reached; 0 if none is."""
     held = np.flatnonzero(weights >= weight)
     return int(held[-1]) + 1 if len(held) else 0
+
+
+def kept_apart(queries: float, keys: float, rank: int, weight: float) -> float:
+    """How many positions of a word can each be given a weight by some query, at most.
+
+    Args:
+        queries: No query is longer.
+        keys: No key is longer.
+        rank: Of the bilinear form of the scores.
+        weight: Above 1/2.
+
+    Returns:
+        (1 + 2·queries·keys / ln(weight/(1 − weight)))^rank; ∞ if a float cannot say.
+    """
+    gap = np.log(weight / (1.0 - weight))
+    with np.errstate(over="ignore"):
+        return float(np.floor(np.float64(1.0 + 2.0 * queries * keys / gap) ** rank))
+
+
+def rank_of(query: FloatArray, key: FloatArray) -> int:
+    """The rank of the scores' bilinear form, for matrices ``(d, k)``."""
+    asks, answers = np.linalg.qr(query).R, np.linalg.qr(key).R
+    return int(np.linalg.matrix_rank(asks @ answers.T))

@@ -12,9 +12,14 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.attention_limits.boxes import HeadBox, head_boxes
-from krohn.verify.attention_limits.dilution import holds_among, last_at_least, sharpest
+from krohn.verify.attention_limits.dilution import (
+    holds_among,
+    kept_apart,
+    last_at_least,
+    rank_of,
+    sharpest,
+)
 from krohn.verify.attention_limits.linear_positions import line_of, linear_head
-from krohn.verify.attention_limits.packing import kept_apart, rank_of
 
 HALF = 0.5
 MOST = 0.75

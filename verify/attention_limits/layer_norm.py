@@ -10,9 +10,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from krohn.network.precision import FloatArray
-from krohn.verify.attention_limits.dilution import holds_among
+from krohn.verify.attention_limits.dilution import holds_among, kept_apart, rank_of
 from krohn.verify.attention_limits.head_limits import HALF, MOST, HeadBounds
-from krohn.verify.attention_limits.packing import kept_apart, rank_of
 
 
 @dataclass(frozen=True)

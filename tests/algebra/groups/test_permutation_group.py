@@ -11,7 +11,6 @@ from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from krohn.algebra import zoo
 from krohn.algebra.budget import BudgetExceeded
-from krohn.algebra.groups.blocks import block_systems
 from krohn.algebra.groups.families import cyclic, direct_product, wreath_product
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import (
@@ -21,6 +20,7 @@ from krohn.algebra.groups.permutations import (
     orders,
     product,
 )
+from krohn.algebra.groups.series import block_systems
 from krohn.algebra.zoo.rubik import rubik
 
 RUBIK = 43_252_003_274_489_856_000

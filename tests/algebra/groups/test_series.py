@@ -11,7 +11,6 @@ from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.groups.blocks import block_systems
 from krohn.algebra.groups.families import (
     affine_group,
     cyclic,
@@ -23,6 +22,7 @@ from krohn.algebra.groups.families import (
 )
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.series import (
+    block_systems,
     composition_factors,
     maximal_normal_subgroup,
     normal_subgroups,

@@ -3,7 +3,7 @@
 import torch
 
 from krohn.compare.models import Lstm, build
-from krohn.compare.training.average import Average
+from krohn.compare.training.trainer import Average
 
 
 def test_the_average_is_the_weighted_sum_of_all_weights_so_far() -> None:

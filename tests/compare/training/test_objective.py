@@ -12,8 +12,7 @@ from krohn.compare.models import Gpt, Lstm, build
 from krohn.compare.tasks import Batch
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training import Balance, Recipe, Sharpening
-from krohn.compare.training.losses import mean_loss, on_device
-from krohn.compare.training.objective import Objective, accuracy
+from krohn.compare.training.objective import Objective, accuracy, mean_loss, on_device
 
 CPU = torch.device("cpu")
 SMALL = Recipe(steps=10, batch=4, length=6, probe=8)

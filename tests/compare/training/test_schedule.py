@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from krohn.compare.training import Recipe
-from krohn.compare.training.schedule import rate
+from krohn.compare.training.trainer import rate
 
 FLIP_FLOPS = Recipe(steps=10_000, rate=3e-4, warmup=50, decay="linear")
 

@@ -19,8 +19,10 @@ from krohn.network.transformer import Attention, Transformer
 from krohn.verify.attention_limits.boxes import head_boxes
 from krohn.verify.attention_limits.dilution import (
     holds_among,
+    kept_apart,
     largest_weight,
     last_at_least,
+    rank_of,
     sharpest,
     spread_of_norms,
 )
@@ -31,7 +33,6 @@ from krohn.verify.attention_limits.linear_positions import (
     line_of,
     linear_head,
 )
-from krohn.verify.attention_limits.packing import kept_apart, rank_of
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.every_word import run_all
 from krohn.verify.testing.sampling import sample
