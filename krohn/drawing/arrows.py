@@ -1,12 +1,13 @@
 """The arrows of a machine: which there are, how they run, where their labels stand."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.drawing.canvas import Box, Points, legible, measure
+from krohn.drawing.canvas import Box, Canvas, Points, legible, measure
+from krohn.drawing.layout import Layout
 
 BENDS_ALONE = (0.0, 0.16, -0.16, 0.3, -0.3, 0.45, -0.45)
 BENDS_IN_PAIRS = (0.13, 0.24, 0.36, 0.5)
@@ -171,6 +172,57 @@ def loop(place: Points, radius: float, angle: float) -> Points:
     return np.array(sides)
 
 
+def curves_of(
+    arcs: Sequence[Arc], layout: Layout, radius: float, near: list[list[float]]
+) -> tuple[dict[Arc, Points], list[list[float]]]:
+    """How arrows run between circles and back to them, loops last.
+
+    Args:
+        arcs: The arrows.
+        layout: The centres of the circles.
+        radius: Of the circles.
+        near: For each state the directions that loops keep away from.
+
+    Returns:
+        The curves, and for each state the directions in use, of arrows first.
+    """
+    places = layout.places
+    curves = {a: route(a, places, radius) for a in arcs if a.source != a.target}
+    used: list[list[float]] = [[] for _ in places]
+    for arc, curve in curves.items():
+        for state, end in ((arc.source, curve[0]), (arc.target, curve[-1])):
+            used[state].append(angle_of(end - places[state]))
+    used = [own + others for own, others in zip(used, near, strict=True)]
+    for arc in arcs:
+        if arc.source == arc.target:
+            here = used[arc.source]
+            angle = free_angle(here, float(layout.outward[arc.source]))
+            here += [angle - 0.35, angle, angle + 0.35]
+            curves[arc] = loop(places[arc.source], radius, angle)
+    return curves, used
+
+
+def angle_of(vector: Points) -> float:
+    """The direction of a vector, in radians."""
+    return float(np.arctan2(vector[1], vector[0]))
+
+
+def entry_of(place: Points, radius: float, angle: float) -> Points:
+    """The arrow from nowhere to the circle of a start state."""
+    unit, reach = np.array([np.cos(angle), np.sin(angle)]), radius + 0.02
+    return np.array([place + (reach + 0.42) * unit, place + reach * unit])
+
+
+def line_of(curve: Points, head: float, both: bool = False) -> Points:
+    """The line of an arrow with a head of this size, or with two.
+
+    It stops inside the head, or its square end would show beside the tip.
+    """
+    length = float(np.linalg.norm(np.diff(at(curve, np.linspace(0, 1, 9)), axis=0)))
+    inset = min(0.3, 0.7 * head / max(length, 1e-9) / 2.4)
+    return part(curve, inset if both else 0.0, 1 - inset)
+
+
 def free_angle(used: Sequence[float], wish: float) -> float:
     """The direction farthest from those in use, near ``wish`` where that is as free."""
     candidates = wish + np.arange(24) * np.pi / 12
@@ -195,7 +247,24 @@ class Labels:
     places: Points
     radius: float
     lines: Points
-    taken: list[Box]
+    taken: list[Box] = field(default_factory=list)
+
+    def write(
+        self, canvas: Canvas, curves: dict[Arc, Points], color: Callable[[Arc], str]
+    ) -> int:
+        """Write the label of each arrow; how many did not fit."""
+        missing = 0
+        for arc, curve in curves.items():
+            if arc.source == arc.target:
+                box = self.beyond(curve, self.places[arc.source], arc.text)
+            else:
+                box = self.beside(curve, arc.text)
+            if box is None:
+                missing += 1
+                continue
+            middle = box.middle
+            canvas.text(*middle, arc.text, size=LABEL_SIZE, color=color(arc), halo=True)
+        return missing
 
     def beside(self, curve: Points, text: str) -> Box | None:
         """The best free box on or beside a curve; None if there is none."""

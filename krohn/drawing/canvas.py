@@ -281,6 +281,25 @@ class Canvas:
         base = tip - unit * size
         self.polygon(np.array([tip, base + side, base - side]), color, order)
 
+    def to_itself(self, box: Box, name: str) -> None:
+        """An arrow from the top of a box back to it, with a name."""
+        turns = [(0.3, 0), (0.3, 0.42), (-0.3, 0.42), (-0.3, 0)]
+        middle, top = box.middle[0], box.high
+        self.arrow(np.array([(middle + x, top + y) for x, y in turns]))
+        self.text(middle, top + 0.42, name)
+
+    def legend(self, entries: Iterable[tuple[str, str]]) -> None:
+        """A stroke for each name and its colour, in rows below everything drawn so far."""
+        box = self.extent
+        x, y = box.left, box.low - 0.25
+        for name, color in entries:
+            width = measure(name, 9)[0]
+            if x > box.left and x + width + 0.4 > max(box.right, box.left + 4.5):
+                x, y = box.left, y - 0.22
+            self.arrow(np.array([[x, y], [x + 0.3, y]]), color=color, width=1.8)
+            self.text(x + 0.37, y, name, color=color, align="left")
+            x += width + 0.65
+
     def notes(self, lines: Iterable[str]) -> None:
         """Small print below everything drawn so far."""
         wide = max(5.0, self.extent.right - self.extent.left)

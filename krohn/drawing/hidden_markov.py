@@ -7,15 +7,13 @@ from matplotlib.figure import Figure
 
 from krohn.algebra.wording import count
 from krohn.drawing.arrows import (
-    LABEL_SIZE,
     Arc,
     Labels,
     at,
+    curves_of,
+    entry_of,
     free_angle,
-    join,
-    loop,
-    part,
-    route,
+    line_of,
 )
 from krohn.drawing.canvas import (
     INK,
@@ -57,7 +55,7 @@ def draw_hidden_markov(model: HiddenMarkovModel) -> Figure:
     arcs = _arcs(model, operators)
     radius = max(0.22, *(measure(_name(s), 9)[0] / 2 + 0.07 for s in model.states))
     layout = _layout(steps, int(model.start.argmax()), radius)
-    curves, used = _curves(arcs, layout, radius)
+    curves, used = curves_of(arcs, layout, radius, [[] for _ in model.states])
     few, canvas = sum(len(arc.letters) for arc in arcs) <= MOST_LABELS, Canvas()
     for arc, curve in curves.items():
         color = _color(model, arc) if few else INK
@@ -66,8 +64,15 @@ def draw_hidden_markov(model: HiddenMarkovModel) -> Figure:
         canvas.circle(x, y, radius)
         canvas.text(x, y, _name(name), size=9)
     if (model.start > 0).sum() == 1:
-        _entry(canvas, layout, int(model.start.argmax()), radius, used)
-    missing = _labels(canvas, model, curves, layout, radius) if few else 0
+        start = int(model.start.argmax())
+        angle = free_angle(used[start], np.pi)
+        entry = entry_of(layout.places[start], radius, angle)
+        canvas.arrow(entry, color=SOFT, width=1.8, head=0.14)
+    missing = 0
+    if few:
+        lines = [at(curve, np.linspace(0, 1, 40)) for curve in curves.values()]
+        labels = Labels(layout.places, radius, np.concatenate(lines))
+        missing = labels.write(canvas, curves, lambda arc: _color(model, arc))
     _caption(canvas, model, steps, few, missing)
     return canvas.finish()
 
@@ -107,29 +112,6 @@ def _layout(steps: Points, start: int, radius: float) -> Layout:
     return arrange(table, start, 2 * radius + 1.2, 2 * radius + 0.5)
 
 
-def _curves(
-    arcs: list[Arc], layout: Layout, radius: float
-) -> tuple[dict[Arc, Points], list[list[float]]]:
-    """How arrows run, and the directions in which they leave and reach each state."""
-    places = layout.places
-    curves = {a: route(a, places, radius) for a in arcs if a.source != a.target}
-    used: list[list[float]] = [[] for _ in places]
-    for arc, curve in curves.items():
-        for state, end in ((arc.source, curve[0]), (arc.target, curve[-1])):
-            used[state].append(_angle(end - places[state]))
-    for arc in arcs:
-        if arc.source == arc.target:
-            here = used[arc.source]
-            angle = free_angle(here, float(layout.outward[arc.source]))
-            here += [angle - 0.35, angle, angle + 0.35]
-            curves[arc] = loop(places[arc.source], radius, angle)
-    return curves, used
-
-
-def _angle(vector: Points) -> float:
-    return float(np.arctan2(vector[1], vector[0]))
-
-
 def _color(model: HiddenMarkovModel, arc: Arc) -> str:
     """That of the letter, if it is the only one of the arrow."""
     alone = len(arc.letters) == 1 and len(model.letters) <= len(PALETTE)
@@ -140,49 +122,8 @@ def _arrow(canvas: Canvas, curve: Points, chance: float, color: str) -> None:
     width = THIN + (WIDE - THIN) * chance
     head = 0.09 + 0.022 * width
     tip, before = at(curve, np.array([1.0, 0.96]))
-    length = float(np.linalg.norm(np.diff(at(curve, np.linspace(0, 1, 9)), axis=0)))
-    # The line stops inside the head, or its square end would show beside the tip.
-    line = part(curve, 0.0, 1 - min(0.3, 0.7 * head / max(length, 1e-9) / 2.4))
-    canvas.curve(line, color=color, width=width)
+    canvas.curve(line_of(curve, head), color=color, width=width)
     canvas.head(tip, tip - before, color, head)
-
-
-def _entry(
-    canvas: Canvas, layout: Layout, start: int, radius: float, used: list[list[float]]
-) -> None:
-    """The arrow from nowhere to the state in which the model starts."""
-    angle = free_angle(used[start], np.pi)
-    unit, centre = np.array([np.cos(angle), np.sin(angle)]), layout.places[start]
-    reach = radius + 0.02
-    line = np.array([centre + (reach + 0.42) * unit, centre + reach * unit])
-    canvas.arrow(line, color=SOFT, width=1.8, head=0.14)
-
-
-def _labels(
-    canvas: Canvas,
-    model: HiddenMarkovModel,
-    curves: dict[Arc, Points],
-    layout: Layout,
-    radius: float,
-) -> int:
-    """The letters of each arrow with their probabilities; how many did not fit."""
-    lines = np.concatenate(
-        [at(curve, np.linspace(0, 1, 40)) for curve in curves.values()]
-    )
-    labels, missing = Labels(layout.places, radius, lines, []), 0
-    for arc, curve in curves.items():
-        text = join(arc.labels)
-        place = layout.places[arc.source]
-        looped = arc.source == arc.target
-        box = (
-            labels.beyond(curve, place, text) if looped else labels.beside(curve, text)
-        )
-        if box is None:
-            missing += 1
-            continue
-        color = _color(model, arc)
-        canvas.text(*box.middle, text, size=LABEL_SIZE, color=color, halo=True)
-    return missing
 
 
 def _caption(

@@ -8,15 +8,15 @@ from krohn.algebra.formats.outputs import acceptance
 from krohn.algebra.wording import count
 from krohn.drawing.action import acts_on_few, draw_action
 from krohn.drawing.arrows import (
-    LABEL_SIZE,
     SAMPLES,
     Arc,
     Labels,
+    angle_of,
     at,
+    curves_of,
+    entry_of,
     free_angle,
-    loop,
-    part,
-    route,
+    line_of,
 )
 from krohn.drawing.canvas import (
     INK,
@@ -25,7 +25,6 @@ from krohn.drawing.canvas import (
     DrawingError,
     Points,
     legible,
-    measure,
 )
 from krohn.drawing.machine_sketch import (
     MOST_NAMED,
@@ -73,15 +72,9 @@ def draw_machine(machine: Automaton) -> Figure:
 def _circles(canvas: Canvas, sketch: Sketch) -> int:
     """Draws all; how many labels did not fit."""
     places, radius = sketch.layout.places, sketch.radius
-    curves = {a: route(a, places, radius) for a in sketch.arcs if a.source != a.target}
-    used = _used_angles(sketch, curves)
-    for arc in sketch.arcs:
-        if arc.source == arc.target:
-            q = arc.source
-            angle = free_angle(used[q], float(sketch.layout.outward[q]))
-            used[q] += [angle - 0.35, angle, angle + 0.35]
-            curves[arc] = loop(places[q], radius, angle)
-    entry = _entry(sketch, free_angle(used[sketch.machine.start], np.pi))
+    curves, used = curves_of(sketch.arcs, sketch.layout, radius, _near(sketch))
+    start = sketch.machine.start
+    entry = entry_of(places[start], radius, free_angle(used[start], np.pi))
     canvas.arrow(entry, width=1.8, head=0.14)
     for arc, curve in curves.items():
         _arrow(canvas, sketch, arc, curve)
@@ -89,39 +82,20 @@ def _circles(canvas: Canvas, sketch: Sketch) -> int:
     return _labels(canvas, sketch, curves, entry)
 
 
-def _used_angles(sketch: Sketch, curves: dict[Arc, Points]) -> list[list[float]]:
-    """For each state the directions in which arrows leave or other states are near."""
-    places = sketch.layout.places
-    used: list[list[float]] = [[] for _ in places]
-    for arc, curve in curves.items():
-        for state, end in ((arc.source, curve[0]), (arc.target, curve[-1])):
-            used[state].append(_angle(end - places[state]))
-    for p, place in enumerate(places):
+def _near(sketch: Sketch) -> list[list[float]]:
+    """For each state the directions in which other states are near."""
+    places, near = sketch.layout.places, list[list[float]]()
+    for place in places:
         apart = np.linalg.norm(places - place, axis=1)
-        near = np.flatnonzero((apart > 0) & (apart < 2 * sketch.radius + 0.6))
-        used[p] += [_angle(places[q] - place) for q in near]
-    return used
-
-
-def _angle(vector: Points) -> float:
-    return float(np.arctan2(vector[1], vector[0]))
-
-
-def _entry(sketch: Sketch, angle: float) -> Points:
-    """The arrow from nowhere to the start state."""
-    centre = sketch.layout.places[sketch.machine.start]
-    unit = np.array([np.cos(angle), np.sin(angle)])
-    reach = sketch.radius + 0.02
-    return np.array([centre + (reach + 0.42) * unit, centre + reach * unit])
+        others = np.flatnonzero((apart > 0) & (apart < 2 * sketch.radius + 0.6))
+        near.append([angle_of(places[q] - place) for q in others])
+    return near
 
 
 def _arrow(canvas: Canvas, sketch: Sketch, arc: Arc, curve: Points) -> None:
     colors = sketch.strokes(arc, INK)
     ends = at(curve, np.array([0.0, 0.03, 0.97, 1.0]))
-    length = float(np.linalg.norm(np.diff(at(curve, np.linspace(0, 1, 9)), axis=0)))
-    # The line stops inside the head, or its square end would show beside the tip.
-    inset = min(0.3, 0.7 * HEAD / max(length, 1e-9) / 2.4)
-    line = part(curve, inset if arc.both else 0.0, 1 - inset)
+    line = line_of(curve, HEAD, arc.both)
     for i, color in enumerate(colors):
         canvas.curve(line, color=color, width=1.4, dashes=_dashes(i, len(colors)))
     tip = colors[0] if len(colors) == 1 else INK
@@ -157,22 +131,14 @@ def _labels(
 ) -> int:
     samples = [at(curve, SAMPLES) for curve in curves.values()]
     lines = np.concatenate([*samples, np.linspace(entry[0], entry[1], 12)])
-    labels = Labels(sketch.layout.places, sketch.radius, lines, [])
-    missing = 0
-    loops_first = sorted(
-        curves.items(), key=lambda item: item[0].source != item[0].target
-    )
-    for arc, curve in loops_first:
-        if arc.source == arc.target:
-            box = labels.beyond(curve, sketch.layout.places[arc.source], arc.text)
-        else:
-            box = labels.beside(curve, arc.text)
-        if box is None:
-            missing += 1
-            continue
-        color = sketch.colors.get(arc.letters[0], INK) if len(arc.letters) == 1 else INK
-        canvas.text(*box.middle, arc.text, size=LABEL_SIZE, color=color, halo=True)
-    return missing
+    labels = Labels(sketch.layout.places, sketch.radius, lines)
+    loops_first = sorted(curves, key=lambda arc: arc.source != arc.target)
+
+    def color(arc: Arc) -> str:
+        alone = len(arc.letters) == 1
+        return sketch.colors.get(arc.letters[0], INK) if alone else INK
+
+    return labels.write(canvas, {a: curves[a] for a in loops_first}, color)
 
 
 def _says_all(sketch: Sketch) -> bool:
@@ -188,8 +154,9 @@ def _dots(canvas: Canvas, sketch: Sketch) -> int:
             _thin_arrow(canvas, sketch, arc)
     for x, y in sketch.layout.places.tolist():
         canvas.circle(x, y, sketch.radius, fill=INK, width=0)
-    angle = _angle(-sketch.layout.places[sketch.machine.start])
-    canvas.arrow(_entry(sketch, angle + np.pi), width=1.8, head=0.14, order=4)
+    place = sketch.layout.places[sketch.machine.start]
+    entry = entry_of(place, sketch.radius, angle_of(-place) + np.pi)
+    canvas.arrow(entry, width=1.8, head=0.14, order=4)
     return 0
 
 
@@ -208,28 +175,14 @@ def _thin_arrow(canvas: Canvas, sketch: Sketch, arc: Arc) -> None:
 
 def _caption(canvas: Canvas, sketch: Sketch, missing: int) -> None:
     if sketch.colors:
-        _legend(canvas, sketch)
+        names = sketch.machine.letters
+        canvas.legend((legible(names[a], 24), c) for a, c in sketch.colors.items())
     canvas.notes(_remarks(sketch))
     if missing and not _says_all(sketch):
         canvas.notes([f"Left out for want of room: {count(missing, 'label')}."])
     machine = sketch.machine
     facts = count(len(machine.states), "state"), count(len(machine.letters), "letter")
     canvas.heading(legible(machine.name), ", ".join(facts))
-
-
-def _legend(canvas: Canvas, sketch: Sketch) -> None:
-    """A coloured stroke for every letter, in rows below the drawing."""
-    box = canvas.extent
-    limit = max(box.right, box.left + 4.5)
-    x, y = box.left, box.low - 0.25
-    for letter, color in sketch.colors.items():
-        name = legible(sketch.machine.letters[letter], 24)
-        width = measure(name, 9)[0]
-        if x > box.left and x + width + 0.4 > limit:
-            x, y = box.left, y - 0.22
-        canvas.arrow(np.array([[x, y], [x + 0.3, y]]), color=color, width=1.8)
-        canvas.text(x + 0.37, y, name, color=color, align="left")
-        x += width + 0.65
 
 
 def _remarks(sketch: Sketch) -> list[str]:

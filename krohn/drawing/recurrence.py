@@ -75,7 +75,10 @@ def draw_recurrence(recurrence: Recurrence) -> Figure:
     for cell in every:
         _cell(canvas, places[cell], cell, cell == shown, cell in recurrence.inputs)
     _titles(canvas, recurrence, places)
-    _legend(canvas, recurrence)
+    canvas.legend(
+        (legible(recurrence.arguments[k], 50), PALETTE[k % len(PALETTE)])
+        for k in sorted({argument for argument, _, _ in recurrence.reads})
+    )
     thin = "those between other numbers are thin" if few else "no others are drawn"
     canvas.notes(
         [
@@ -212,21 +215,6 @@ def _titles(
             x = min(float(p[0]) for p in own) - HALF
             y = max(float(p[1]) for p in own) + 0.62 * HALF + 0.1
             canvas.text(x, y, legible(name, 20), size=10, align="left", bold=True)
-
-
-def _legend(canvas: Canvas, recurrence: Recurrence) -> None:
-    box = canvas.extent
-    x, y = box.left, box.low - 0.25
-    used = {argument for argument, _, _ in recurrence.reads}
-    for argument in sorted(used):
-        color = PALETTE[argument % len(PALETTE)]
-        name = legible(recurrence.arguments[argument], 50)
-        width = measure(name, 9)[0]
-        if x > box.left and x + width + 0.4 > max(box.right, box.left + 4.5):
-            x, y = box.left, y - 0.22
-        canvas.arrow(np.array([[x, y], [x + 0.3, y]]), color=color, width=1.8)
-        canvas.text(x + 0.37, y, name, color=color, align="left")
-        x += width + 0.65
 
 
 def called(cell: Cell) -> str:

@@ -256,14 +256,7 @@ def _recurrence(canvas: Canvas, sides: Sides, middle: str) -> None:
     for first, last, name in ((boxes[0], boxes[1], "U"), (boxes[1], boxes[2], "R")):
         canvas.arrow(np.array([[first.right, y], [last.left, y]]))
         canvas.text((first.right + last.left) / 2, y + 0.13, name)
-    _self_arrow(canvas, boxes[1])
-
-
-def _self_arrow(canvas: Canvas, box: Box) -> None:
-    middle, top = box.middle[0], box.high
-    turns = [(0.3, 0), (0.3, 0.42), (-0.3, 0.42), (-0.3, 0)]
-    canvas.arrow(np.array([(middle + x, top + y) for x, y in turns]))
-    canvas.text(middle, top + 0.42, "W")
+    canvas.to_itself(boxes[1], "W")
 
 
 def _remarks(sides: Sides, limit: float, gates: str) -> list[str]:

@@ -29,7 +29,7 @@ def draw_state_space(canvas: Canvas, file: ModelFile) -> list[str]:
         x = last.right + 0.55
         box = _box(canvas, x, _lines(file, i, layer))
         _arrow(canvas, last, box)
-        _itself(canvas, box)
+        canvas.to_itself(box, "a")
         last = box
     end = _box(canvas, last.right + 0.55, [f"{shape['outputs']} outputs"])
     _arrow(canvas, last, end)
@@ -75,9 +75,3 @@ def _box(canvas: Canvas, x: float, lines: list[str]) -> Box:
 
 def _arrow(canvas: Canvas, first: Box, last: Box) -> None:
     canvas.arrow(np.array([[first.right, 0], [last.left, 0]]))
-
-
-def _itself(canvas: Canvas, box: Box) -> None:
-    middle, turns = box.middle[0], [(0.3, 0), (0.3, 0.42), (-0.3, 0.42), (-0.3, 0)]
-    canvas.arrow(np.array([(middle + x, box.high + y) for x, y in turns]))
-    canvas.text(middle, box.high + 0.42, "a")
