@@ -58,12 +58,10 @@ def dependency(cascade: Cascade, component: int) -> Dependency:
         rows, above = distinct(below - INVALID)
         steps.append(Step(i, rows + INVALID))
         label = above
-    return _numbered(cascade, component, label, steps[::-1])
+    return _numbered(cascade, label, steps[::-1])
 
 
-def _numbered(
-    cascade: Cascade, component: int, label: IntArray, steps: list[Step]
-) -> Dependency:
+def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependency:
     """Nodes numbered from 0 where they are reached, layer by layer."""
     used, entry = np.unique(label[cascade.wiring.entry], return_inverse=True)
     kept: list[Step] = []

@@ -69,7 +69,6 @@ def compile_transformer(
     length: int,
     construction: str,
     options: Options,
-    observe: Observer | None = None,
 ) -> CompiledNetwork:
     """A Transformer for words up to ``length``.
 
@@ -79,23 +78,19 @@ def compile_transformer(
         length: T.
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
-        observe: Called after every pass with its name and the Program.
 
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    return realise(plans(construction, machine, length, options)[0], observe)
+    return realise(plans(construction, machine, length, options)[0])
 
 
-def compile_program(
-    program: Program, options: Options, minimise: str | None = None
-) -> CompiledNetwork:
+def compile_program(program: Program, options: Options) -> CompiledNetwork:
     """A Transformer for a Program that was not made from a machine.
 
     Args:
         program: Its channels need no domains yet.
         options: Number format and form.
-        minimise: What is chosen by: a key of `OBJECTIVES`; None for the compromise.
 
     Raises:
         CompileError: If it cannot be lowered; the message says which channel.
@@ -110,7 +105,7 @@ def compile_program(
     )
     request = Request(PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal)
     known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
-    best = next(known.best_first(minimise or COMPROMISE), None)
+    best = next(known.best_first(COMPROMISE), None)
     if best is None:
         raise CompileError(known.reasons())
     return realise(best)

@@ -144,9 +144,8 @@ def by_subgroups(
     nodes = np.unique(letter)
     components, emits, follows, down = [], [], [], []
     above = np.zeros(1, dtype=np.int64)
-    upper = np.arange(table.order)
     for step in steps:
-        place = _coset_of(table, upper, step)
+        place = _coset_of(table, step)
         moved = place[table.product[step.transversal[None], nodes[:, None]]]
         rows, emit = letters_of(moved)
         components.append(component_of(rows, number_names(len(step.transversal))))
@@ -156,7 +155,6 @@ def by_subgroups(
         follows.append(follow)
         above, led = _products(table, step, above)
         down.append(led)
-        upper = step.subgroup
     down[-1] = above[down[-1]]
     return _cascade(
         regular,
@@ -167,7 +165,7 @@ def by_subgroups(
     )
 
 
-def _coset_of(table: GroupTable, upper: IntArray, step: Step) -> IntArray:
+def _coset_of(table: GroupTable, step: Step) -> IntArray:
     """``(order,)``: which coset of the subgroup each element of the upper one lies in."""
     place = np.full(table.order, -1, dtype=np.int64)
     cosets = table.product[np.ix_(step.subgroup, step.transversal)]
@@ -192,12 +190,12 @@ def _products(
 
 def _digits(table: GroupTable, steps: Sequence[Step]) -> IntArray:
     """``(order, steps)``: the coset that each element lies in, then its rest lies in."""
-    rest, upper = np.arange(table.order), np.arange(table.order)
+    rest = np.arange(table.order)
     digits = np.zeros((table.order, len(steps)), dtype=np.int64)
     for j, step in enumerate(steps):
-        digits[:, j] = _coset_of(table, upper, step)[rest]
+        digits[:, j] = _coset_of(table, step)[rest]
         back = table.inverse[step.transversal[digits[:, j]]]
-        rest, upper = table.product[rest, back], step.subgroup
+        rest = table.product[rest, back]
     return digits
 
 

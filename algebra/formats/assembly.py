@@ -85,7 +85,6 @@ def assemble(
     states: Iterable[str] = (),
     letters: Iterable[str] = (),
     shown: Mapping[str, str] | None = None,
-    undefined: str = UNDEFINED,
 ) -> Draft:
     """The tables of a machine that is given transition by transition.
 
@@ -99,7 +98,6 @@ def assemble(
         states: States to number first.
         letters: Letters to number first.
         shown: What each state shows; None unless the outputs lie on states.
-        undefined: What to show where the file says nothing.
 
     Raises:
         MachineError: If there are no transitions, two of them contradict each other,
@@ -115,7 +113,7 @@ def assemble(
     check_size(len(a), len(q), name)
     cells = (np.array([a[t.letter] for t in transitions]), _look(q, sources))
     table = _filled((len(a), len(q)), cells, _look(q, targets))
-    draft = Draft(name, tuple(a), tuple(q), q[start], table, undefined=undefined)
+    draft = Draft(name, tuple(a), tuple(q), q[start], table)
     if shown is not None:
         return with_state_outputs(draft, [shown[state] for state in q])
     if transitions[0].output is None:

@@ -21,9 +21,7 @@ class _Tree:
     steps: list[int]
 
 
-def isomorphism(
-    first: GroupTable, second: GroupTable, budget: Budget | None = None
-) -> IntArray | None:
+def isomorphism(first: GroupTable, second: GroupTable) -> IntArray | None:
     """An isomorphism as the image of each element, ``(m,)``; None if there is none.
 
     Images of generators are chosen among elements that look alike (`fingerprints`);
@@ -35,7 +33,7 @@ def isomorphism(
     """
     if not look_alike(first, second):
         return None
-    found = embeddings(first, second, budget)
+    found = embeddings(first, second)
     return found[0] if len(found) else None
 
 

@@ -11,9 +11,8 @@ from krohn.compare.models.architecture import (
 )
 from krohn.compare.models.compiled import opened
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.lstm import LstmNetwork
 from krohn.compare.models.network import Network
-from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
 
 
 def build(

@@ -14,9 +14,8 @@ from krohn.compare.models.architecture import (
 )
 from krohn.compare.models.compiled import Compiled
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.lstm import LstmNetwork
 from krohn.compare.models.network import Network
-from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
 from krohn.network.architecture import kind_of
 from krohn.network.work import parts
 

@@ -24,9 +24,8 @@ from krohn.compare.models.building import assemble
 from krohn.compare.models.compiled import Compiled, compiled
 from krohn.compare.models.cost import parameters
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.lstm import LstmNetwork
 from krohn.compare.models.network import Network
-from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
 from krohn.compare.models.to_model_file import model_file
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFileError

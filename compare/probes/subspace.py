@@ -8,13 +8,13 @@ from krohn.compare.probes.scores import Split, places
 from krohn.compare.probes.variable import Variable
 from krohn.network.precision import FloatArray
 
+SEED = 0
+"""Of the positions to fit on."""
 LOST = 0.005
 """Accuracy that a probe may lose for a smaller subspace: an error in 200."""
 
 
-def read_by_probe(
-    states: FloatArray, v: Variable, parts: Split, seed: int = 0
-) -> FloatArray:
+def read_by_probe(states: FloatArray, v: Variable, parts: Split) -> FloatArray:
     """An orthonormal basis ``(width, dimensions)`` of what a probe needs to read.
 
     The probe's weights are cut down to their leading directions, as few as keep its
@@ -25,9 +25,8 @@ def read_by_probe(
         states: ``(count, length, width)`` hidden states of a layer.
         v: A variable with few enough values to be told apart.
         parts: Which words serve what.
-        seed: Draws the positions to fit on.
     """
-    at = places(parts.fit, states, seed)
+    at = places(parts.fit, states, SEED)
     white = whitening(states[at])
     fresh = white(states[parts.choose].reshape(-1, states.shape[2]))
     right = v.classes[parts.choose].ravel()
@@ -44,9 +43,9 @@ def read_by_probe(
     return orthonormal(white.matrix @ leading)
 
 
-def reading(states: FloatArray, v: Variable, parts: Split, seed: int = 0) -> float:
+def reading(states: FloatArray, v: Variable, parts: Split) -> float:
     """The accuracy, on the words that test, of a probe that sees ``states`` alone."""
-    at = places(parts.fit, states, seed)
+    at = places(parts.fit, states, SEED)
     white = whitening(states[at])
     fresh, tested = (
         white(states[chosen].reshape(-1, states.shape[2]))
@@ -58,13 +57,13 @@ def reading(states: FloatArray, v: Variable, parts: Split, seed: int = 0) -> flo
 
 
 def between_means(
-    states: FloatArray, v: Variable, parts: Split, dimensions: int, seed: int = 0
+    states: FloatArray, v: Variable, parts: Split, dimensions: int
 ) -> FloatArray:
     """An orthonormal basis of the directions along which the means of values differ.
 
     The mean of each position is taken off first, as both words of a pair share it.
     """
-    at = places(parts.fit, states, seed)
+    at = places(parts.fit, states, SEED)
     usual = states[parts.fit].mean(axis=0, dtype=np.float64)
     centred = states[at] - usual[at[1]]
     belongs = v.classes[at][:, None] == np.arange(v.values)

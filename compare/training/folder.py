@@ -16,9 +16,8 @@ import safetensors.torch
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.files import save
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.lstm import LstmNetwork
 from krohn.compare.models.network import Network
-from krohn.compare.models.rnn import RnnNetwork
+from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
 from krohn.compare.training.checkpoint import pack, restore
 from krohn.compare.training.described import Json, content_name
 from krohn.compare.training.trainer import Evaluation, Outcome, Trainer

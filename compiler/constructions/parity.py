@@ -48,7 +48,7 @@ def parity(machine: Automaton, length: int) -> Program:
     found = _layers(machine, length)
     sums: dict[Row, int] = {(s,): s % 2 for s in range(length + 1)}
     operations = {
-        **_increments(found, len(machine.letters)),
+        **_increments(found),
         "sum": PrefixSum("increment"),
         "parity": Map(table(sums), ("sum",)),
     }
@@ -162,7 +162,7 @@ def marked(
     return operations
 
 
-def _increments(found: LayeredParity, letters: int) -> dict[str, Operation]:
+def _increments(found: LayeredParity) -> dict[str, Operation]:
     """What the letter adds at a position of its kind; nothing at BOS."""
     kinds = list(dict.fromkeys(found.increments))
     columns = list(dict.fromkeys(zip(*kinds, strict=True)))

@@ -65,10 +65,10 @@ def check_same_channels(source: Program, target: Program) -> None:
             continue
         if operation.is_attention or not isinstance(operation, Map):
             raise PassError(f"the operation of channel {name!r} was changed")
-        _check_map(source, target, name, operation)
+        _check_map(source, name, operation)
 
 
-def _check_map(source: Program, target: Program, name: str, operation: Map) -> None:
+def _check_map(source: Program, name: str, operation: Map) -> None:
     if not isinstance(operation.function, Table):
         raise PassError(f"channel {name!r} became a different function")
     columns = dict(zip(operation.inputs, operation.function.rows.T, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.drawing.canvas import Points
 
-TRIALS = 12
+TRIALS, STEPS = 12, 150
 UP = np.pi / 2
 
 
@@ -23,16 +23,14 @@ def least_stress(graph: "nx.Graph[int]") -> Points:
     return min([*ends, *_nested(graph)], key=lambda p: _badness(p, distances, graph))
 
 
-def _majorised(
-    starts: list[Points], distances: Points, steps: int = 150
-) -> list[Points]:
+def _majorised(starts: list[Points], distances: Points) -> list[Points]:
     """Majorisation of Σ (|x_p − x_q| − d_pq)² / d_pq² (Gansner, Koren, North 2004)."""
     off = ~np.eye(len(distances), dtype=bool)
     weights = np.where(off, 1 / np.maximum(distances, 1) ** 2, 0.0)
     inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
     ends = []
     for places in starts:
-        for _ in range(steps):
+        for _ in range(STEPS):
             apart = np.maximum(apart_of(places), 1e-9)
             pull = np.where(off, -weights * distances / apart, 0.0)
             np.fill_diagonal(pull, -pull.sum(axis=1))

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel, Geometry
 from krohn.network.precision import FloatArray
 from krohn.page.curves import (
     COLOURS,
-    LABEL_STEP,
     SIZE,
     SMALL,
     Chart,
     empty_chart,
     inline,
+    label_lines,
 )
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
@@ -54,7 +53,7 @@ def _depths(found: BeliefComparison) -> Chart | None:
     axes.plot(depths, [min(found.length, 2**d) for d in depths], color=COLOURS["soft"])
     axes.text(depths[0], 2.1, "2^L", size=SMALL, color=COLOURS["soft"], va="bottom")
     axes.set_ylim(0, found.length * 1.05)
-    _names(axes, ends)
+    label_lines(axes, ends)
     title = "0.05-fit length by depth"
     remark = "Marks are seeds, lines means; 2^L is what the construction fits."
     return Chart(title, inline(figure, title), remark)
@@ -78,7 +77,7 @@ def _positions(found: BeliefComparison) -> Chart:
         most = max(most, float(mean.max()))
     axes.axhline(0.05, color=COLOURS["soft"], linewidth=0.8)
     axes.set_ylim(0, max(0.1, min(1.05 * most, 2.0)))
-    _names(axes, ends)
+    label_lines(axes, ends)
     title = "error el_t by position"
     norm = "Total variation" if found.probabilities else "Euclidean length"
     remark = f"{norm} from the truth, mean over words and seeds; the line is at 0.05."
@@ -101,7 +100,7 @@ def _training(found: BeliefComparison) -> Chart | None:
             axes.plot(steps, mean, color=colour, linestyle=_dash(model), linewidth=1.5)
             ends[model.title] = (float(mean[-1]), colour)
     axes.set_ylim(0, 1.02)
-    _names(axes, ends)
+    label_lines(axes, ends)
     title = "share within 0.05 by training step"
     remark = (
         "Of words at full length, whatever the length of those that are trained on."
@@ -117,45 +116,27 @@ def _dash(model: BeliefModel) -> object:
     return DASHES[((model.depth or 1) - 1) % len(DASHES)]
 
 
-def _names(axes: Axes, ends: dict[str, tuple[float, str]]) -> None:
-    """The names of lines at their ends, moved so that they do not cover each other."""
-    names = sorted(ends, key=lambda name: ends[name][0])
-    points = np.array([(0.0, ends[name][0]) for name in names]).reshape(-1, 2)
-    places = (axes.transData - axes.transAxes).transform(points)[:, 1].clip(0, 1)
-    steps = LABEL_STEP * np.arange(len(names))
-    places = np.maximum.accumulate(places - steps) + steps
-    places = np.minimum(places, 1 - steps[::-1])
-    for name, place in zip(names, places, strict=True):
-        axes.text(
-            *(1.03, place, name),
-            transform=axes.transAxes,
-            size=SIZE,
-            color=ends[name][1],
-            va="center",
-        )
-
-
-def triangles(shown: Sequence[Geometry], ink: str, colours: bool = True) -> Figure:
+def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
     """The exact beliefs, and beside them those that are read from each network.
+
+    Points have the colour of the exact belief, red, green and blue for the three states,
+    by which places can be told apart.
 
     Args:
         shown: What is shown; all of the same positions.
         ink: The colour of texts and edges.
-        colours: Whether points have the colour of the exact belief (red, green and blue
-            for the three states), by which places can be told apart.
     """
     figure = Figure(figsize=(3 * (1 + len(shown)), 3), facecolor="none")
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.02, top=0.9, wspace=0.02)
     exact = np.array(shown[0].exact)
     points = [("exact", exact), *((g.title, np.array(g.read)) for g in shown)]
-    tints = np.clip(exact, 0, 1) if colours else ink
     for i, (title, beliefs) in enumerate(points):
         axes = figure.add_subplot(1, len(points), i + 1, facecolor="none")
         axes.set_axis_off()
         axes.set_aspect("equal")
         axes.plot(*_placed(np.eye(3)[[0, 1, 2, 0]]).T, color=ink, linewidth=0.8)
         x, y = _placed(beliefs).T
-        axes.scatter(x, y, s=7, c=tints, linewidths=0)
+        axes.scatter(x, y, s=7, c=np.clip(exact, 0, 1), linewidths=0)
         axes.set_title(title, size=SIZE, color=ink)
         axes.set_xlim(-0.15, 1.15)
         axes.set_ylim(-0.1, 0.95)

@@ -181,7 +181,7 @@ def _lines(
         if len(runs) > 1:
             low, high = runs.min(axis=0), runs.max(axis=0)
             axes.fill_between(at, low, high, color=colour, alpha=0.16, linewidth=0)
-        ends[key] = float(mean.compressed()[-1])
+        ends[LABELS[key]] = (float(mean.compressed()[-1]), COLOURS[key])
     if logarithmic:
         axes.set_yscale("log")
     else:
@@ -189,26 +189,35 @@ def _lines(
         axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         axes.set_ylim(min(0.98, least - 0.02 * (1 - least)), 1)
-    _label(axes, ends)
+    label_lines(axes, ends, weight="bold")
 
 
-def _label(axes: Axes, ends: Mapping[str, float]) -> None:
-    """The names of lines beside the ends, moved so that they do not cover each other."""
-    keys = sorted(ends, key=lambda key: ends[key])
-    points = np.array([(axes.get_xlim()[0], ends[key]) for key in keys]).reshape(-1, 2)
-    places = (axes.transData - axes.transAxes).transform(points)[:, 1]
-    steps = LABEL_STEP * np.arange(len(keys))
+def label_lines(
+    axes: Axes, ends: Mapping[str, tuple[float, str]], **style: Any
+) -> None:
+    """The names of lines beside their ends, moved so that they do not cover each other.
+
+    Args:
+        axes: Where the lines are.
+        ends: By name, the height of the last point, and the colour.
+        style: How all names are written.
+    """
+    names = sorted(ends, key=lambda name: ends[name][0])
+    left = axes.get_xlim()[0]
+    points = np.array([(left, ends[name][0]) for name in names]).reshape(-1, 2)
+    places = (axes.transData - axes.transAxes).transform(points)[:, 1].clip(0, 1)
+    steps = LABEL_STEP * np.arange(len(names))
     places = np.maximum.accumulate(places - steps) + steps
     places = np.minimum(places, 1 - steps[::-1])
-    for key, place in zip(keys, places, strict=True):
+    for name, place in zip(names, places, strict=True):
         axes.text(
-            *(1.03, place, LABELS[key]),
+            *(1.03, place, name),
             transform=axes.transAxes,
             size=SIZE,
-            color=COLOURS[key],
-            weight="bold",
+            color=ends[name][1],
             va="center",
-            gid=f"label {key}",
+            gid=f"label {name}",
+            **style,
         )
 
 

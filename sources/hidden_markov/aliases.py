@@ -56,21 +56,20 @@ def rotation(angle: float) -> FloatArray:
     return turn
 
 
-def same_power(power: int, stay: float = 0.5) -> tuple[FloatArray, FloatArray]:
+def same_power(power: int) -> tuple[FloatArray, FloatArray]:
     """Two transition matrices with the same power and no permutation between them.
 
-    A cycle of three that stays with a probability commutes with rotations about (1, 1, 1);
+    A cycle of three that stays half of the time commutes with rotations about (1, 1, 1);
     one by 2π/t has the power t of no rotation (Claim 3; the printed T̃ lacks the factor T).
 
     Args:
         power: t, at least 2.
-        stay: How likely a state is kept.
 
     Raises:
         Refused: If a probability comes out negative.
     """
     demand(power >= 2, "a power is at least 2")
-    one = stay * np.eye(3) + (1 - stay) * np.roll(np.eye(3), 1, axis=0)
+    one = (np.eye(3) + np.roll(np.eye(3), 1, axis=0)) / 2
     other = rotation(2 * pi / power) @ one
     # Where a power makes an entry 0, rounding leaves less than a unit of 1.
     other[np.abs(other) <= 4 * np.finfo(np.float64).eps] = 0

@@ -44,7 +44,7 @@ def _compose(
     if shift.by != first[1] or len(members) != len(values):
         return None
     source = program.behind[shift.source]
-    earlier = _width(program, source, first[0], claims, members)
+    earlier = _width(source, first[0], claims, members)
     fixed = {n for n in members if len(program.channels[n].later) == 1}
     fits = all(claims.get(v.name) == first or v.name in fixed for v in values)
     alone = first[1] == 1 and [v.name for v in values] == list(members)
@@ -56,7 +56,6 @@ def _are_maps(values: Sequence[Channel]) -> bool:
 
 
 def _width(
-    program: Statement,
     channel: Channel,
     family: int,
     claims: dict[str, Claim],

@@ -1,4 +1,4 @@
-"""The LSTM as a network that answers after every letter."""
+"""The LSTM and the plain recurrent network, which answer after every letter."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
-from krohn.compare.models.architecture import Lstm, Specification
+from krohn.compare.models.architecture import Lstm, Rnn, Specification
 from krohn.compare.models.network import Inside, Network
 from krohn.compare.models.recording import recording
 
@@ -26,7 +27,21 @@ def portable() -> Iterator[None]:
         backend.enabled = before
 
 
-class LstmNetwork(Network):
+class Recurrent(Network):
+    """What both kinds have in common: there are no positions, and no attention."""
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        """Logits ``(count, length, classes)``; there are no positions to shift."""
+        return self.further(letters)[0]
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        """Logits, what stands for the letters, and what each layer gives."""
+        with recording(self.layers()) as hidden:
+            logits = self(letters, shift)
+        return Inside(logits, tuple(hidden), ())
+
+
+class LstmNetwork(Recurrent):
     """An embedding, LSTMs one above the other, and a read-out; words of any length.
 
     Attributes:
@@ -49,10 +64,6 @@ class LstmNetwork(Network):
         self.given = nn.ModuleList(nn.Dropout(drop) for drop in drops)
         self.head = nn.Linear(hidden, specification.classes)
 
-    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
-        """Logits ``(count, length, classes)``; there are no positions to shift."""
-        return self.further(letters)[0]
-
     def further(
         self, letters: Tensor, memory: Any = None, shift: int = 0
     ) -> tuple[Tensor, Any]:
@@ -70,15 +81,54 @@ class LstmNetwork(Network):
         logits: Tensor = self.head(x)
         return logits, after
 
-    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits, the embedding, and what each layer gives; no attention."""
-        with recording(self.layers()) as hidden:
-            logits = self(letters, shift)
-        return Inside(logits, tuple(hidden), ())
-
     def layers(self) -> tuple[nn.Module, ...]:
         """The embedding, and what gives the hidden states of each layer.
 
         What is changed there reaches the layers above, not the memory of the layer.
         """
         return (self.embedding, *self.given)
+
+
+class RnnNetwork(Recurrent):
+    """h_t = ReLU(W x_t + U h_{t−1} + b) of letters as unit vectors; words of any length.
+
+    Attributes:
+        letters: Letters to unit vectors.
+        recurrent: The layer.
+        given: What it gives passes through here.
+        head: The read-out.
+    """
+
+    def __init__(self, specification: Specification, architecture: Rnn) -> None:
+        super().__init__(specification)
+        units = architecture.hidden
+        self.letters = UnitVectors(specification.letters)
+        self.recurrent = nn.RNN(
+            specification.letters, units, nonlinearity="relu", batch_first=True
+        )
+        self.given = nn.Identity()
+        self.head = nn.Linear(units, specification.classes)
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds the hidden state."""
+        x, state = self.recurrent(self.letters(letters), memory)
+        logits: Tensor = self.head(self.given(x))
+        return logits, state
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """What gives the unit vectors, and the hidden states."""
+        return (self.letters, self.given)
+
+
+class UnitVectors(nn.Module):
+    """Letter indices to unit vectors."""
+
+    def __init__(self, letters: int) -> None:
+        super().__init__()
+        self.count = letters
+
+    def forward(self, letters: Tensor) -> Tensor:
+        """``(…)`` to ``(…, letters)``."""
+        return one_hot(letters, self.count).to(torch.get_default_dtype())
