@@ -19,6 +19,7 @@ import torch
 from experiment import RESULTS
 from report import Row, Table, each, parser, publish
 from torch import Tensor
+from truncated_couplings import slopes, truncation
 
 from krohn.compare.measures.attention_spectrum import (
     Bases,
@@ -33,7 +34,7 @@ from krohn.network.attention_layer import AttentionLayer
 from krohn.network.precision import FloatArray
 from krohn.sources.attention_targets.complexity import Complexity
 from krohn.sources.attention_targets.pod import decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries, slopes, truncation
+from krohn.sources.attention_targets.sine_series import SineSeries
 
 LENGTH, RANK = 16, 400
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)

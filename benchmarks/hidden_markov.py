@@ -6,6 +6,7 @@ python benchmarks/hidden_markov.py [--markdown]
 from collections.abc import Iterator
 
 import numpy as np
+from model_memory import forgotten, history_spread, stated_memory
 from report import Row, Table, parser, publish
 
 from krohn.model_facts import facts
@@ -13,9 +14,8 @@ from krohn.observability import gamma
 from krohn.program.domains import FloatArray
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.assumptions import history_spread, observed, rank
+from krohn.sources.hidden_markov.assumptions import observed, rank
 from krohn.sources.hidden_markov.forms import driven
-from krohn.sources.hidden_markov.memory import forgotten, stated_memory
 from krohn.sources.hidden_markov.mixing import mixing_time
 from krohn.sources.linear_dynamics import named as dynamics_named
 from krohn.sources.linear_dynamics.dynamics import mixing_time as dynamics_mixing_time

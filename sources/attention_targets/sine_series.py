@@ -1,21 +1,15 @@
-"""Targets whose singular values are chosen: sums of sines, and how cutting them errs.
+"""Targets whose singular values are chosen: sums of sines.
 
 ρ(u, v) = Σ_{i ≤ r} i^(−α) φ_i(u) ψ_i(v), with φ_i = √2 sin 2πi·; F and f are the identity
-(Jiang & Li, section 5.1). Cutting ρ after m terms leaves a squared error of
-Σ_{i>m} i^(−2α) for a pair of two independent inputs; an input paired with itself is
-another matter, which their proof leaves out (erratum A25).
+(Jiang & Li, section 5.1). `benchmarks/truncated_couplings.py` measures how cutting ρ errs.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-
-SETTLED = 3
-"""Slopes are fitted from this m on."""
 
 
 @dataclass(frozen=True)
@@ -81,45 +75,3 @@ def aggregate(logits: FloatArray, values: FloatArray) -> FloatArray:
     weights /= weights.sum(axis=2, keepdims=True)
     found: FloatArray = np.einsum("bts,bs->bt", weights, values)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Truncation:
-    """Errors of cutting ρ after m terms, by m.
-
-    Attributes:
-        pairs: Mean square of ρ − ρ̃ where s ≠ t.
-        diagonal: Mean square of ρ − ρ̃ where s = t.
-        output: Mean square of H − Ĥ.
-        absolute: Mean of |H − Ĥ|.
-    """
-
-    pairs: FloatArray
-    diagonal: FloatArray
-    output: FloatArray
-    absolute: FloatArray
-
-
-def truncation(
-    series: SineSeries, inputs: FloatArray, terms: Sequence[int]
-) -> Truncation:
-    """The errors on inputs ``(count, τ)``, for each number of terms."""
-    whole = series.logits(inputs)
-    right = aggregate(whole, inputs)
-    same = np.eye(inputs.shape[1], dtype=bool)
-    found = []
-    for m in terms:
-        cut = series.logits(inputs, m)
-        squares = (whole - cut) ** 2
-        off = right - aggregate(cut, inputs)
-        means = (squares[:, ~same], squares[:, same], off**2, np.abs(off))
-        found.append([float(part.mean()) for part in means])
-    return Truncation(*np.array(found).T)
-
-
-def slopes(terms: Sequence[int], errors: Truncation) -> dict[str, float]:
-    """The exponent of each error in m, by least squares of logarithms from m = 3 on."""
-    settled = np.asarray(terms) >= SETTLED
-    places = np.log(np.asarray(terms)[settled])
-    series = {part.name: getattr(errors, part.name)[settled] for part in fields(errors)}
-    return {n: float(np.polyfit(places, np.log(e), 1)[0]) for n, e in series.items()}

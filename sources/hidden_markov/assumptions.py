@@ -1,8 +1,8 @@
 """What theorems about learning hidden Markov models in context assume, as numbers.
 
-The names A1 to A4 are those of Hao et al. 2025. A1: transitions have a low rank. A2 and
-A4: what is said in one step, or in M steps, tells laws of the state apart. A3: histories
-vary in all directions.
+The names A1, A2 and A4 are those of Hao et al. 2025. A1: transitions have a low rank. A2
+and A4: what is said in one step, or in M steps, tells laws of the state apart. (A3, of
+which `benchmarks/model_memory.py` has the numbers: histories vary in all directions.)
 """
 
 import numpy as np
@@ -10,13 +10,12 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.sources.hidden_markov.forms import undriven
-from krohn.sources.hidden_markov.memory import MOST_NUMBERS
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
+MOST_NUMBERS = 2**22
+"""Entries of the laws of all words that are listed at once."""
 SAME = 1e-12
 """Up to this a letter's law is said to be the same from all states that lead to one."""
-MOST_ROWS = 1024
-"""Entries of a history whose covariance is looked at."""
 
 
 def rank(model: HiddenMarkovModel) -> int:
@@ -69,37 +68,3 @@ def observed(model: HiddenMarkovModel, steps: int = 1) -> FloatArray:
         return later
     law: FloatArray = (own[:, None] * later).reshape(-1, model.size)
     return law
-
-
-def history_spread(model: HiddenMarkovModel, letters: int) -> FloatArray:
-    """A3: the eigenvalues of E z zᵀ, ascending; z is L letters as unit vectors in a row.
-
-    Each letter's entries add up to 1, so L − 1 eigenvalues are 0 for every model: for
-    L ≥ 2 the assumption that the least is positive never holds. Gradient descent from 0
-    stays in the span of the histories, where the least positive one counts.
-
-    Args:
-        model: The model, from its start on; actions are uniform.
-        letters: L.
-
-    Raises:
-        Refused: If there are too many letters, or none.
-    """
-    count, model = len(model.letters), undriven(model)
-    few = 0 < letters and letters * count <= MOST_ROWS
-    demand(few, f"a history has 1 to {MOST_ROWS} entries")
-    spread = np.zeros((letters, count, letters, count))
-    reached = [model.start]
-    for _ in range(letters):
-        reached.append(model.operators.sum(axis=0) @ reached[-1])
-    for first in range(letters):
-        after = model.operators * reached[first]  # (letter, state after, state before)
-        after = after.sum(axis=2)
-        spread[first, :, first] = np.diag(after.sum(axis=1))
-        for second in range(first + 1, letters):
-            both = after @ model.operators.sum(axis=1).T
-            spread[first, :, second], spread[second, :, first] = both, both.T
-            after = after @ model.operators.sum(axis=0).T
-    size = letters * count
-    values = np.linalg.eigvalsh(spread.reshape(size, size))
-    return np.asarray(values, np.float64)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from truncated_couplings import truncation
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
@@ -18,11 +19,7 @@ from krohn.sources.attention_targets.complexity import (
     norm_measure,
 )
 from krohn.sources.attention_targets.pod import Pod, decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import (
-    SineSeries,
-    aggregate,
-    truncation,
-)
+from krohn.sources.attention_targets.sine_series import SineSeries, aggregate
 
 ROOT2 = np.sqrt(2)
 NODES = gauss_legendre(40)

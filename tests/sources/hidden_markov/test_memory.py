@@ -4,18 +4,17 @@ from itertools import product
 
 import numpy as np
 import pytest
+from model_memory import forgotten, history_spread, stated_memory, stationary
 
 from krohn.program.errors import Refused
 from krohn.sources import hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.assumptions import (
     emissions,
-    history_spread,
     observed,
     rank,
 )
 from krohn.sources.hidden_markov.forms import moore_form
-from krohn.sources.hidden_markov.memory import forgotten, stated_memory, stationary
 
 
 def model(name: str) -> HiddenMarkovModel:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from error_split import Population, prompts_of, split
+from model_memory import forgotten, stationary
 
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.memory import forgotten, stationary
 from krohn.sources.in_context import InContext, named
 
 

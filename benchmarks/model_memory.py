@@ -1,4 +1,7 @@
-"""How much the last L letters say of what all of them say: by exact enumeration."""
+"""How much the last L letters say of what all of them say: by exact enumeration.
+
+It is what assumption A3 and Lemma 1 of Hao et al. 2025 are about.
+"""
 
 from math import log
 from typing import NamedTuple
@@ -7,11 +10,12 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.sources.hidden_markov.assumptions import MOST_NUMBERS
 from krohn.sources.hidden_markov.forms import undriven
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
-MOST_NUMBERS = 2**22
-"""Entries of the beliefs after all words that are listed at once."""
+MOST_ROWS = 1024
+"""Entries of a history whose covariance is looked at."""
 
 
 class Forgotten(NamedTuple):
@@ -94,3 +98,37 @@ def stated_memory(gamma: float, rank: int, error: float) -> float:
         error: ε, of the law of the next letter, in L1.
     """
     return log(rank / error) / gamma**4
+
+
+def history_spread(model: HiddenMarkovModel, letters: int) -> FloatArray:
+    """A3: the eigenvalues of E z zᵀ, ascending; z is L letters as unit vectors in a row.
+
+    Each letter's entries add up to 1, so L − 1 eigenvalues are 0 for every model: for
+    L ≥ 2 the assumption that the least is positive never holds. Gradient descent from 0
+    stays in the span of the histories, where the least positive one counts.
+
+    Args:
+        model: The model, from its start on; actions are uniform.
+        letters: L.
+
+    Raises:
+        Refused: If there are too many letters, or none.
+    """
+    count, model = len(model.letters), undriven(model)
+    few = 0 < letters and letters * count <= MOST_ROWS
+    demand(few, f"a history has 1 to {MOST_ROWS} entries")
+    spread = np.zeros((letters, count, letters, count))
+    reached = [model.start]
+    for _ in range(letters):
+        reached.append(model.operators.sum(axis=0) @ reached[-1])
+    for first in range(letters):
+        after = model.operators * reached[first]  # (letter, state after, state before)
+        after = after.sum(axis=2)
+        spread[first, :, first] = np.diag(after.sum(axis=1))
+        for second in range(first + 1, letters):
+            both = after @ model.operators.sum(axis=1).T
+            spread[first, :, second], spread[second, :, first] = both, both.T
+            after = after @ model.operators.sum(axis=0).T
+    size = letters * count
+    values = np.linalg.eigvalsh(spread.reshape(size, size))
+    return np.asarray(values, np.float64)
