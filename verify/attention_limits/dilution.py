@@ -10,16 +10,6 @@ import numpy as np
 from krohn.network.precision import FloatArray
 
 
-def largest_weight(spread: float, positions: int) -> float:
-    """The most weight that one of so many positions can have.
-
-    Args:
-        spread: No two scores of a query differ by more.
-        positions: How many the query sees.
-    """
-    return float(1.0 / (1.0 + (positions - 1) * np.exp(-spread)))
-
-
 def holds_among(spread: float, weight: float) -> float:
     """Among how many positions a weight above 0 can be held; ∞ if a float cannot say.
 

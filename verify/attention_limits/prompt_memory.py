@@ -109,18 +109,6 @@ def collision(kept: FloatArray, texts: IntArray) -> tuple[int, int] | None:
     return (int(first[of.ravel()[wrong[0]]]), int(wrong[0])) if len(wrong) else None
 
 
-def rounded(numbers: FloatArray, digits: int) -> FloatArray:
-    """Numbers with so many binary digits in the significand, ties to even.
-
-    Args:
-        numbers: Any; their exponents stay as they are.
-        digits: The leading one is among them.
-    """
-    fraction, exponent = np.frexp(numbers)
-    found: FloatArray = np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
-    return found
-
-
 def bell(count: int) -> int:
     """B(n): the texts of increasing subsequences of n numbers, by Bell's triangle.
 

@@ -20,7 +20,6 @@ from krohn.verify.attention_limits.boxes import head_boxes
 from krohn.verify.attention_limits.dilution import (
     holds_among,
     kept_apart,
-    largest_weight,
     last_at_least,
     rank_of,
     sharpest,
@@ -36,6 +35,16 @@ from krohn.verify.attention_limits.linear_positions import (
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.every_word import run_all
 from krohn.verify.testing.sampling import sample
+
+
+def largest_weight(spread: float, positions: int) -> float:
+    """The most weight that one of so many positions can have.
+
+    Args:
+        spread: No two scores of a query differ by more.
+        positions: How many the query sees.
+    """
+    return float(1.0 / (1.0 + (positions - 1) * np.exp(-spread)))
 
 
 def softmax(scores: FloatArray) -> FloatArray:

@@ -23,9 +23,20 @@ from krohn.verify.attention_limits.prompt_memory import (
     kept_numbers,
     least_width,
     linear_bits,
-    rounded,
     sparse_bits,
 )
+
+
+def rounded(numbers: FloatArray, digits: int) -> FloatArray:
+    """Numbers with so many binary digits in the significand, ties to even.
+
+    Args:
+        numbers: Any; their exponents stay as they are.
+        digits: The leading one is among them.
+    """
+    fraction, exponent = np.frexp(numbers)
+    found: FloatArray = np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
+    return found
 
 
 def test_texts_of_subsequences_are_counted_by_bell() -> None:
