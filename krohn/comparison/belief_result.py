@@ -1,16 +1,13 @@
 """What a comparison on a hidden Markov model came to, to and from JSON; nothing runs."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from krohn.algebra.wording import count, cut
 from krohn.compare.measures.belief_scores import BeliefScores
 from krohn.compare.probes.beliefs import LayerProbe
-from krohn.comparison.json_values import from_object, to_object
+from krohn.comparison.json_values import Written
 from krohn.comparison.model_results import Training
 from krohn.comparison.result import Origin
-
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class Geometry:
 
 
 @dataclass(frozen=True)
-class BeliefComparison:
+class BeliefComparison(Written):
     """All of it.
 
     Attributes:
@@ -122,7 +119,7 @@ class BeliefComparison:
     models: tuple[BeliefModel, ...]
     geometry: tuple[Geometry, ...]
     origin: Origin
-    version: int = field(default=VERSION)
+    version: int = 1
 
     def of(self, key: str) -> BeliefModel | None:
         """The result of a model, if it takes part."""
@@ -137,17 +134,3 @@ class BeliefComparison:
         from krohn.page import belief_page
 
         return framed(belief_page.render(self))
-
-    def to_object(self) -> dict[str, Any]:
-        """Itself for JSON."""
-        found: dict[str, Any] = to_object(self)
-        return found
-
-    @classmethod
-    def from_object(cls, stated: object) -> "BeliefComparison":
-        """What `to_object` gave.
-
-        Raises:
-            KrohnError: If it is of another version, or damaged.
-        """
-        return from_object(cls, stated, VERSION)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from krohn.algebra.errors import KrohnError
 
@@ -27,20 +27,35 @@ def to_object(value: Any) -> Any:
     return value
 
 
-def from_object(kind: type[T], stated: object, version: int) -> T:
-    """A dataclass from what `to_object` gave.
+class Written:
+    """A comparison, which `krohn compare --json` writes.
 
-    Raises:
-        KrohnError: If it is of another version, or damaged.
+    Attributes:
+        version: Of how it is written.
     """
-    if not isinstance(stated, Mapping) or "version" not in stated:
-        raise KrohnError("this is no comparison that `krohn compare --json` wrote")
-    if stated["version"] != version:
-        raise KrohnError(
-            f"the comparison is of version {stated['version']!r}, and this Krohn reads "
-            f"version {version}; make it again"
-        )
-    return read(kind, stated, "the comparison")
+
+    version: int
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
+        found: dict[str, Any] = to_object(self)
+        return found
+
+    @classmethod
+    def from_object(cls, stated: object) -> Self:
+        """What `to_object` gave.
+
+        Raises:
+            KrohnError: If it is of another version, or damaged.
+        """
+        if not isinstance(stated, Mapping) or "version" not in stated:
+            raise KrohnError("this is no comparison that `krohn compare --json` wrote")
+        if stated["version"] != cls.version:
+            raise KrohnError(
+                f"the comparison is of version {stated['version']!r}, and this Krohn reads "
+                f"version {cls.version}; make it again"
+            )
+        return read(cls, stated, "the comparison")
 
 
 def read(kind: type[T], stated: object, at: str) -> T:

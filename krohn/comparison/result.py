@@ -1,15 +1,13 @@
 """What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from krohn.algebra.wording import count, cut
 from krohn.compare.measures.rates import Rate
 from krohn.comparison.interpretability import AttentionMaps, ProbeResult
-from krohn.comparison.json_values import from_object, to_object
+from krohn.comparison.json_values import Written
 from krohn.comparison.model_results import ModelResult, Proved
-
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Written):
     """All of it.
 
     Attributes:
@@ -134,7 +132,7 @@ class Comparison:
     maps: AttentionMaps | None
     reductions: tuple[Reduction, ...]
     origin: Origin
-    version: int = field(default=VERSION)
+    version: int = 1
 
     @property
     def name(self) -> str:
@@ -154,17 +152,3 @@ class Comparison:
         from krohn.page import comparison_page
 
         return framed(comparison_page.render(self))
-
-    def to_object(self) -> dict[str, Any]:
-        """Itself for JSON."""
-        found: dict[str, Any] = to_object(self)
-        return found
-
-    @classmethod
-    def from_object(cls, stated: object) -> "Comparison":
-        """What `to_object` gave.
-
-        Raises:
-            KrohnError: If it is of another version, or damaged.
-        """
-        return from_object(cls, stated, VERSION)
