@@ -22,7 +22,7 @@ class Gpt:
         width: Of the residual stream (512).
         heads: In each block (8).
         inner: Width of the MLPs (512).
-        positions: How a letter knows where it is (compare/models/positions.py);
+        positions: How a letter knows where it is (compare/models/gpt.py);
             ``"rope"`` is GPT-NeoX, which differs from GPT-2 in nothing else.
         scale: What sinusoidal and linear positions are multiplied by. Letters start
             with a spread of 0.02, beside which waves of size 1 are all that blocks see:

@@ -5,12 +5,13 @@ its training made of it can be held against its Program, or examined, as any oth
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
@@ -26,10 +27,13 @@ from krohn.compare.models.cost import parameters
 from krohn.compare.models.gpt import GptNetwork
 from krohn.compare.models.network import Network
 from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
-from krohn.compare.models.to_model_file import model_file
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFileError
+from krohn.network.mlp import Mlp
+from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.precision import PRECISIONS
+from krohn.network.rnn import Product, Rnn, SparseMatrix
 from krohn.network.trained import KEY
+from krohn.network.transformer import Attention, Transformer
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
@@ -130,3 +134,68 @@ def _specification(text: str) -> Specification:
         return Specification(architecture, *sizes)
     except (ValueError, LookupError, TypeError, KrohnError) as error:
         raise _Damaged(f"its header is malformed ({error})") from None
+
+
+def model_file(network: Compiled) -> ModelFile:
+    """The file of a compiled network with the weights that it has now.
+
+    What it claims and how it was built is kept: it is for `krohn verify` to say whether
+    that still holds. What was proved is not.
+
+    Raises:
+        KrohnError: If a weight is infinite or not a number.
+    """
+    body = network.model.network
+    assert isinstance(body, Rnn | Transformer)
+    named = dict(_of_rnn(body) if isinstance(body, Rnn) else _of_transformer(body))
+    if not all(bool(weight.isfinite().all()) for weight in named.values()):
+        raise KrohnError("this network has weights that are not finite")
+    precision = PRECISIONS[str(next(iter(named.values())).dtype).removeprefix("torch.")]
+    header = network.model.header
+    stored = {"dtype": precision.name}
+    header = {
+        **header,
+        "architecture": {**header["architecture"], **stored},
+        "claim": {**header["claim"], **stored},
+        "evidence": None,
+    }
+    tensors = {
+        name: weight.detach().cpu().to(torch.float64).numpy()
+        for name, weight in named.items()
+    }
+    return ModelFile(header, tensors, precision)
+
+
+def _of_rnn(body: Rnn) -> Iterator[tuple[str, Tensor]]:
+    yield "hidden.start", body.initial
+    yield "hidden.bias", body.hidden_bias
+    matrices = {"hidden": body.hidden, "input": body.input, "unembed": body.weight}
+    for name, matrix in matrices.items():
+        if isinstance(matrix, Product):
+            yield from matrix.stored(name)
+        elif isinstance(matrix, SparseMatrix):
+            yield from matrix.stored(f"{name}.weight")
+        else:
+            yield f"{name}.weight", matrix
+    yield "unembed.bias", body.bias
+
+
+def _of_transformer(body: Transformer) -> Iterator[tuple[str, Tensor]]:
+    yield "embed.token", body.token
+    yield "embed.position", body.position
+    yield "unembed.weight", body.weight
+    yield "unembed.bias", body.bias
+    for i, (attention, mlp) in enumerate(zip(body.attention, body.mlp, strict=True)):
+        if isinstance(attention, Attention):
+            for name, weight in attention.named_parameters():
+                yield f"blocks.{i}.attention.{name}", weight
+        assert isinstance(mlp, Mlp)
+        yield from _of_mlp(f"blocks.{i}.mlp", mlp)
+
+
+def _of_mlp(at: str, mlp: Mlp) -> Iterator[tuple[str, Tensor]]:
+    for j, (weight, bias) in enumerate(zip(mlp.weights, mlp.biases, strict=True)):
+        yield f"{at}.{j}.weight", weight
+        yield f"{at}.{j}.bias", bias
+    if mlp.mask is not None:
+        yield f"{at}.residual", mlp.mask

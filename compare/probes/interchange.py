@@ -9,9 +9,14 @@ has the source's values. See docs/which-algorithm.md for what this shows and wha
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
 
-from krohn.compare.probes.agreement import Agreement
-from krohn.compare.probes.alignment_search import searched
+from krohn.algebra.semiautomaton import IntArray
+from krohn.compare.models.network import Network
+from krohn.compare.probes.agreement import Agreement, Cases
+from krohn.compare.probes.exchange import exchanged
 from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial
 from krohn.compare.probes.needed_subspace import needed
 from krohn.compare.probes.pairs import Pairs
@@ -24,6 +29,7 @@ from krohn.compare.probes.subspace import (
     varying,
 )
 from krohn.compare.probes.variable import Variable, VariableLocation, joined
+from krohn.network.evaluation_mode import evaluation_mode
 from krohn.network.precision import FloatArray
 
 FEWEST = 50
@@ -31,6 +37,10 @@ FEWEST = 50
 
 HOMES = 4
 """Derived networks that are compared with and predict different answers, small first."""
+STEPS = 80
+BATCH = 32
+RATE = 0.02
+"""A step of Adam moves each entry of a basis, of size 1/√width, by about this much."""
 
 
 @dataclass(frozen=True)
@@ -179,3 +189,60 @@ def _homes(
             key = cases.predicted.tobytes()
             found.setdefault(key, (home, Trial(bench, layer, pairs, cases)))
     return list(found.values())
+
+
+def searched(
+    network: Network,
+    pairs: Pairs,
+    cases: Cases,
+    layer: int,
+    start: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """An orthonormal basis ``(width, dimensions)`` found by gradient descent.
+
+    After Geiger et al. (2024): the network stays as it is, the subspace turns so that
+    answers become those that the Program predicts. Cases in which the prediction changes
+    weigh as much as those in which it stays.
+
+    Args:
+        network: What is intervened in.
+        pairs: Words, none of which tests the result.
+        cases: What is predicted of them.
+        layer: Where.
+        start: The basis to begin with.
+        rng: Draws batches.
+    """
+    device = next(network.parameters()).device
+    free = torch.tensor(start, device=device, requires_grad=True)
+    optimiser = torch.optim.Adam([free], lr=RATE)
+    weights = _weights(cases)
+    with evaluation_mode(network), torch.backends.cudnn.flags(enabled=False):
+        for _ in range(STEPS):
+            some = rng.choice(len(pairs), min(BATCH, len(pairs)), replace=False)
+            basis = _basis(free)
+            logits = exchanged(network, pairs.some(some), layer, basis, device)
+            loss = _loss(logits, cases.predicted[some], weights[some])
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+    return np.asarray(_basis(free).detach().cpu().numpy())
+
+
+def _basis(free: Tensor) -> Tensor:
+    basis: Tensor = torch.linalg.qr(free)[0]
+    return basis
+
+
+def _weights(cases: Cases) -> FloatArray:
+    changing, staying = cases.changing, cases.staying
+    return np.asarray(
+        changing / max(changing.sum(), 1) + staying / max(staying.sum(), 1)
+    )
+
+
+def _loss(logits: Tensor, predicted: IntArray, weights: FloatArray) -> Tensor:
+    wanted = torch.from_numpy(np.maximum(predicted, 0)).to(logits.device)
+    each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
+    given = torch.from_numpy(weights).to(each).flatten()
+    return (each * given).sum() / given.sum().clamp_min(torch.finfo(each.dtype).tiny)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.compare.models.positions import linear, penalties, sinusoidal, slopes
+from krohn.compare.models.gpt import linear, penalties, sinusoidal, slopes
 
 
 @given(place=st.integers(0, 99), pair=st.integers(0, 7))

@@ -11,10 +11,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models import Compiled, Gpt
 from krohn.compare.probes.agreement import agreement, cases_of
-from krohn.compare.probes.alignment_search import searched
 from krohn.compare.probes.exchange import answers
 from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
-from krohn.compare.probes.interchange import aligned, interchange
+from krohn.compare.probes.interchange import aligned, interchange, searched
 from krohn.compare.probes.pairs import (
     UNDEFINED,
     Pairs,

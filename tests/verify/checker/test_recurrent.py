@@ -18,7 +18,7 @@ from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compare.models.compiled import compiled
 from krohn.compare.models.cost import cost
-from krohn.compare.models.to_model_file import model_file
+from krohn.compare.models.files import model_file
 from krohn.compiler import rnn as constructed
 from krohn.network.architecture import parameters
 from krohn.network.model import Model
