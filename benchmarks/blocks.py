@@ -87,7 +87,7 @@ def wrong_texts(file: ModelFile, source: Blocks, length: int, count: int) -> int
     """In how many texts some written state is another one."""
     words = words_of(len(source.letters), length, count)
     found = np.array(TextsInBlocks().texts(file, blanks(words, source.block).tolist()))
-    return int((found != source.written(words)).any(axis=1).sum())
+    return int((found != source.completed_texts(words)).any(axis=1).sum())
 
 
 def one_layer_less(count: int) -> None:

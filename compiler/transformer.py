@@ -15,7 +15,7 @@ from krohn.compiler.position_table import Positions
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import FloatArray
 from krohn.program import LetterMatrix, Map, Position, Table, is_embedded
-from krohn.program.statement import StatedPlace, stated
+from krohn.program.statement import StatedPlace, program_to_wire
 
 
 @dataclass(frozen=True)
@@ -225,4 +225,4 @@ def describe(layout: Layout, network: Network) -> dict[str, Any]:
         )
         for n, p in layout.places.items()
     }
-    return stated(program, places, layout.features)
+    return program_to_wire(program, places, layout.features)

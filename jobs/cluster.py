@@ -44,7 +44,7 @@ def cluster(
         ) from None
     key = uuid4().hex
     with ExitStack() as stack:
-        client = _connected(distributed, address, count, stack)
+        client = _client(distributed, address, count, stack)
         executor = stack.enter_context(client.get_executor())
         client.register_plugin(_opener(distributed, key, work), name=key)
         stack.callback(client.unregister_worker_plugin, key)
@@ -71,9 +71,7 @@ def _local(address: str) -> int | None:
     return int(count)
 
 
-def _connected(
-    distributed: Any, address: str, count: int | None, stack: ExitStack
-) -> Any:
+def _client(distributed: Any, address: str, count: int | None, stack: ExitStack) -> Any:
     """A client of the cluster; both end with the stack."""
     import dask
 
@@ -99,7 +97,7 @@ def _connected(
 
 
 def _opener(distributed: Any, key: str, work: Work[Any, Any]) -> Any:
-    """What a worker does before its first task, and after the last."""
+    """The plugin that opens the work in a worker before its first task, and closes it."""
 
     class Opener(distributed.WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:

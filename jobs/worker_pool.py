@@ -41,10 +41,10 @@ class WorkerDied(KrohnError):
 
 
 class Work(Protocol[Task_contra, Result_co]):
-    """What is done with each task; processes get a copy of it."""
+    """Work on tasks; each process gets a copy of it."""
 
     def open(self, own: bool) -> Callable[[Task_contra, Report], Result_co]:
-        """Make this process ready, once; what is given back does a task.
+        """Make this process ready, once; the function that is returned does one task.
 
         Args:
             own: Whether the process was started for this work, and does nothing else.
@@ -57,12 +57,12 @@ class Work(Protocol[Task_contra, Result_co]):
 
 @dataclass(frozen=True)
 class WorkerPool(Generic[Task, Result]):
-    """Somebody who works on tasks.
+    """A pool of processes or machines that work on tasks.
 
     Attributes:
         hand: Takes a task; the future fails with `KrohnError` if the task does.
         width: How many tasks are worked on at once.
-        lost: Further errors of a future, those of workers that died with a task.
+        lost: Further errors of a future: of workers that died with a task.
     """
 
     hand: Callable[[Task], Future[Result]]
@@ -82,11 +82,11 @@ class WorkerPool(Generic[Task, Result]):
         for task in tasks:
             pending[self.hand(task)] = task
             if len(pending) >= ahead * self.width():
-                yield from self._done(pending)
+                yield from self._finished_tasks(pending)
         while pending:
-            yield from self._done(pending)
+            yield from self._finished_tasks(pending)
 
-    def _done(
+    def _finished_tasks(
         self, pending: dict[Future[Result], Task]
     ) -> Iterator[tuple[Task, Result | KrohnError]]:
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -160,7 +160,7 @@ def processes(
 
 
 class _Worker:
-    """A process that does one task after the other, and what replaces it."""
+    """A process that does one task after the other; it is started anew if it dies."""
 
     def __init__(self, work: Work[Any, Any], tell: Tell, nice: int) -> None:
         self._work, self._tell, self._nice = work, tell, nice
@@ -223,7 +223,7 @@ class _Worker:
 
 
 def _serve(work: Work[Any, Any], pipe: "Connection[Any, Any]", nice: int) -> None:
-    """What a process of this machine does."""
+    """The loop of a process of this machine: it does the tasks that a pipe brings."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     os.nice(nice)

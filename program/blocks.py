@@ -24,7 +24,7 @@ def passes(letters: int, block: int) -> int:
 
 
 def longest(letters: int, block: int) -> int:
-    """How many tokens are read for a word: what is written last is not read."""
+    """How many tokens are read for a word: the token that is written last is not read."""
     return letters + passes(letters, block) - 1
 
 
@@ -103,7 +103,7 @@ class Blocks:
         return np.concatenate([self.transitions, written])
 
     def run(self, texts: IntArray) -> IntArray:
-        """``(batch, N)``: the state after each token, from the start state on."""
+        """The state after each token, from the start state on: ``(batch, N)``."""
         state, found = np.full(len(texts), self.start), np.empty_like(texts)
         for t, tokens in enumerate(texts.T):
             blank = tokens == BLANK
@@ -111,8 +111,8 @@ class Blocks:
             found[:, t] = state
         return found
 
-    def written(self, words: IntArray) -> IntArray:
-        """The whole texts of words: every blank is filled in by the right state."""
+    def completed_texts(self, words: IntArray) -> IntArray:
+        """The whole texts of words: the right state is filled in at every blank."""
         texts = blanks(words, self.block)
         return np.where(texts == BLANK, len(self.letters) + self.run(texts), texts)
 
@@ -149,7 +149,7 @@ class Blocks:
 
     @classmethod
     def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """The same, read strictly.
+        """Texts in blocks from their description in a model file, read strictly.
 
         Raises:
             Refused: If it is malformed.

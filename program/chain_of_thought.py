@@ -9,14 +9,14 @@ import numpy as np
 from krohn.program.domains import LARGEST, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.expression_bounds import Bounds, Interval
-from krohn.program.expressions import Expression, read
+from krohn.program.expressions import Expression, read_expression
 
 MOST_STEPS, MOST_RULES, MOST_ATOMS = 2**16, 64, 2**20
 """Steps, rules, and atoms of the rules of all steps together."""
 
 
 class Argument(NamedTuple):
-    """What a step reads: a constant plus the content of the token at a place.
+    """An argument of a step: a constant plus the content of the token at a place.
 
     Attributes:
         place: 1 for the first token of the text; 0 for nothing, whose content is 0.
@@ -122,7 +122,7 @@ class ChainOfThought:
         return max(back, default=0)
 
     def boxes(self) -> list[Interval]:
-        """Bounds of what stands at each place, in every text; first of nothing: 0.
+        """The least and the largest content at each place, over all texts; place 0 holds 0.
 
         Raises:
             Refused: If a number can be negative or larger than all tokens, or there is too
@@ -197,7 +197,7 @@ class ChainOfThought:
 
     @classmethod
     def from_wire(cls, told: Mapping[str, Any]) -> Self:
-        """The same, read strictly.
+        """A chain of thought from its description in a model file, read strictly.
 
         Raises:
             Refused: If it is malformed.
@@ -217,7 +217,7 @@ class ChainOfThought:
             tuple(map(_number, told["contents"])),
             _number(told["numbers"]),
             tuple(_pair(ends) for ends in told["prompt"]),
-            tuple(read(rule, most) for rule in rules),
+            tuple(read_expression(rule, most) for rule in rules),
             steps,
             _number(told["answer"]),
         )

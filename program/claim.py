@@ -30,7 +30,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Claim:
-    """What the network of a file is said to compute.
+    """The claim of a file: the function that its network is said to compute.
 
     Attributes:
         kind: ``"machine"``, or the kind of another source.
@@ -57,27 +57,30 @@ class Claim:
     digest: str
 
     def lines(self) -> tuple[str, str]:
-        """What it is about, as a command prints it: names are cut."""
-        parts = [_counted(self.letters, "letter"), _counted(self.states, "state")]
+        """Two lines that a command prints about the claim; long names are cut."""
+        parts = [
+            _count_in_words(self.letters, "letter"),
+            _count_in_words(self.states, "state"),
+        ]
         listed = ", ".join(filter(None, parts)) or "inputs are real numbers"
         kind = "" if self.kind == MACHINE else f"{_legibly(self.kind)} "
-        answers = self._answers()
+        answers = self._answer_line()
         if self.outputs:
-            answers += f", which show {_counted(self.outputs, 'output')}"
+            answers += f", which show {_count_in_words(self.outputs, 'output')}"
         return (
             f"about {kind}{_cut(_legibly(self.name, ''), LONGEST_NAME)}: {listed}",
             f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}",
         )
 
-    def _answers(self) -> str:
-        """What answers are, by name if each is one of a few kinds."""
+    def _answer_line(self) -> str:
+        """The answers, in words; with number and names if they are outputs or classes."""
         singular = {"outputs": "output", "classes": "class"}.get(self.are)
-        return self.are if singular is None else _counted(self.answers, singular)
+        return self.are if singular is None else _count_in_words(self.answers, singular)
 
     def to_object(self) -> dict[str, Any]:
         """As ``--json`` prints it: the first names, and how many there are."""
         lists = ("letters", "states", "answers", "outputs")
-        named = {key: _listed(getattr(self, key)) for key in lists}
+        named = {key: _count_and_first(getattr(self, key)) for key in lists}
         named["answers"] = {"are": self.are, **named["answers"]}
         told = {"kind": self.kind, "name": self.name, **named}
         return {**told, "length": self.length, "dtype": self.dtype}
@@ -122,7 +125,7 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
     letters, states, answers = (
         _names(told, k) for k in ("letters", "states", "classes")
     )
-    are, outputs = _are(claim, kind), tuple[str, ...]()
+    are, outputs = _kind_of_answers(claim, kind), tuple[str, ...]()
     if kind == MACHINE:
         outputs = _names(_object(told.get("output")), "names")
         answers = {"outputs": outputs, "states": states}.get(are, letters)
@@ -142,15 +145,15 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
 
 
 def check_stated(header: Mapping[str, Any], right: Claim, stated: object) -> None:
-    """Refuse a file that states another digest, or a claim with more than is looked at.
+    """Refuse a file that states another digest, or a claim with terms that nothing checks.
 
     Args:
-        header: Of the file.
+        header: The header of the file.
         right: Its claim.
-        stated: The digest that it states; that of the claim if it is an older file.
+        stated: The digest that it states; an older file states none, and gets its claim's.
 
     Raises:
-        Refused: If it does. What nothing looks at would be called verified unseen.
+        Refused: If it does. A term that nothing checks would be called verified unseen.
     """
     demand(
         stated == right.digest,
@@ -164,7 +167,7 @@ def check_stated(header: Mapping[str, Any], right: Claim, stated: object) -> Non
 
 
 def _terms(header: Mapping[str, Any]) -> set[str]:
-    """What the claim of a file may have: all that the check of its network looks at."""
+    """The terms that a claim may have: the check of its network reads each of them."""
     known, said = {"kind", "dtype", "length"}, header["claim"]
     if "source" not in header:
         kind = architecture_named(header["architecture"].get("kind"))
@@ -179,8 +182,8 @@ def _digest(said: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(said).encode()).hexdigest()
 
 
-def _are(claim: Mapping[str, Any], kind: str) -> str:
-    """What the answers of a network are."""
+def _kind_of_answers(claim: Mapping[str, Any], kind: str) -> str:
+    """The kind of the answers of a network, in words."""
     for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
         if type(claim.get(key)) is float:
             return f"{what}, within {at_most(claim[key])}"
@@ -202,12 +205,12 @@ def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(" ".join(map(str, name)) for name in each)
 
 
-def _listed(names: tuple[str, ...]) -> dict[str, Any]:
+def _count_and_first(names: tuple[str, ...]) -> dict[str, Any]:
     return {"count": len(names), "names": list(names[:MOST_NAMES])}
 
 
-def _counted(names: tuple[str, ...], noun: str) -> str:
-    """How many there are, and the first of them; nothing if there is none."""
+def _count_in_words(names: tuple[str, ...], noun: str) -> str:
+    """The number of names with a noun, and the first names; empty if there is none."""
     if not names:
         return ""
     ends = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
@@ -222,7 +225,7 @@ def _counted(names: tuple[str, ...], noun: str) -> str:
 
 
 def _legibly(name: str, between: str = ",") -> str:
-    """A name, quoted where it is empty, or has what separates names or rules a terminal."""
+    """A name; quoted if empty, or if it has the separator or control characters."""
     plain = name.isprintable() and name and not (between and between in name)
     return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
 

@@ -67,9 +67,9 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Matrices(Values):
-    """Real ``(size, size)`` matrices, products of those of the letters; 1 at BOS.
+    """Real ``(size, size)`` matrices: products of the matrices of letters; 1 at BOS.
 
-    What is known of numbers (`bos`, `later`) means nothing here: only operations that say
+    The fields about numbers (`bos`, `later`) mean nothing here: only operations that say
     so (`Operation.on_matrices`) read such a channel.
 
     Attributes:
@@ -80,7 +80,7 @@ class Matrices(Values):
 
     @classmethod
     def of(cls, size: int) -> "Matrices":
-        """Those of a size.
+        """All matrices of a size.
 
         Raises:
             Refused: If they have no rows, or too many to be laid out.
@@ -98,7 +98,7 @@ class ChannelDomain(NamedTuple):
 
 @dataclass(frozen=True)
 class PossibleValues:
-    """What a channel may be, row by row.
+    """The values that a channel may have, row by row.
 
     Attributes:
         domain: ``(values,)``, ascending.

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.wording import worded
+from krohn.program.wording import message_for_user
 
 MOST_LETTERS = 300
 
@@ -17,7 +17,7 @@ class KrohnError(Exception):
     """
 
     def __str__(self) -> str:
-        return worded(super().__str__())
+        return message_for_user(super().__str__())
 
 
 class Refused(Exception):

@@ -15,7 +15,7 @@ def whole(values: Any, axes: int, least: int = 0) -> IntArray:
     Raises:
         Refused: If it is anything else; a boolean and 1.0 are no whole numbers.
     """
-    shape, flat = _laid_out(values, axes)
+    shape, flat = _shape_and_numbers(values, axes)
     demand(set(map(type, flat)) <= {int}, "no whole numbers")
     fits = least <= min(flat, default=0) and max(flat, default=0) < LARGEST
     demand(fits, "a number is negative or too large")
@@ -28,7 +28,7 @@ def reals(values: Any, axes: int) -> FloatArray:
     Raises:
         Refused: If it is anything else, or float64 would have to round a number.
     """
-    shape, flat = _laid_out(values, axes)
+    shape, flat = _shape_and_numbers(values, axes)
     demand(set(map(type, flat)) <= {float, int}, "no real numbers")
     held = all(type(x) is float or _is_held(x) for x in flat)
     demand(held, "a whole number is rounded by float64")
@@ -51,7 +51,7 @@ def real_array(values: Any, what: str) -> FloatArray:
 
     Args:
         values: Any array; true and false are 1 and 0.
-        what: What it is, for messages.
+        what: The name of the array, for messages.
 
     Raises:
         Refused: If it is no array of numbers, an imaginary part would be lost, or float64
@@ -80,8 +80,8 @@ def _is_held(number: int) -> bool:
     return small and int(float(number)) == number
 
 
-def _laid_out(values: Any, axes: int) -> tuple[tuple[int, ...], list[Any]]:
-    """The shape of lists in lists, and what is in the innermost ones."""
+def _shape_and_numbers(values: Any, axes: int) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of lists in lists, and the numbers in the innermost lists."""
     shape, level = list[int](), [values]
     for _ in range(axes):
         lists = {*map(type, level)} <= {list, tuple}

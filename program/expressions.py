@@ -17,7 +17,7 @@ MOST_TERMS, DEEPEST = 4096, 16
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """What an expression is a sum of: an argument, max(e, 0), or e as one value.
+    """A part that an expression adds up: an argument, max(e, 0), or e as one value.
 
     Attributes:
         kind: ``"argument"``, ``"rectified"`` (max(e, 0)) or ``"value"``: e itself, which
@@ -30,7 +30,7 @@ class Atom:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; keys can be ordered."""
+        """A key that no other atom has; keys can be ordered."""
         inside = self.inside
         return self.kind, inside if isinstance(inside, int) else inside.key
 
@@ -42,7 +42,7 @@ class Atom:
 
     @property
     def expression(self) -> "Expression":
-        """What is inside, of any atom but an argument."""
+        """The expression inside of a rectified atom or of a value."""
         assert isinstance(self.inside, Expression)
         return self.inside
 
@@ -61,7 +61,7 @@ class Expression:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; keys can be ordered."""
+        """A key that no other expression has; keys can be ordered."""
         return self.constant, tuple((atom.key, weight) for atom, weight in self.terms)
 
     def __eq__(self, other: object) -> bool:
@@ -73,7 +73,9 @@ class Expression:
     def __add__(self, other: "Expression | int") -> "Expression":
         if isinstance(other, int):
             return Expression(self.constant + other, self.terms)
-        return added(self.constant + other.constant, chain(self.terms, other.terms))
+        return sum_of_terms(
+            self.constant + other.constant, chain(self.terms, other.terms)
+        )
 
     def __mul__(self, factor: int) -> "Expression":
         scaled = tuple((atom, weight * factor) for atom, weight in self.terms)
@@ -121,37 +123,37 @@ class Expression:
             found |= {inside} if isinstance(inside, int) else inside.arguments
         return frozenset(found)
 
-    def rebuilt(self, made: "Callable[[Atom], Expression]") -> "Expression":
-        """The same sum of other expressions in place of its atoms."""
+    def with_atoms(self, made: "Callable[[Atom], Expression]") -> "Expression":
+        """The sum in which an expression stands in place of each atom."""
         constant, terms = self.constant, list[tuple[Atom, int]]()
         for atom, weight in self.terms:
             one = weight * made(atom)
             constant += one.constant
             terms += one.terms
-        return added(constant, terms)
+        return sum_of_terms(constant, terms)
 
     @cached_property
     def expanded(self) -> "Expression":
-        """The same with the inside of each value in its place."""
+        """This expression, with the inside of each value in its place."""
 
-        def made(atom: Atom) -> Expression:
+        def expand(atom: Atom) -> Expression:
             if isinstance(atom.inside, int):
                 return argument(atom.inside)
             inside = atom.inside.expanded
             return rectified(inside) if atom.kind == "rectified" else inside
 
-        return self.rebuilt(made)
+        return self.with_atoms(expand)
 
-    def replaced(self, by: "Callable[[int], Expression]") -> "Expression":
-        """The same with other expressions in place of its arguments."""
+    def with_arguments(self, by: "Callable[[int], Expression]") -> "Expression":
+        """This expression, with another expression in place of each argument."""
 
-        def made(atom: Atom) -> Expression:
+        def substitute(atom: Atom) -> Expression:
             if isinstance(atom.inside, int):
                 return by(atom.inside)
-            inside = atom.inside.replaced(by)
+            inside = atom.inside.with_arguments(by)
             return rectified(inside) if atom.kind == "rectified" else value(inside)
 
-        return self.rebuilt(made)
+        return self.with_atoms(substitute)
 
     def to_wire(self) -> list[Any]:
         """As a model file states it: the constant, then weight, kind and inside."""
@@ -163,8 +165,8 @@ class Expression:
         return [self.constant, told]
 
 
-def added(constant: int, terms: Iterable[tuple[Atom, int]]) -> Expression:
-    """A sum with each atom once."""
+def sum_of_terms(constant: int, terms: Iterable[tuple[Atom, int]]) -> Expression:
+    """A sum of terms, in which each atom occurs once."""
     total: dict[Atom, int] = {}
     for atom, weight in terms:
         total[atom] = total.get(atom, 0) + weight
@@ -193,7 +195,7 @@ def rectified(inside: Expression) -> Expression:
 
 
 def value(inside: Expression) -> Expression:
-    """The same, as one value: a network computes it as a channel of its own.
+    """An expression as one value: a network computes it as a channel of its own.
 
     A sum of arguments and values needs none.
     """
@@ -237,7 +239,7 @@ def select(bit: Expression, one: Expression, zero: Expression, most: int) -> Exp
     return value(gate(one, bit, most) + gate(zero, 1 - bit, most))
 
 
-def read(told: Any, arguments: int, deep: int = DEEPEST) -> Expression:
+def read_expression(told: Any, arguments: int, deep: int = DEEPEST) -> Expression:
     """An expression as a model file states it.
 
     Raises:
@@ -261,7 +263,7 @@ def _term(told: Any, arguments: int, deep: int) -> tuple[Atom, int]:
     demand(kind in ("argument", "rectified", "value"), f"no term is a {kind!r}")
     demand(_small(weight) != 0, "a term has the weight 0")
     if kind != "argument":
-        return Atom(kind, read(inside, arguments, deep)), weight
+        return Atom(kind, read_expression(inside, arguments, deep)), weight
     demand(type(inside) is int and 0 <= inside < arguments, "there is no such argument")
     return Atom(kind, inside), weight
 

@@ -62,7 +62,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
 
 
 def _read(file: BinaryIO, size: int, most: int) -> bytes:
-    """All that a file holds, or more than the most: room is made for its size only."""
+    """The bytes of a file, or some more than the most; its size decides the memory."""
     parts, held, step = list[bytes](), 0, max(size, STEP)
     while held <= most and (part := file.read(step)):
         parts.append(part)
@@ -76,14 +76,14 @@ def read_text(path: str | Path, most: int | None = None) -> str:
     Raises:
         Unreadable: As `read_bytes` does; or if it is not UTF-8.
     """
-    return decoded(read_bytes(path, most), path)
+    return decode_utf8(read_bytes(path, most), path)
 
 
 def names_in(directory: str | Path) -> set[str]:
-    """The names of what lies in a directory.
+    """The names of the files and folders in a directory.
 
     Raises:
-        Unreadable: If it is none, or cannot be read.
+        Unreadable: If it is no directory, or cannot be read.
     """
     try:
         return set(os.listdir(directory))
@@ -91,11 +91,11 @@ def names_in(directory: str | Path) -> set[str]:
         raise Unreadable(f"{directory}: cannot be read: {error.strerror}") from None
 
 
-def decoded(data: bytes, path: str | Path) -> str:
+def decode_utf8(data: bytes, path: str | Path) -> str:
     """A text from its bytes in UTF-8.
 
     Raises:
-        Unreadable: If they are none; the message has the line.
+        Unreadable: If they are not UTF-8; the message has the line.
     """
     try:
         return data.decode("utf-8-sig")

@@ -30,7 +30,7 @@ Row: TypeAlias = tuple[int, ...]
 
 
 class Function(Protocol):
-    """What a Map does with its inputs."""
+    """A function that a Map applies to its inputs."""
 
     wire: ClassVar[str]
 
@@ -39,20 +39,20 @@ class Function(Protocol):
         ...
 
     def infer(self, read: Sequence[Values]) -> Values:
-        """The values that occur, from those of the inputs."""
+        """The values that occur, given the values of the inputs."""
         ...
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
-        """``(rows, values)``: what the result may be."""
+        """``(rows, values)``: whether the result may have the value in the row."""
         ...
 
     def to_wire(self) -> dict[str, Any]:
-        """What a model file states beside its name."""
+        """The fields of a model file's description, without the function's name."""
         ...
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> "Function":
-        """The same, read strictly, for so many inputs.
+        """The function of so many inputs that a model file describes, read strictly.
 
         Raises:
             Refused: If it is malformed.
@@ -87,7 +87,7 @@ class Table:
 
     @cached_property
     def _levels(self) -> list[tuple[IntArray, IntArray]]:
-        """For each input its values, and the codes of what occurs up to there.
+        """For each input its values, and the codes of the tuples that occur up to there.
 
         The code of a tuple is the place of its last value, plus the number of its values
         for each place of the tuple before in the codes before.
@@ -124,16 +124,16 @@ class Table:
         return self.values[at]
 
     @cached_property
-    def _known(self) -> dict[Row, tuple[IntArray, IntArray]]:
+    def _weights_and_numbers(self) -> dict[Row, tuple[IntArray, IntArray]]:
         return {}
 
-    def _numbered(self, largest: Row) -> tuple[IntArray, IntArray]:
-        """What inputs count in the number of a row, and the numbers, which ascend."""
-        if largest not in self._known:
+    def _numbering(self, largest: Row) -> tuple[IntArray, IntArray]:
+        """Each input's weight in the number of a row, and the numbers, which ascend."""
+        if largest not in self._weights_and_numbers:
             most = np.maximum(self.rows.max(axis=0), largest)
             weights = factors([[each] for each in most])
-            self._known[largest] = weights, self.rows @ weights
-        return self._known[largest]
+            self._weights_and_numbers[largest] = weights, self.rows @ weights
+        return self._weights_and_numbers[largest]
 
     def items(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """The rows with their values, as Python integers."""
@@ -182,9 +182,9 @@ class Table:
         return Values(start, np.unique(values), most=most)
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
-        """What it may be: every joint value of the inputs is looked up."""
-        weights, numbers = self._numbered(tuple(int(m.domain[-1]) for m in read))
-        at, number = _combined(read, weights)
+        """The results that may occur: every joint value of the inputs is looked up."""
+        weights, numbers = self._numbering(tuple(int(m.domain[-1]) for m in read))
+        at, number = _weighted_sums(read, weights)
         there = np.searchsorted(numbers, number).clip(max=len(numbers) - 1)
         hit = numbers[there] == number
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
@@ -197,7 +197,7 @@ class Table:
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
-        """The same, read strictly.
+        """A table from a model file, read strictly.
 
         Raises:
             Refused: If it is malformed.
@@ -227,7 +227,7 @@ class Select:
         return Values(rest[index.bos].bos, np.unique(np.concatenate(chosen)))
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
-        """What any of those may be that may be chosen."""
+        """The values of all inputs that the index may choose."""
         index, *rest = read
         found = np.zeros((len(index.sets), len(own.domain)), np.bool_)
         for i in np.flatnonzero(index.sets.any(axis=0) & (index.domain < len(rest))):
@@ -242,7 +242,7 @@ class Select:
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
-        """The same."""
+        """A selection; a model file states no more of it."""
         return cls()
 
 
@@ -263,7 +263,7 @@ class Sum:
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
-        at, total = _combined(read, np.ones(len(read), np.int64), own.domain[-1])
+        at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
         hit = np.isin(total, own.domain)
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
         found[at[hit], places(own.domain, total[hit])] = True
@@ -275,7 +275,7 @@ class Sum:
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
-        """The same."""
+        """A sum; a model file states no more of it."""
         return cls()
 
 
@@ -295,7 +295,7 @@ def table(mapping: Mapping[Row, int]) -> Table:
 
 
 def factors(domains: Sequence[Any]) -> IntArray:
-    """What each input of a table counts in the number of a row.
+    """The weight of each input of a table in the number of a row.
 
     Raises:
         Refused: If numbers of rows would be too large.
@@ -308,13 +308,13 @@ def factors(domains: Sequence[Any]) -> IntArray:
 def _highest(
     rows: IntArray, values: IntArray, start: int, read: Sequence[Values]
 ) -> IntArray | None:
-    """The largest value of a table at each position, if it reads what positions give.
+    """The largest value of a table at each position, if the position decides some inputs.
 
     Args:
         rows: ``(rows, inputs)``: those that occur at later positions, every one.
         values: ``(rows,)``: their values.
         start: The value at BOS.
-        read: What is known of the inputs.
+        read: The values of the inputs.
     """
     given = [(i, v.given) for i, v in enumerate(read) if v.given is not None]
     if not given:
@@ -327,7 +327,7 @@ def _highest(
     return np.concatenate([[start], largest[kind.reshape(-1)[: len(at)]]])
 
 
-def _combined(
+def _weighted_sums(
     read: Sequence[PossibleValues], weights: IntArray, most: int | None = None
 ) -> tuple[IntArray, IntArray]:
     """All weighted sums of one value of each input, at most so large, row by row."""

@@ -83,7 +83,7 @@ class Increasing:
 
     @classmethod
     def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """The same, read strictly.
+        """Lists of numbers from their description in a model file, read strictly.
 
         Raises:
             Refused: If it is malformed.

@@ -18,7 +18,7 @@ Evaluate = Callable[[str, Operation, Sequence[IntArray], IntArray], IntArray]
 
 
 class Held(NamedTuple):
-    """Values that a channel is given instead of those that it would have.
+    """Values that an intervention gives to a channel, instead of its own.
 
     Attributes:
         values: ``(batch, length + 1)``.
@@ -56,13 +56,13 @@ def interpret(
     """
     letters = np.asarray(words, dtype=np.int64)
     tokens = np.insert(letters, 0, program.bos, axis=1)
-    run = _Run(program, tokens, held or {}, born or {}, evaluate or _evaluated)
+    run = _Run(program, tokens, held or {}, born or {}, evaluate or _evaluate)
     for name in program.operations:
         run.compute(name)
     return run.values
 
 
-def _evaluated(
+def _evaluate(
     name: str, operation: Operation, read: Sequence[IntArray], tokens: IntArray
 ) -> IntArray:
     try:
@@ -107,11 +107,11 @@ class _Run:
     def _at(self, name: str, snapshot: float) -> IntArray:
         """A channel, computed from the stream before a snapshot."""
         operation = self.program.operations[name]
-        read = [self._seen(n, snapshot) for n in operation.reads]
+        read = [self._read(n, snapshot) for n in operation.reads]
         return self.evaluate(name, operation, read, self.tokens)
 
-    def _seen(self, name: str, snapshot: float) -> IntArray:
-        """What is read of a channel by one that is written at a snapshot."""
+    def _read(self, name: str, snapshot: float) -> IntArray:
+        """The values of a channel that another one reads which is written at a snapshot."""
         born = self.born.get(name)
         if not self.born or name not in self.touched:
             return self.values[name]
@@ -132,18 +132,20 @@ def states(
         words: ``(batch, length)`` letter indices.
         held: As for `interpret`.
     """
-    return decoded(program.outputs, program.decode, interpret(program, words, held))
+    return decoded_outputs(
+        program.outputs, program.decode, interpret(program, words, held)
+    )
 
 
-def decoded(
+def decoded_outputs(
     outputs: Sequence[str],
     decode: Mapping[tuple[int, ...], int],
     values: Mapping[str, IntArray],
 ) -> IntArray:
-    """What the outputs say, ``(batch, length)``; -1 where that is nothing.
+    """The answers that the outputs mean, ``(batch, length)``; -1 where they mean none.
 
     Args:
-        outputs: The channels that say it.
+        outputs: The channels of the answer.
         decode: What each tuple of their values means.
         values: Of all channels, ``(batch, length + 1)``.
     """

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.functions import Table
-from krohn.program.interpreter import Held, decoded, interpret
+from krohn.program.interpreter import Held, decoded_outputs, interpret
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.program import cone
@@ -25,7 +25,7 @@ from krohn.program.statement import Statement
 
 
 class Prediction(NamedTuple):
-    """What should happen.
+    """The predicted effect of an intervention.
 
     Attributes:
         answers: ``(batch, length)``: the states or outputs that are said; −1 where
@@ -43,10 +43,10 @@ class Prediction(NamedTuple):
 def predict(
     program: Statement, words: npt.ArrayLike, held: Mapping[str, Held]
 ) -> Prediction:
-    """What a network says if channels are given values where it writes them.
+    """The answers of a network in which channels are given values where it writes them.
 
     Args:
-        program: What its file states.
+        program: The Program of its file.
         words: ``(batch, length)`` letter indices.
         held: The values, in the stream at the snapshot where the channel is born.
     """
@@ -57,7 +57,7 @@ def predict(
     for name in program.channels:
         watch.check_letters(name, held, values)
     defined = watch.stands()
-    said = decoded(program.outputs, program.decode, values)
+    said = decoded_outputs(program.outputs, program.decode, values)
     return Prediction(np.where(defined[:, 1:], said, -1), values, defined)
 
 

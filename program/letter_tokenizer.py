@@ -22,10 +22,10 @@ UNKNOWN = "<no token>"
 
 
 def blank(letters: Sequence[str]) -> str:
-    """What stands between letters.
+    """The sign that separates letters in a text: it occurs in no letter's name.
 
     Raises:
-        Refused: If everything is in some name, or a name is empty.
+        Refused: If each possible sign is in some name, or a name is empty.
     """
     demand("" not in letters, "a letter has the empty name, which no text can hold")
     fitting = [sign for sign in BLANKS if not any(sign in name for name in letters)]
@@ -33,8 +33,8 @@ def blank(letters: Sequence[str]) -> str:
     return fitting[0]
 
 
-def shown(machine: Mapping[str, Any]) -> list[str] | None:
-    """What each state of a machine shows; None if it shows nothing by its states.
+def outputs_of_states(machine: Mapping[str, Any]) -> list[str] | None:
+    """The name of each state's output; None if states have no outputs.
 
     Raises:
         Refused: If an output has no name.
@@ -49,7 +49,7 @@ def shown(machine: Mapping[str, Any]) -> list[str] | None:
 
 
 def tokens(machine: Mapping[str, Any], outputs: bool) -> list[str]:
-    """The names of all tokens, by their ids: letters, BOS, and what each logit says.
+    """The names of all tokens, by their ids: letters, BOS, and the answer of each logit.
 
     Args:
         machine: As a model file states it.
@@ -62,7 +62,7 @@ def tokens(machine: Mapping[str, Any], outputs: bool) -> list[str]:
     said = [f"state:{between}{name}" for name in machine["states"]]
     if outputs:
         said = [f"output:{between}{name}" for name in machine["output"]["names"]]
-    elif (seen := shown(machine)) is not None:
+    elif (seen := outputs_of_states(machine)) is not None:
         pairs = zip(seen, said, strict=True)
         said = [f"output:{between}{name},{between}{state}" for name, state in pairs]
     found = [*letters, BOS.replace(" ", between), *said]
@@ -73,7 +73,7 @@ def tokens(machine: Mapping[str, Any], outputs: bool) -> list[str]:
 def library_files(
     called: Sequence[str], letters: int, positions: int
 ) -> dict[str, Any]:
-    """What a directory says beside the network, as JSON, by the names of the files.
+    """The files that a directory has beside the network, as JSON, by their names.
 
     Args:
         called: `tokens`.

@@ -18,7 +18,7 @@ from krohn.program.domains import (
 )
 from krohn.program.errors import demand
 from krohn.program.expression_bounds import Bounds
-from krohn.program.expressions import Expression, read
+from krohn.program.expressions import Expression, read_expression
 
 MOST_PATTERNS = 1024
 LARGEST_RESULT = 2**62
@@ -70,7 +70,7 @@ class Piecewise:
         return Values(bos, np.unique(np.concatenate(runs)), most=most)
 
     def _check_size(self, read: Sequence[Values]) -> None:
-        """Refuse what int64 could not hold, at BOS too (Lemma 1a).
+        """Refuse a function whose values int64 could not hold, at BOS too (Lemma 1a).
 
         `Bounds` refuses sums inside of terms that are no numbers of a Program.
         """
@@ -83,7 +83,7 @@ class Piecewise:
         demand(large < LARGEST_RESULT, "a piecewise function can become too large")
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
-        """What it may be: of every joint value of the inputs."""
+        """The results that may occur, from every joint value of the inputs."""
         at, columns = np.arange(len(read[0].sets)), list[IntArray]()
         for each in read:
             which, value = beside(at, each.sets)
@@ -101,12 +101,12 @@ class Piecewise:
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
-        """The same, read strictly.
+        """The piecewise linear function that a model file states, read strictly.
 
         Raises:
             Refused: If it is malformed, or a term max(e, 0) holds another one.
         """
-        expression = read(entry["expression"], inputs)
+        expression = read_expression(entry["expression"], inputs)
         demand(flat(expression), "a term of a piecewise function holds another one")
         return cls(expression)
 
@@ -122,7 +122,7 @@ def flat(expression: Expression) -> bool:
 def _patterns(
     known: Mapping[int, IntArray],
 ) -> tuple[list[dict[int, tuple[int, int]]], list[int]]:
-    """What inputs that the position decides are together; {} if that is too much.
+    """The joint values of the inputs that the position decides; {} if there are too many.
 
     Returns:
         The patterns, and which one there is at each position after BOS.

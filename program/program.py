@@ -66,11 +66,11 @@ class Program:
 
     @property
     def frame(self) -> Frame:
-        """What all channels share."""
+        """The letters' number and the longest word, which all channels share."""
         return Frame(len(self.letters), self.length)
 
     def with_operations(self, operations: Mapping[str, Operation]) -> "Program":
-        """The same Program with other operations; annotations of lost channels go."""
+        """This Program with other operations; annotations of lost channels go."""
         return replace(
             self,
             operations=operations,
@@ -89,7 +89,7 @@ class Program:
 
 
 class Runnable(Protocol):
-    """A Program, or what a file states of one."""
+    """A Program, or the statement of one in a model file."""
 
     @property
     def operations(self) -> Mapping[str, Operation]:
@@ -103,7 +103,7 @@ class Runnable(Protocol):
 
 
 def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
-    """What a channel is computed from, down to known ones: each after what it reads."""
+    """The channels that one is computed from, down to known ones: each after its reads."""
     found: dict[str, None] = {}
     todo = [] if name in known else [(name, iter(program.operations[name].reads))]
     while todo:

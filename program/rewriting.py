@@ -32,14 +32,14 @@ class Computed(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A part of a line that is replaced, with what must stand around it.
+    """A part of a line that is replaced, with the letters that must stand around it.
 
     Attributes:
         window: Which letters may stand at each place. The end of a line, as the first
             place, also means the start of one; elsewhere it can stand last only.
         start: The first place that is replaced.
         stop: One past the last one.
-        writes: What stands there then, no longer than before: letters, or functions.
+        writes: The replacement, which is not longer: letters, or functions of letters.
     """
 
     window: tuple[tuple[int, ...], ...]
@@ -54,10 +54,10 @@ def check_rule(rule: Rule, letters: Sequence[str], functions: Sequence[Table]) -
     Args:
         rule: The rule.
         letters: The name of each letter.
-        functions: Those that it may ask.
+        functions: The functions that its replacement may use.
 
     Raises:
-        Refused: With what it does wrong; who calls says which rule it is.
+        Refused: With the mistake; the caller adds which rule it is.
     """
     size, end = len(rule.window), len(letters)
     demand(0 < size <= MOST_WINDOW, "reads nothing, or too much")
@@ -104,7 +104,7 @@ class Rewriting:
     the one that ends first is taken, of several rules there the first one; the rest is
     copied. The text ends after the first line, x itself apart, to which no rule applies.
 
-    Tokens 0, …, L − 1 are letters, L is the end of a line and L + 1 that of the text.
+    Tokens 0, …, L − 1 are letters, L is the end of a line and L + 1 the end of the text.
 
     Attributes:
         name: What it is called.
@@ -121,7 +121,7 @@ class Rewriting:
     longest: int
 
     def __post_init__(self) -> None:
-        """Refuse what is malformed.
+        """Refuse a malformed system.
 
         Raises:
             Refused: With the rule that is wrong.
@@ -157,8 +157,8 @@ class Rewriting:
         """How many places the widest window has."""
         return max(len(rule.window) for rule in self.rules)
 
-    def found(self, line: Sequence[int]) -> Iterator[tuple[Rule, int]]:
-        """Where rules apply: at each place the first one, and where its window starts.
+    def applicable_rules(self, line: Sequence[int]) -> Iterator[tuple[Rule, int]]:
+        """The rules that apply: at each place the first one, and where its window starts.
 
         The start is counted from the letter before the line, its end or start, as 0.
         """
@@ -171,8 +171,8 @@ class Rewriting:
                     yield rule, at
                     break
 
-    def rewritten(self, line: Line, rule: Rule, at: int) -> Line:
-        """A line after a rule was applied at a place that `found` says."""
+    def apply_rule(self, line: Line, rule: Rule, at: int) -> Line:
+        """A line after a rule was applied at a place that `applicable_rules` gives."""
         around = (self.end, *line, self.end)
         window = np.array(around[at : at + len(rule.window)])
         written = [
@@ -185,8 +185,8 @@ class Rewriting:
 
     def after(self, line: Line) -> Line:
         """The next line; the same one if no rule applies."""
-        for rule, at in self.found(line):
-            return self.rewritten(line, rule, at)
+        for rule, at in self.applicable_rules(line):
+            return self.apply_rule(line, rule, at)
         return line
 
     def text(self, line: Sequence[int], most: int) -> list[int]:
@@ -194,7 +194,7 @@ class Rewriting:
         now, found = tuple(line), [*line, self.end]
         while len(found) < most:
             now = self.after(now)
-            done = next(self.found(now), None) is None
+            done = next(self.applicable_rules(now), None) is None
             found += [*now, self.end + done]
             if done:
                 break
@@ -224,7 +224,7 @@ class Rewriting:
 
     @classmethod
     def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """The same, read strictly.
+        """A rewriting system from its description in a model file, read strictly.
 
         Raises:
             Refused: If it is malformed.
@@ -255,10 +255,12 @@ def _function(told: Any) -> Table:
 def _rule(told: Mapping[str, Any]) -> Rule:
     window = tuple(_numbers(letters) for letters in told["window"])
     start, stop = _numbers(told["replaces"])
-    return Rule(window, start, stop, tuple(_written(w) for w in told["writes"]))
+    return Rule(
+        window, start, stop, tuple(_read_replacement(w) for w in told["writes"])
+    )
 
 
-def _written(told: Any) -> int | Computed:
+def _read_replacement(told: Any) -> int | Computed:
     if type(told) is not list:
         return int(whole(told, 0))
     function, *places = _numbers(told)

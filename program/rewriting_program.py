@@ -45,7 +45,7 @@ def program_of(source: Rewriting, length: int) -> Program:
     made = _Channels(source, length)
     made.lines()
     made.handle()
-    made.carried()
+    made.carry_line_facts()
     made.next()
     return Program(
         letters=source.tokens,
@@ -96,7 +96,7 @@ class _Channels:
         return name
 
     def of_token(self, name: str, of: Sequence[int]) -> str:
-        """A function of the token; at BOS that of the end of a line."""
+        """A function of the token; BOS has the value of a line's end."""
         every = (*of, of[self.source.end])
         return self.table(name, ("token",), every.__getitem__, range(len(every)))
 
@@ -207,8 +207,8 @@ class _Channels:
         )
         self.table("reach", ("rule",), self._reach, self.numbers)
         room, letters = p(0) - p(1) + p(2), p(1) - p(0) - 1
-        self.piecewise("room", ("before", "position", "reach"), capped(room, n + 1))
-        self.piecewise("letters", ("before", "position"), capped(letters, n))
+        self.piecewise("room", ("before", "position", "reach"), clamp(room, n + 1))
+        self.piecewise("letters", ("before", "position"), clamp(letters, n))
 
     def _reach(self, number: int) -> int:
         """How far the end of a window is behind the first letter replaced, and n + 2."""
@@ -222,7 +222,7 @@ class _Channels:
         """How many letters a rule writes at most."""
         return max(len(rule.writes) for rule in self.source.rules)
 
-    def written(self, k: int) -> str:
+    def replacement_letter(self, k: int) -> str:
         """The k-th letter that the rule writes whose window ends here, if it does."""
         said: list[int | Computed] = [0]
         for rule in self.source.rules:
@@ -237,7 +237,7 @@ class _Channels:
         fixed = [0 if isinstance(x, Computed) else x for x in said]
         constant = f"constant{k}"
         channels = [
-            self.computed(x)
+            self.function_of_letters(x)
             if isinstance(x, Computed)
             else self.table(constant, ("found",), fixed.__getitem__, self.numbers)
             for x in found
@@ -251,8 +251,8 @@ class _Channels:
         self.operations[f"written{k}"] = Map(Select(), (name, *channels))
         return f"written{k}"
 
-    def computed(self, asked: Computed) -> str:
-        """A function of letters that stand so many positions before."""
+    def function_of_letters(self, asked: Computed) -> str:
+        """A function of letters, each a fixed number of positions back."""
         function, inputs = self.source.functions[asked.function], list[str]()
         name = f"function{asked.function}({','.join(map(str, asked.places))})"
         columns = [np.unique(column) for column in function.rows.T]
@@ -268,10 +268,10 @@ class _Channels:
         self.operations[name] = Map(Table(rows, values), tuple(inputs))
         return name
 
-    def carried(self) -> None:
-        """What of a line is known at its end, and then at each position of the next."""
+    def carry_line_facts(self) -> None:
+        """Carry the facts known at a line's end to each position of the next line."""
         known = {"room": "room", "rule": "rule"}
-        known |= {f"write{k}": self.written(k) for k in range(self.most)}
+        known |= {f"write{k}": self.replacement_letter(k) for k in range(self.most)}
         for name, read in known.items():
             self.operations[f"{name}.line"] = Latest(read, "mark")
         self.piecewise("room.copy", ("room.line",), rectified(argument(0)))
@@ -290,7 +290,7 @@ class _Channels:
         less = [0, *(r.stop - r.start - len(r.writes) for r in rules)]
         place = p(0) - p(1) + p(2) - self.source.longest
         self.piecewise(
-            "place", ("position", "begin", "room.last"), capped(place, most + 1)
+            "place", ("position", "begin", "room.last"), clamp(place, most + 1)
         )
         here, values = ("place", "rule.last"), (range(most + 2), self.numbers)
         self.table("gone", here, lambda i, r: less[r] * (i > size[r]), *values)
@@ -315,6 +315,6 @@ class _Channels:
         self.operations["next"] = Map(Select(), ("asked", "copied", *writes))
 
 
-def capped(e: Expression, most: int) -> Expression:
+def clamp(e: Expression, most: int) -> Expression:
     """min(max(e, 0), most)."""
     return rectified(e) - rectified(e - most)

@@ -83,7 +83,7 @@ class Channel:
 
     @property
     def op(self) -> str:
-        """The name of its operation on file; of a map that of the function."""
+        """The name of its operation on file; for a map, the name of its function."""
         if isinstance(self.operation, Map):
             return self.operation.function.wire
         return self.operation.wire
@@ -192,9 +192,9 @@ class Statement:
         outputs: The channels that say the state.
         decode: The state that each tuple of output values means.
         frame: Letters and length.
-        vector: What an output that holds matrices is applied to; else nothing.
+        vector: The vector that an output of matrices is multiplied by; else empty.
         near: Look-backs that fetch from no further back than so many positions, in the
-            texts that are claimed; of others nothing is shown then.
+            texts that are claimed; nothing is proved of other texts then.
     """
 
     channels: Mapping[str, Channel]
@@ -334,7 +334,7 @@ def _channel(
 def _vectors(
     entry: Mapping[str, Any], operation: Operation, largest: int
 ) -> FloatArray | None:
-    """How the values of a channel are laid out, if as vectors: those of a table can be."""
+    """The vectors of a channel's values, if it is laid out so; only a table can be."""
     if "vectors" not in entry:
         return None
     vectors = reals(entry["vectors"], 2)
@@ -373,7 +373,7 @@ def _pair(value: Any) -> tuple[int, int]:
     return low, high
 
 
-def stated(
+def program_to_wire(
     program: Program,
     places_of: Mapping[str, StatedPlace],
     features: Mapping[str, tuple[int, int]],
@@ -425,8 +425,10 @@ Sets = dict[str, BoolArray]
 """``(rows, values of the domain)``: what channels may be."""
 
 
-def mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
-    """What a map may be in each row, given what its inputs may be."""
+def possible_map_values(
+    statement: Statement, known: Sets, channel: Channel
+) -> BoolArray:
+    """The values that a map may have in each row, given the values of its inputs."""
     operation = channel.operation
     assert isinstance(operation, Map)
     read = possible_values(statement, known, operation.inputs)
@@ -438,5 +440,5 @@ def mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
 def possible_values(
     statement: Statement, known: Sets, names: Sequence[str]
 ) -> list[PossibleValues]:
-    """What some channels may be, with their domains."""
+    """The possible values of some channels, with their domains."""
     return [PossibleValues(statement.channels[n].domain, known[n]) for n in names]

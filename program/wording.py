@@ -47,8 +47,8 @@ def in_a_command() -> Iterator[None]:
         _commands -= 1
 
 
-def worded(message: str) -> str:
-    """A message for whoever asks."""
+def message_for_user(message: str) -> str:
+    """A message that names options in a command, and parameters of Python elsewhere."""
     return message if _commands else in_python(message)
 
 

@@ -9,7 +9,7 @@ from krohn.program.errors import KrohnError
 
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:
-    """Writes a file so that it holds either what it held before or all of ``data``.
+    """Write a file so that it holds either its old content or all of ``data``.
 
     The data goes to a temporary file beside the target, which then takes the name.
     Text is written as UTF-8.
@@ -18,7 +18,7 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         KrohnError: If the folder is missing, the disk is full, or the target is
             something other than a file.
     """
-    encoded = _encoded(data, path)
+    encoded = _encode(data, path)
     try:
         # Through links, so that a linked file is written and the link is kept.
         target = Path(os.path.realpath(path))
@@ -54,7 +54,7 @@ def _mask() -> int:
     return mask
 
 
-def _encoded(data: bytes | str, path: str | Path) -> bytes:
+def _encode(data: bytes | str, path: str | Path) -> bytes:
     if isinstance(data, bytes):
         return data
     try:

@@ -26,7 +26,7 @@ def read_text(path: Path) -> str:
             no gzip archive although its name says so, or is not UTF-8.
     """
     try:
-        return files.decoded(_read(path), path)
+        return files.decode_utf8(_read(path), path)
     except files.Unreadable as error:
         hint = _neighbour(path) if error.missing else ""
         raise MachineError(f"{error}{hint}") from error

@@ -106,7 +106,7 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
     for r, rule in enumerate(source.rules):
         chosen = [bool(s and s.token is None and s.rule == r) for s in steps]
         if any(chosen):
-            result = made.affine(rule.replaced(arguments.__getitem__))
+            result = made.affine(rule.with_arguments(arguments.__getitem__))
             flag = made.position(f"is.rule{r}", [int(c) for c in chosen])
             total = total + gate(result, flag, made.bounds(result)[1])
     if made.bounds(total)[1] > MOST_SAID:
@@ -235,14 +235,14 @@ class _Channels:
 
     def affine(self, expression: Expression) -> Expression:
         """The same without terms max(e, 0): these, and values, are channels."""
-        return expression.rebuilt(self._channel)
+        return expression.with_atoms(self._channel)
 
     def _channel(self, atom: Atom) -> Expression:
         """An atom as a channel of its own."""
         if isinstance(atom.inside, int):
             return argument(atom.inside)
         if atom.kind == "value":
-            return self.add(atom.inside.rebuilt(self._flat))
+            return self.add(atom.inside.with_atoms(self._flat))
         return self.add(self._flat(atom))
 
     def _flat(self, atom: Atom) -> Expression:
@@ -264,7 +264,7 @@ class _Channels:
         name = name or f"value{len(self.known)}"
         used = sorted(expression.arguments)
         local = {at: argument(i) for i, at in enumerate(used)}
-        function = Piecewise(expression.replaced(local.__getitem__))
+        function = Piecewise(expression.with_arguments(local.__getitem__))
         inputs = tuple(self.names[at] for at in used)
         self.operations[name] = Map(function, inputs)
         self.known[expression] = self._named(name, self.bounds(expression))

@@ -213,7 +213,7 @@ def _simulated(
     """Hold what it writes, and says after each token of the text, against the machine."""
     from krohn.verify.testing.counterexample import Counterexample
 
-    rows, texts = blanks(words, source.block).tolist(), source.written(words)
+    rows, texts = blanks(words, source.block).tolist(), source.completed_texts(words)
     both = zip(rows, texts.tolist(), strict=True)
     found = simulated(file, writer, both, len(words), words.shape[1], progress)
     if found.counterexample:

@@ -18,7 +18,12 @@ from krohn.network.exports.labels import labels
 from krohn.network.modelfile import ModelFile
 from krohn.program import claim
 from krohn.program.errors import Refused
-from krohn.program.letter_tokenizer import TOKENIZER, library_files, shown, tokens
+from krohn.program.letter_tokenizer import (
+    TOKENIZER,
+    library_files,
+    outputs_of_states,
+    tokens,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -65,7 +70,7 @@ def _library(file: ModelFile, states: bool) -> dict[str, Any]:
     """The files of the tokenizer, and what the library does by default."""
     found, machine = labels(file, states), file.header["machine"]
     try:
-        if states and shown(machine) is not None:
+        if states and outputs_of_states(machine) is not None:
             raise ExportError(
                 "a GPT-2 has tokens that name outputs and states; leave --states out"
             )

@@ -6,7 +6,7 @@ from krohn.network.alphabets import alphabets
 from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.errors import Refused
-from krohn.program.letter_tokenizer import shown
+from krohn.program.letter_tokenizer import outputs_of_states
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
         return Labels(letters, its_states, its_states)
     try:
         names(output, "names")
-        seen = shown(machine)
+        seen = outputs_of_states(machine)
     except (Refused, LookupError, TypeError) as error:
         raise ExportError(f"the file is damaged: {error}") from None
     if seen is None:

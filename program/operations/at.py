@@ -36,7 +36,7 @@ class At(LookBack):
         return np.where(x <= t, x, 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
+        """The values of its source."""
         count = frame.length.bit_length()
         demand(
             len(self.digits) == count,

@@ -21,7 +21,7 @@ from krohn.program.errors import demand
 
 
 class Frame(NamedTuple):
-    """What all channels of a Program share.
+    """The alphabet's size and the longest word, which all channels of a Program share.
 
     Attributes:
         letters: How many letters there are; also the token value of BOS.
@@ -33,11 +33,11 @@ class Frame(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is kept of a channel from one position to the next.
+    """The memory of a channel: the cells that it keeps from one position to the next.
 
     Attributes:
-        domain: What a cell can hold, ascending.
-        start: What every cell holds at BOS.
+        domain: The values that a cell can hold, ascending.
+        start: The value of every cell at BOS.
         cells: How many cells there are.
     """
 
@@ -96,7 +96,7 @@ class Operation(ABC):
 
     @abstractmethod
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """The values that it takes, from those of what it reads.
+        """The values that it takes, given the values of the channels that it reads.
 
         Raises:
             Refused: If these do not suit it.
@@ -105,18 +105,18 @@ class Operation(ABC):
     def memory(
         self, own: ChannelDomain, read: Sequence[ChannelDomain]
     ) -> Memory | None:
-        """What must be kept of it; None if it cannot be followed letter by letter."""
+        """The cells that it keeps; None if it cannot be followed letter by letter."""
         return None
 
     def step(
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
-        """What it may be at a position, and what its cells may hold from then on.
+        """The values that it may have at a position, and its cells after that.
 
         Args:
             own: Its own domain.
-            read: What the channels that it reads may be there.
-            cells: ``(rows, cells, values of a cell)``: what the cells may hold before.
+            read: The values there of the channels that it reads.
+            cells: ``(rows, cells, values of a cell)``: which values they may hold before.
 
         Returns:
             ``(rows, values)`` and the cells after.
@@ -124,7 +124,7 @@ class Operation(ABC):
         raise NotImplementedError
 
     def renamed(self, names: Mapping[str, str]) -> Self:
-        """The same of channels with other names."""
+        """The operation on channels that have other names."""
         changes: dict[str, Any] = {}
         for name, kind in _fields(type(self)):
             value = getattr(self, name)
@@ -142,13 +142,13 @@ class Operation(ABC):
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
-        """From what a model file states.
+        """The operation that a model file states.
 
         Raises:
             Refused: If a field has another type than it must have.
             KeyError: If a field is missing.
         """
-        told = {name: _read(entry[name], kind) for name, kind in _fields(cls)}
+        told = {name: _read_field(entry[name], kind) for name, kind in _fields(cls)}
         return cls(**told)
 
 
@@ -172,13 +172,13 @@ class LookBack(Operation):
         """
 
     def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """What stands there."""
+        """The value of the source at the position that is looked at."""
         t = np.arange(tokens.shape[1])
         at = np.broadcast_to(self.position(read[1:], t), tokens.shape)
         return read[0][np.arange(len(tokens))[:, None], at]
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source; at later positions also the value at BOS."""
+        """The values of its source; at later positions also the value at BOS."""
         return Values(read[0].bos, np.union1d(read[0].later, read[0].bos))
 
 
@@ -200,18 +200,18 @@ class Flagged(LookBack):
         return (self.source, self.where)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
+        """The values of its source."""
         demand_flag(read[1], self.at_bos)
         return LookBack.infer(self, read, frame)
 
 
 @dataclass(frozen=True, slots=True)
 class Match(LookBack):
-    """A look to a position whose key is what is asked for.
+    """A look to a position whose key equals the query here.
 
     Attributes:
         key: The channel that is compared there.
-        query: What it must be, here.
+        query: The channel that the key there must equal, read here.
     """
 
     key: str
@@ -246,11 +246,11 @@ def _fields(kind: type[Operation]) -> tuple[tuple[str, Any], ...]:
     return tuple((each.name, each.type) for each in fields(kind))
 
 
-def _read(value: Any, kind: Any) -> Any:
+def _read_field(value: Any, kind: Any) -> Any:
     each = {tuple[str, ...]: str, tuple[int, ...]: int}.get(kind)
     if each:
         demand(type(value) is list, "a list is missing")
-        return tuple(_read(one, each) for one in value)
+        return tuple(_read_field(one, each) for one in value)
     demand(type(value) is kind, f"{str(value)[:40]!r} is of the wrong type")
     demand(kind is str or 0 <= value < LARGEST, "a number is negative or too large")
     return value

@@ -33,9 +33,9 @@ class BlockSum(Operation):
 
     def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """A difference of sums so far."""
-        return self._between(np.cumsum(read[0], axis=1), read[1][0])
+        return self._block_sums(np.cumsum(read[0], axis=1), read[1][0])
 
-    def _between(self, total: AnyArray, block: IntArray) -> AnyArray:
+    def _block_sums(self, total: AnyArray, block: IntArray) -> AnyArray:
         """The sums over blocks from sums so far, ``(batch, positions)``, 0 at BOS."""
         t = np.arange(total.shape[1])
         start = np.minimum(np.maximum(block - 1, 0) * self.size, t)
@@ -43,7 +43,7 @@ class BlockSum(Operation):
         return np.asarray(total[:, end] - total[:, start])
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Multiples of what all summands are multiples of, up to the largest sum."""
+        """Multiples of the summands' greatest common divisor, up to the largest sum."""
         source, block = read
         demand(self.size > 0, "a block of no positions")
         if block.given is None:
@@ -56,7 +56,7 @@ class BlockSum(Operation):
         highest = highest if source.most is None else source.most
         # Of T² positions in blocks a list would be too long: a file states them in T.
         total = np.cumsum(np.append(0, highest[1:]))
-        most = int(self._between(total[None], block.given).max())
+        most = int(self._block_sums(total[None], block.given).max())
         step = int(np.gcd.reduce(source.later)) or 1
         demand(most // step <= MOST, "a sum has too many values")
         return Values(0, np.arange(0, most + 1, step))

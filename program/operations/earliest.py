@@ -17,7 +17,7 @@ NOTHING = -1
 class Earliest(Flagged):
     """``source`` at the first position j, 1 ≤ j ≤ t, where ``where`` is 1.
 
-    If there is none, ``source`` at BOS. ``where`` is 0 at BOS, unlike that of `Latest`.
+    If there is none, ``source`` at BOS. ``where`` is 0 at BOS, which differs from `Latest`.
     """
 
     wire: ClassVar[str] = "earliest"
@@ -30,13 +30,13 @@ class Earliest(Flagged):
         return np.where(first == len(t), 0, first)
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
-        """What stood where the flag came first; `NOTHING` at first."""
+        """One cell: the source where the flag came first; `NOTHING` before."""
         return Memory(np.append(NOTHING, own.domain), NOTHING, 1)
 
     def step(
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
-        """What is held; the source, if nothing was and the flag may be 1."""
+        """The cell's value; the source, if the cell was empty and the flag may be 1."""
         source, flag = read
         old, now = cells[:, 0], source.in_domain(own.domain)
         none, held = (

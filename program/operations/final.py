@@ -32,5 +32,5 @@ class Final(LookBack):
         return np.where(t > 0, t[-1], 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
+        """The values of its source."""
         return Values(read[0].bos, read[0].later)

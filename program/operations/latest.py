@@ -25,7 +25,7 @@ class Latest(Flagged):
     def step(
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
-        """The source, if the flag may be 1; what was found before, if it may be 0."""
+        """The source, if the flag may be 1; the value found before, if it may be 0."""
         source, flag = read
         found = source.in_domain(own.domain) & flag.can_be(1) | cells[
             :, 0

@@ -14,7 +14,7 @@ from krohn.program.operations.base import Match, Memory, last
 class LatestMatch(Match):
     """``source`` at the last j ≤ t, j ≥ 1, whose ``key`` is ``query`` at t.
 
-    If there is none, ``source`` at BOS: BOS is what is found when nothing else is. Its
+    If there is none, ``source`` at BOS: BOS is found when no other position is. Its
     own key therefore means nothing; whether or not it equals the query, the value is
     the same.
     """
@@ -36,7 +36,7 @@ class LatestMatch(Match):
     def step(
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
-        """The cell of what is asked for, after that of the key has the source."""
+        """The cell of the query's value, after the cell of the key has got the source."""
         source, key, query = read
         now = source.in_domain(own.domain)[:, None]
         sure = key.sets.sum(axis=1)[:, None, None] == 1

@@ -37,7 +37,7 @@ class LetterMatrix(Operation):
 
     @property
     def rows(self) -> FloatArray:
-        """``(letters + 1, n, n)``: the matrix of each token, that of BOS last."""
+        """The matrix of each token, BOS last: ``(letters + 1, n, n)``."""
         letters = np.array(self.matrices, np.float64)
         first = np.eye(letters.shape[1])
         if self.start:
@@ -65,7 +65,7 @@ class LetterMatrix(Operation):
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
-        """The same, read strictly."""
+        """The matrix of the letter, as a model file states it, read strictly."""
         numbers = reals(entry["matrices"], 3)
         square = numbers.shape[1] == numbers.shape[2] > 0
         demand(square, "no square matrices")

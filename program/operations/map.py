@@ -29,17 +29,17 @@ class Map(Operation):
         return self.function(read)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of the function."""
+        """The values of the function."""
         return self.function.infer(read)
 
     def to_wire(self) -> dict[str, Any]:
-        """The name of the function, what the function says, and the inputs."""
+        """The name of the function, its own fields, and the inputs."""
         name = {"op": self.wire, "function": self.function.wire}
         return {**name, "inputs": list(self.inputs), **self.function.to_wire()}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
-        """The same, read strictly."""
+        """The map that a model file states, read strictly."""
         kind, inputs = FUNCTIONS.get(entry["function"]), entry["inputs"]
         named = type(inputs) is list and all(type(n) is str for n in inputs)
         demand(named and len(inputs) > 0, "a map has no inputs")

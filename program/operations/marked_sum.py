@@ -15,7 +15,7 @@ from krohn.program.domains import (
 )
 from krohn.program.errors import Refused
 from krohn.program.operations.base import Frame, Memory, Operation, demand_flag
-from krohn.program.operations.prefix_sum import grown, totals
+from krohn.program.operations.prefix_sum import possible_sums, totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class MarkedSum(Operation):
         return (self.source, self.where)
 
     def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The sum so far of what is marked."""
+        """The sum so far over the marked positions."""
         return np.asarray(np.cumsum(read[0] * read[1], axis=1))
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Multiples of what all summands are multiples of; marks are 0 and 1."""
+        """Multiples of the summands' greatest common divisor; marks are 0 and 1."""
         marks = read[1].given
         if marks is None:
             raise Refused(
@@ -58,6 +58,6 @@ class MarkedSum(Operation):
     ) -> tuple[BoolArray, BoolArray]:
         """The sum before; with the source, if the position may be marked."""
         source, marked = read
-        more = grown(own, source, cells[:, 0])
+        more = possible_sums(own, source, cells[:, 0])
         found = more & marked.can_be(1) | cells[:, 0] & marked.can_be(0)
         return found, found[:, None]

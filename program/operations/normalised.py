@@ -14,7 +14,7 @@ from krohn.program.operations.base import Frame, Operation
 
 @dataclass(frozen=True, slots=True)
 class Normalised(Operation):
-    """``source`` divided by its *mass*, the sum of what it makes of a vector.
+    """``source`` divided by its *mass*, the sum of the entries of ``source`` · ``vector``.
 
     Attributes:
         source: The matrix.
@@ -51,7 +51,7 @@ class Normalised(Operation):
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
-        """The same, read strictly."""
+        """The normalised matrix that a model file states, read strictly."""
         vector = reals(entry["vector"], 1)
         demand((vector >= 0).all() and vector.any(), "a vector without a mass")
         demand(type(entry["source"]) is str, "it does not say what it reads")

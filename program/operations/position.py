@@ -29,7 +29,7 @@ class Position(Operation):
         return ()
 
     def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The same values in every word."""
+        """The listed values, in every word alike."""
         row = np.array(self.values[: tokens.shape[1]], dtype=np.int64)
         return np.broadcast_to(row, tokens.shape).copy()
 

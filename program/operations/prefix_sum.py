@@ -37,7 +37,7 @@ class PrefixSum(Operation):
         return np.asarray(np.cumsum(read[0], axis=1))
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Multiples of what all summands are multiples of."""
+        """Multiples of the summands' greatest common divisor."""
         return totals(read[0], np.ones(frame.length + 1, np.int64))
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
@@ -48,7 +48,7 @@ class PrefixSum(Operation):
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The sum before and the source; totals outside the domain do not occur."""
-        found = grown(own, read[0], cells[:, 0])
+        found = possible_sums(own, read[0], cells[:, 0])
         return found, found[:, None]
 
 
@@ -73,8 +73,10 @@ def totals(source: Values, marks: IntArray) -> Values:
     return Values(0, np.arange(0, most + 1, step))
 
 
-def grown(own: ChannelDomain, source: PossibleValues, before: BoolArray) -> BoolArray:
-    """``(rows, values)``: what a sum may be, given what it was and what is added."""
+def possible_sums(
+    own: ChannelDomain, source: PossibleValues, before: BoolArray
+) -> BoolArray:
+    """The values that a sum may have after one more summand: ``(rows, values)``."""
     which, value = beside(np.arange(len(before)), before)
     then, more = beside(which, source.sets)
     total = own.domain[value[then]] + source.domain[more]

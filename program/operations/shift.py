@@ -37,7 +37,7 @@ class Shift(LookBack):
         return np.maximum(t - self.by, 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source; at later positions also the value at BOS."""
+        """The values of its source; at later positions also the value at BOS."""
         demand(self.by > 0, f"a shift is by at least 1 letter, not {self.by}")
         (source,) = read
         return (

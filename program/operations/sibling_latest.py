@@ -21,7 +21,7 @@ class SiblingLatest(Flagged):
     ``source`` at the last j of the first one where ``where`` is 1; otherwise, or if
     there is none, ``source`` at BOS. ``where`` is 1 at BOS.
 
-    The siblings of t's blocks at all levels partition 0..t−1, those of lower levels
+    The siblings of t's blocks at all levels partition 0..t−1, blocks of lower levels
     lying later: so the first of them that answers is the latest position *before* t,
     which no single head can find (spec/shallower, section 3, with fewer comparisons).
     It has no memory of its own: where in its block t lies is not remembered.
@@ -39,6 +39,6 @@ class SiblingLatest(Flagged):
         return np.where(inside, found, 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
+        """The values of its source."""
         demand(0 <= self.level < MOST_LEVELS, "blocks of no size")
         return Flagged.infer(self, read, frame)

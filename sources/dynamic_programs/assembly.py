@@ -7,7 +7,7 @@ from typing import NamedTuple
 from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
 from krohn.program.errors import Refused, demand
 from krohn.program.expression_bounds import Bounds, Interval
-from krohn.program.expressions import Expression, argument, read
+from krohn.program.expressions import Expression, argument, read_expression
 from krohn.sources.dynamic_programs.rules import Read, Rule, shape
 from krohn.sources.dynamic_programs.terms import Term
 
@@ -76,7 +76,9 @@ class Way:
         if not offset:
             return self
         numbers = [0 if plain else offset for _, plain in self.reads]
-        moved = self.expression.replaced(lambda i: argument(i) - numbers[i]) + offset
+        moved = (
+            self.expression.with_arguments(lambda i: argument(i) - numbers[i]) + offset
+        )
         reads = [
             (
                 cell if cell.place else cell._replace(constant=cell.constant + more),
@@ -161,7 +163,7 @@ def _ways(numbers: Sequence[Number]) -> list[Way]:
     for members in groups.values():
         try:
             rule = Rule([numbers[i].term for i in members])
-            read(rule.expression.to_wire(), len(rule.reads))
+            read_expression(rule.expression.to_wire(), len(rule.reads))
         except Refused as reason:
             first = numbers[members[0]]
             raise Refused(f"{first.where}{first.name}: {reason}") from None

@@ -8,7 +8,7 @@ from krohn.program import Program
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.interpreter import states
-from krohn.program.statement import parse, stated
+from krohn.program.statement import parse, program_to_wire
 
 KIND = "program"
 """The kind of this source in a model file."""
@@ -41,7 +41,7 @@ class Realised:
             "name": self.name,
             "letters": list(self.program.letters),
             "classes": list(self.names),
-            "program": stated(self.program, {}, {}),
+            "program": program_to_wire(self.program, {}, {}),
         }
 
     @classmethod

@@ -145,7 +145,7 @@ def test_words_may_be_longer_than_the_texts_of_a_file(room: int) -> None:
     source = TextsInBlocks().of_file(file)
     words = np.random.default_rng(0).integers(5, size=(4, 100))
     found = TextsInBlocks().texts(file, blanks(words, source.block).tolist())
-    assert found == source.written(words).tolist()
+    assert found == source.completed_texts(words).tolist()
 
 
 def test_words_of_half_a_block_are_not_continued() -> None:

@@ -20,7 +20,7 @@ from krohn.program.expressions import (
     maximum,
     minimum,
     number,
-    read,
+    read_expression,
     rectified,
     select,
     value,
@@ -84,7 +84,7 @@ def test_no_value_leaves_its_bounds(seed: int) -> None:
         least, most = Bounds(box).of(expression)
         assert least <= found.min()
         assert found.max() <= most
-        assert read(expression.to_wire(), 3) == expression
+        assert read_expression(expression.to_wire(), 3) == expression
         assert (expression.expanded(list(rows.T)) == found).all()
 
 
@@ -120,7 +120,7 @@ def test_domains_are_found_for_each_pattern_of_the_position() -> None:
 )
 def test_malformed_expressions_are_refused(told: object) -> None:
     with pytest.raises(Refused):
-        read(told, 3)
+        read_expression(told, 3)
 
 
 def test_a_nested_term_is_no_piecewise_function_of_a_file() -> None:

@@ -18,10 +18,10 @@ from krohn.program.expression_bounds import Bounds, Interval
 from krohn.program.expressions import (
     Atom,
     Expression,
-    added,
     argument,
     number,
     rectified,
+    sum_of_terms,
     value,
 )
 from krohn.program.functions import Select, Table
@@ -64,7 +64,9 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
     for i, (step, (low, high)) in enumerate(zip(source.steps, ends, strict=True)):
         if step.token is None:
             reads = [text.content(r.place) + r.constant for r in step.reads]
-            wanted = text.simple(source.rules[step.rule].replaced(reads.__getitem__))
+            wanted = text.simple(
+                source.rules[step.rule].with_arguments(reads.__getitem__)
+            )
         else:
             wanted = number(step.token)
         text.spend("atoms", wanted.size)
@@ -154,7 +156,7 @@ class Text:
             low, high = self.bounds.of(inside)
             return number(0) if high <= 0 else inside if low >= 0 else rectified(inside)
 
-        return expression.rebuilt(made)
+        return expression.with_atoms(made)
 
     def at(self, name: str, t: int) -> Expression:
         """A channel at a position, in all texts.
@@ -199,7 +201,7 @@ class Text:
         match operation.function:
             case Piecewise(expression):
                 self.spend("atoms", expression.size * (1 + max(x.size for x in inputs)))
-                return self.simple(expression.replaced(inputs.__getitem__))
+                return self.simple(expression.with_arguments(inputs.__getitem__))
             case Table():
                 return self._looked_up(channel, inputs)
             case Select():
@@ -221,7 +223,7 @@ class Text:
         self.spend("atoms", len(parts) + size)
         demand(size <= MOST_ATOMS, "an expression of the Program is too large")
         constant = sum(part.constant for part in parts)
-        return added(constant, chain.from_iterable(part.terms for part in parts))
+        return sum_of_terms(constant, chain.from_iterable(part.terms for part in parts))
 
     def _place(self, channel: Channel, operation: LookBack, t: int) -> int:
         """From which position a look-back fetches, if that depends on t alone."""

@@ -17,7 +17,7 @@ from krohn.program.statement import (
     Channel,
     Sets,
     Statement,
-    mapped,
+    possible_map_values,
     possible_values,
 )
 from krohn.verify.checker.departures import come
@@ -147,7 +147,7 @@ class Part:
                 known[name], after[name] = found
             else:
                 demand(kind in FUNCTIONS, f"nothing is said of {name!r}")
-                known[name] = mapped(self.program, known, channel)
+                known[name] = possible_map_values(self.program, known, channel)
             for rule in self.reduced:
                 if rule[0][-1] == name:
                     lower(self.program, rule, known)

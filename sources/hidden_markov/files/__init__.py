@@ -11,7 +11,7 @@ from typing import Any
 
 from krohn.program import strict_json
 from krohn.program.errors import Refused
-from krohn.program.files import decoded, read_bytes
+from krohn.program.files import decode_utf8, read_bytes
 from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
@@ -46,7 +46,7 @@ def text(model: HiddenMarkovModel) -> str:
 
 
 def _pomdp(data: bytes, path: Path) -> HiddenMarkovModel:
-    return pomdp.parse(decoded(data, path), path.stem)
+    return pomdp.parse(decode_utf8(data, path), path.stem)
 
 
 def _npz(data: bytes, path: Path) -> HiddenMarkovModel:
@@ -54,7 +54,7 @@ def _npz(data: bytes, path: Path) -> HiddenMarkovModel:
 
 
 def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
-    content = decoded(data, path)
+    content = decode_utf8(data, path)
     if not any(sign in content for sign in SIGNS):
         return None
     try:

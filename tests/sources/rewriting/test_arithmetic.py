@@ -96,9 +96,9 @@ def test_random_expressions(prime: int) -> None:
 def random_text(system: Rewriting, line: Line, rng: np.random.Generator) -> list[Line]:
     """The lines of a text where each time chance says which place that fits is taken."""
     lines = [line]
-    while found := list(system.found(lines[-1])):
+    while found := list(system.applicable_rules(lines[-1])):
         rule, at = found[rng.integers(len(found))]
-        lines.append(system.rewritten(lines[-1], rule, at))
+        lines.append(system.apply_rule(lines[-1], rule, at))
     return lines
 
 

@@ -16,7 +16,7 @@ def never(system: Rewriting, longest: int) -> list[int]:
     fired = set[int]()
     for size in range(1, longest + 1):
         for line in product(range(system.end), repeat=size):
-            rule, _ = next(system.found(line), (None, 0))
+            rule, _ = next(system.applicable_rules(line), (None, 0))
             fired |= {i for i, r in enumerate(system.rules, 1) if r is rule}
     return [i for i in range(1, len(system.rules) + 1) if i not in fired]
 

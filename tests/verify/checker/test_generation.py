@@ -13,7 +13,7 @@ from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.errors import Refused
 from krohn.program.expressions import argument, maximum, minimum
 from krohn.program.operations.base import Frame
-from krohn.program.statement import Statement, parse, stated
+from krohn.program.statement import Statement, parse, program_to_wire
 from krohn.verify.checker import generation
 from krohn.verify.checker.generation import check
 
@@ -37,7 +37,9 @@ def chain(steps: list[Step], numbers: int = 4, other: int = 0) -> ChainOfThought
 def statement(program: Program, most: int = 40) -> Statement:
     """The Program with domains that are wide enough."""
     domains = {name: tuple(range(most)) for name in program.operations}
-    said = stated(replace(program, domains={**domains, **program.domains}), {}, {})
+    said = program_to_wire(
+        replace(program, domains={**domains, **program.domains}), {}, {}
+    )
     return parse(said, len(program.letters), program.length)
 
 

@@ -7,7 +7,7 @@ from krohn.network.precision import FloatArray
 from krohn.program import Map, Piecewise, Program, Shift, Token, table
 from krohn.program.errors import Refused
 from krohn.program.expressions import Expression, argument, number, rectified
-from krohn.program.statement import StatedPlace, parse, stated
+from krohn.program.statement import StatedPlace, parse, program_to_wire
 from krohn.verify.checker.model_file import FORMATS
 from krohn.verify.checker.piecewise import Ridges
 from krohn.verify.checker.residual_stream import Stream
@@ -49,7 +49,7 @@ def noise(
         "x": StatedPlace(1, 2, 1, 2, "integer", 0),
         "y": StatedPlace(2, 3, 2, 2, "integer", None),
     }
-    said = parse(stated(program, places, {}), LETTERS, 3)
+    said = parse(program_to_wire(program, places, {}), LETTERS, 3)
     live = {"x": np.full(LETTERS + 1, error)}
     owner, nothing = np.array([-1, 2, -1]), np.zeros((4, 3))
     stream = Stream(said, FORMATS["float32"], nothing, owner, live, np.zeros(3))

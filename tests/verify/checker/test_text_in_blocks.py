@@ -23,7 +23,7 @@ from krohn.program import Map, Operation, Program, Row, Token, table
 from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.statement import parse, stated
+from krohn.program.statement import parse, program_to_wire
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
@@ -184,7 +184,7 @@ def test_enough_is_never_less_than_the_longest_run(seed: int) -> None:
         images: dict[Row, int] = {(a,): int(maps[a, p]) for a in range(letters)}
         operations[name] = Map(table({**images, (letters,): p}), ("token",))
     written = Program(("a", "b", "c"), states, 12, operations, tuple(names), {})
-    told = stated(InferDomains().apply(written), {}, {})
+    told = program_to_wire(InferDomains().apply(written), {}, {})
     program = parse(told, letters, 12)
     found = enough(program, tuple(names), Machine(0, led, np.arange(states)))
     plain = [a for a in range(letters) if len(set(maps[a].tolist())) > 1]
