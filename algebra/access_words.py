@@ -38,9 +38,9 @@ def _shortest(machine: Automaton) -> list[tuple[int, ...] | None]:
 
 
 def _layers(machine: Automaton, longest: int) -> list[IntArray]:
-    """For each length ``(states,)``: a state one letter before, −1 if none is.
+    """For each length, a predecessor of each state, ``(states,)``; −1 for none.
 
-    They end where the states that can be reached are those of a shorter length.
+    They end where the same states can be reached as for a shorter length.
     """
     states = len(machine.states)
     layers: list[IntArray] = []

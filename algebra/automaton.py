@@ -15,7 +15,7 @@ from krohn.algebra.wording import count, cut
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """What a machine shows of itself.
+    """The outputs of a machine.
 
     Attributes:
         on: ``"states"`` (Moore machines, acceptors) or ``"transitions"`` (Mealy).
@@ -52,12 +52,12 @@ class Output:
 
 @dataclass(frozen=True)
 class Automaton:
-    """A semiautomaton, where it starts, and what it shows.
+    """A semiautomaton with a start state and outputs.
 
     Attributes:
         semiautomaton: The transition structure.
         start: Index of the start state.
-        output: What is shown; None when the states themselves are shown.
+        output: The outputs; None when the states themselves are shown.
         name: What to call the machine in messages.
         action: ``(letters, points)``: how the letters act on a smaller set, such that
             the composed map on the points determines the state reached from the
@@ -112,7 +112,7 @@ class Automaton:
         return self.semiautomaton.states
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _letter_set(self) -> frozenset[str]:
         return frozenset(self.letters)
 
     @property
@@ -121,7 +121,7 @@ class Automaton:
         return self.semiautomaton.transitions
 
     def with_start(self, state: str) -> "Automaton":
-        """The same machine started in the state of this name.
+        """This machine, started in the state of this name.
 
         Raises:
             MachineError: If there is no such state.
@@ -146,14 +146,14 @@ class Automaton:
 
     def letter(self, name: str) -> str | None:
         """The letter of a name or of a vector of input bits; None if it is no letter."""
-        if name in self._known:
+        if name in self._letter_set:
             return name
         if self.inputs is None or not self.inputs.takes(name):
             return None
         return self.letters[int(self.inputs.encode([name])[0])]
 
     def run(self, word: Sequence[str]) -> tuple[str, ...]:
-        """What the machine shows after each letter of ``word``.
+        """The output of the machine after each letter of ``word``.
 
         Raises:
             MachineError: If something is no letter.
@@ -163,7 +163,7 @@ class Automaton:
         return tuple(self.show(letters, trace))
 
     def show(self, letters: IntArray, trace: IntArray) -> list[str]:
-        """What is shown along one word, from its letters and the states it visits."""
+        """The outputs along one word, from its letters and the states that it visits."""
         if self.output is None:
             return [self.states[q] for q in trace]
         if self.output.on == "states":

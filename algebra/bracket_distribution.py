@@ -25,7 +25,7 @@ class BracketDistribution:
     """Prefixes of words of nested brackets, drawn letter by letter.
 
     Attributes:
-        brackets: The stacks, and what every letter opens or closes.
+        brackets: The stacks, and the bracket that each letter opens or closes.
         opening: q, the probability of opening a bracket at depths 1..D−1.
 
     Raises:
@@ -63,7 +63,7 @@ class BracketDistribution:
         return Fraction(0) if depth == self.brackets.depth else self.opening
 
     def stacks(self, word: Sequence[int]) -> list[Stack]:
-        """What is open before the first letter and after each letter of a prefix.
+        """The open brackets before the first letter and after each letter of a prefix.
 
         Raises:
             MachineError: If a letter is illegal where it stands.

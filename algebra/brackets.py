@@ -64,7 +64,7 @@ def _from_empty(a: Automaton, empty: int, error: int) -> Brackets | None:
         return None
     opens = tuple(opening.index(x) if x in opening else None for x in range(len(table)))
     closes = tuple(kinds.get(x) for x in range(len(table)))
-    stacks = _named(a, empty, error, opens)
+    stacks = _stacks_of_states(a, empty, error, opens)
     if stacks is None:
         return None
     depth = max(len(s) for s in stacks if s is not None)
@@ -72,7 +72,7 @@ def _from_empty(a: Automaton, empty: int, error: int) -> Brackets | None:
     return found if _agrees(a, found, error) else None
 
 
-def _named(
+def _stacks_of_states(
     a: Automaton, empty: int, error: int, opens: tuple[int | None, ...]
 ) -> tuple[Stack | None, ...] | None:
     """The stack of each state, found by opening brackets from the empty one."""

@@ -40,7 +40,7 @@ class BudgetExceeded(KrohnError):
 
 
 class Budget:
-    """What a computation may spend, what it has spent, and what it left out for that.
+    """The limits of a computation, its work so far, and the parts it left out for them.
 
     Attributes:
         steps: The most work.
@@ -67,15 +67,15 @@ class Budget:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """What was left out because a limit was reached, a sentence each."""
+        """The parts that were left out because a limit was reached, a sentence each."""
         return tuple(self._cut)
 
     def record(self) -> dict[str, Any]:
-        """What is said of the search, as JSON values.
+        """The limit and the omissions of the search, as JSON values.
 
         Returns:
-            ``effort``, the steps it might take, null without end; ``cut_short``, what
-            it left out for that.
+            ``effort``, the steps it might take, null without end; ``cut_short``, the
+            parts that it left out for that.
         """
         steps = int(self.steps) if isfinite(self.steps) else None
         return {"effort": steps, "cut_short": list(self.cut)}
@@ -83,11 +83,11 @@ class Budget:
     def part(self, steps: float = inf, size: float | None = None) -> "Budget":
         """A budget for a part of the computation.
 
-        What the part spends and leaves out is spent and left out here as well.
+        Work of the part and its omissions count here as well.
 
         Args:
             steps: The most work of the part; no more than is left here in any case.
-            size: Its own size; that of this budget without one.
+            size: Its own size; by default the size of this budget.
         """
         return Budget(min(steps, self.left), self.size if size is None else size, self)
 
@@ -109,7 +109,7 @@ class Budget:
         """Count work that is done as a whole, before it is done.
 
         Args:
-            what: What takes the work, for the message.
+            what: The step that takes the work, for the message.
             entries: How many entries of arrays are made or compared.
             calls: How many array operations do it.
 
@@ -128,7 +128,7 @@ class Budget:
 
         Args:
             found: How many things there are so far.
-            what: What they are, in the plural.
+            what: Their noun, in the plural.
 
         Raises:
             BudgetExceeded: If there are too many, or no step remains.

@@ -32,8 +32,8 @@ class Component:
     """One machine of a cascade.
 
     Attributes:
-        machine: Its states are the values of the coordinate; its letters are what the
-            wiring can ask of it.
+        machine: Its states are the values of the coordinate; its letters are the
+            actions that the wiring can ask for.
     """
 
     machine: Semiautomaton
@@ -86,9 +86,9 @@ class Wiring:
     follow: tuple[IntArray, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entry", _fixed(self.entry))
-        object.__setattr__(self, "emit", tuple(map(_fixed, self.emit)))
-        object.__setattr__(self, "follow", tuple(map(_fixed, self.follow)))
+        object.__setattr__(self, "entry", _read_only_table(self.entry))
+        object.__setattr__(self, "emit", tuple(map(_read_only_table, self.emit)))
+        object.__setattr__(self, "follow", tuple(map(_read_only_table, self.follow)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class Projection:
     follow: tuple[IntArray, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "follow", tuple(map(_fixed, self.follow)))
+        object.__setattr__(self, "follow", tuple(map(_read_only_table, self.follow)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class Cascade:
         return f"<Cascade: {states} states by {parts} components>"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lift", _fixed(self.lift))
+        object.__setattr__(self, "lift", _read_only_table(self.lift))
         sizes, wiring = self.sizes, self.wiring
         if self.lift.shape != (len(self.states), len(sizes)):
             raise MachineError(f"a lift of shape {self.lift.shape} does not fit")
@@ -207,7 +207,7 @@ def trivial(machine: Semiautomaton) -> Cascade:
 
 
 def component_of(table: npt.ArrayLike, states: Sequence[str]) -> Component:
-    """A component whose letters are named after what they do.
+    """A component whose letters are named after their actions.
 
     Args:
         table: ``(letters, states)`` transitions, no two letters alike.
@@ -269,7 +269,7 @@ def _within(values: IntArray, low: int, high: int | IntArray) -> bool:
     return bool(((values >= low) & (values < high)).all())
 
 
-def _fixed(values: npt.ArrayLike) -> IntArray:
+def _read_only_table(values: npt.ArrayLike) -> IntArray:
     """A table that cannot be changed after it has been checked."""
     given = np.asarray(values)
     if given.dtype == np.int64 and given.flags.owndata and not given.flags.writeable:

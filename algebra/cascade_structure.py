@@ -17,7 +17,7 @@ MOST_LABELS = 2**20  # labels that are compared at a time
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What the values of a coordinate say, given the coordinates above it.
+    """The states of the machine that each value of a coordinate leaves possible.
 
     Attributes:
         possible: ``(states,)``: the states that the coordinates above leave possible.
@@ -46,7 +46,7 @@ def dependencies(cascade: Cascade) -> BoolArray:
 
 
 def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
-    """What the components below will read, as seen one layer further up.
+    """The labels one layer further up, from the labels of the nodes below.
 
     Args:
         labels: ``(nodes below, m)``: for each of m components, equal numbers for nodes
@@ -93,7 +93,7 @@ def levels(cascade: Cascade) -> tuple[tuple[int, ...], ...]:
 
 
 def meaning(cascade: Cascade) -> tuple[tuple[Reading, ...], ...]:
-    """For each component, what its values say in each context where they matter."""
+    """For each component, the meaning of its values in each context where they matter."""
     possible = np.eye(len(cascade.states), dtype=bool)
     readings: list[tuple[Reading, ...]] = []
     for follow in reversed(cascade.projection.follow):
@@ -118,7 +118,7 @@ def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]
 
 
 def kind(component: Component) -> str:
-    """What a component is, in the words of the field."""
+    """The kind of a component, in the words of the field."""
     size, group, resets = component.size, component.group, component.resets.any()
     if not component.is_permutation_reset:
         return f"machine of {size} states"

@@ -60,7 +60,7 @@ def context_points(transitions: IntArray, start: int) -> ContextPoints:
         behind = _contexts(transitions, start, read)
         for moved in range(read + 1):
             before = _contexts(transitions, start, moved)
-            of = _coloured(transitions, before, behind)
+            of = _colouring(transitions, before, behind)
             found.append(ContextPoints(of, moved, read, before, behind))
     return min(found, key=lambda one: (one.points, one.moved, one.read))
 
@@ -83,27 +83,27 @@ def _contexts(transitions: IntArray, start: int, length: int) -> BoolArray:
     return there
 
 
-def _coloured(transitions: IntArray, before: BoolArray, behind: BoolArray) -> IntArray:
-    """Each state is given the first point that fits, with all that follows from that."""
+def _colouring(transitions: IntArray, before: BoolArray, behind: BoolArray) -> IntArray:
+    """Each state is given the first point that fits, with the mergers that this forces."""
     of = np.arange(len(behind))
     for q in range(1, len(of)):
         if of[q] == q:
             for point in np.unique(of[:q]).tolist():
-                joined = _joined(of, (point, q), transitions, before, behind)
+                joined = _merge_points(of, (point, q), transitions, before, behind)
                 if joined is not None:
                     of = joined
                     break
     return np.unique(of, return_inverse=True)[1].astype(np.int64)
 
 
-def _joined(
+def _merge_points(
     of: IntArray,
     pair: tuple[int, int],
     transitions: IntArray,
     before: BoolArray,
     behind: BoolArray,
 ) -> IntArray | None:
-    """Two points as one, and then all that letters lead to from there; None if not.
+    """Two points made one, with all mergers that letters force; None if that cannot be.
 
     A point is called like the least of its states.
     """
@@ -116,11 +116,11 @@ def _joined(
         members = np.flatnonzero(of == first)
         if behind[members].sum(axis=0).max() > 1:
             return None
-        todo += _followed(members, transitions, before)
+        todo += _forced_pairs(members, transitions, before)
     return of
 
 
-def _followed(
+def _forced_pairs(
     members: IntArray, transitions: IntArray, before: BoolArray
 ) -> Iterator[tuple[int, int]]:
     """States that letters lead to from one point, where the letters before are alike."""

@@ -14,7 +14,7 @@ class Corridor:
 
     Attributes:
         cell: The place of each state on the line, 0 at one wall.
-        moves: How far each letter moves, negative towards cell 0; what would lead
+        moves: How far each letter moves, negative towards cell 0; a move
             through a wall ends there.
     """
 

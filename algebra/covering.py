@@ -34,7 +34,7 @@ class NotCovering(KrohnError):
 
 @dataclass(frozen=True)
 class Covering:
-    """What was checked.
+    """The extent of a proof that a cascade covers a machine.
 
     Attributes:
         triples: How many triples of nodes were visited, over all letters and layers.
@@ -112,12 +112,14 @@ def _descend(
     for start in range(0, len(triples), rows):
         part = triples[start : start + rows]
         budget.spend(PASSES * len(part) * cascade.components[i].size, PASSES)
-        found.append(_followed(cascade, part, i, letter))
+        found.append(_triples_below(cascade, part, i, letter))
         budget.check(sum(map(len, found)), "triples of nodes")
     return found[0] if len(found) == 1 else distinct(np.concatenate(found))[0]
 
 
-def _followed(cascade: Cascade, triples: IntArray, i: int, letter: str) -> IntArray:
+def _triples_below(
+    cascade: Cascade, triples: IntArray, i: int, letter: str
+) -> IntArray:
     old, wire, new = triples.T[:, :, None]
     states = np.arange(cascade.components[i].size)
     down = cascade.projection.follow[i][old, states]

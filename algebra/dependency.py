@@ -30,7 +30,7 @@ class Dependency:
     Attributes:
         entry: ``(letters,)``: the first node for each input letter.
         steps: The coordinates that are really read, top one first.
-        emit: ``(nodes,)``: what the component reads at each node after the last step.
+        emit: ``(nodes,)``: the letter of the component at each node after the last step.
     """
 
     entry: IntArray
@@ -39,7 +39,7 @@ class Dependency:
 
 
 def dependency(cascade: Cascade, component: int) -> Dependency:
-    """The dependency function of a component, reduced to what it really reads.
+    """The dependency function of a component, reduced to the coordinates that it reads.
 
     Nodes of the wiring that lead to the same letters of this component are one, and a
     coordinate whose states make no difference is not read.

@@ -28,7 +28,7 @@ class Enumeration:
     computing finite semigroups, 1997). One level of equally long words is one numpy
     computation, in pieces of bounded memory.
 
-    The arrays have room for more than ``size`` elements; what lies beyond is unused.
+    The arrays have room for more than ``size`` elements; the rest is unused.
 
     Attributes:
         generators: ``(letters, points)`` transformations.
@@ -93,7 +93,7 @@ class Enumeration:
 
         Raises:
             BudgetExceeded: If there are more elements than the budget allows or no
-                step remains. What was found remains, and `run` can go on.
+                step remains. Elements that were found remain, and `run` can go on.
         """
         step = max(1, _ENTRIES_AT_ONCE // self.generators.size)
         while not self.complete:

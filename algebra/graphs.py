@@ -33,8 +33,8 @@ def strong_components(nodes: int, source: Nodes, target: Nodes) -> IntArray:
         ``(nodes,)`` numbers from 0.
     """
     if len(source) > MOST_PLAIN_EDGES:
-        return _numbered(_by_scipy(nodes, source, target))
-    return _numbered(_by_searches(nodes, source, target))
+        return _renumber(_by_scipy(nodes, source, target))
+    return _renumber(_by_searches(nodes, source, target))
 
 
 def components_of_steps(step: Nodes) -> IntArray:
@@ -48,7 +48,7 @@ def components_of_steps(step: Nodes) -> IntArray:
     return strong_components(nodes, source, step.T.ravel())
 
 
-def joined(nodes: int, first: Nodes, second: Nodes) -> IntArray:
+def weak_components(nodes: int, first: Nodes, second: Nodes) -> IntArray:
     """The component of each node, ``(nodes,)``, of a graph without directions.
 
     In each round every root with a lower root beside it goes below the lowest of them.
@@ -103,8 +103,8 @@ def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     return following
 
 
-def _numbered(label: Nodes) -> IntArray:
-    """The same classes, numbered in the order of their first nodes."""
+def _renumber(label: Nodes) -> IntArray:
+    """The classes, numbered in the order of their first nodes."""
     _, first, index = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -132,7 +132,7 @@ def _by_searches(nodes: int, source: Nodes, target: Nodes) -> IntArray:
     """
     label = [-1] * nodes
     before = _neighbours(nodes, target, source)
-    for root in reversed(_left(_neighbours(nodes, source, target))):
+    for root in reversed(_finishing_order(_neighbours(nodes, source, target))):
         stack = [root] if label[root] < 0 else []
         while stack:
             node = stack.pop()
@@ -149,7 +149,7 @@ def _neighbours(nodes: int, source: Nodes, target: Nodes) -> list[list[int]]:
     return [after[i:j] for i, j in pairwise(first)]
 
 
-def _left(neighbours: list[list[int]]) -> list[int]:
+def _finishing_order(neighbours: list[list[int]]) -> list[int]:
     """The nodes in the order in which a depth-first search is done with them."""
     order: list[int] = []
     seen = [False] * len(neighbours)

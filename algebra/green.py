@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.errors import MachineError
-from krohn.algebra.graphs import components_of_steps, joined
+from krohn.algebra.graphs import components_of_steps, weak_components
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import TransformationMonoid
@@ -149,13 +149,13 @@ class Green:
         """The H-class of an idempotent as permutations of its image.
 
         Elements of the class have the idempotent's image and kernel, so that they are
-        determined by what they do on the image. Its states are numbered in order.
+        determined by their action on the image. Its states are numbered in order.
         """
         members = self.members(int(self.d_class[idempotent]))
         inside = members[self.h_class[members] == self.h_class[idempotent]]
         image = np.unique(self.monoid.elements[idempotent])
         rows = self.monoid.elements[inside[:, None], image]
-        return _generated(np.searchsorted(image, rows))
+        return _group_of_elements(np.searchsorted(image, rows))
 
     def egg_box(self, number: int) -> EggBox:
         """A D-class laid out in rows and columns.
@@ -193,18 +193,18 @@ class Green:
 def green(monoid: TransformationMonoid) -> Green:
     """Green's relations, from the strongly connected components of the Cayley graphs."""
     r, left = (components_of_steps(g.T) for g in (monoid.right, monoid.left))
-    h, first = _numbered(r * (int(left.max()) + 1) + left)
-    joined = _joined(r[first], left[first])
-    return Green(monoid, r, left, h, _numbered(joined[h])[0])
+    h, first = _renumber(r * (int(left.max()) + 1) + left)
+    joined = _d_classes(r[first], left[first])
+    return Green(monoid, r, left, h, _renumber(joined[h])[0])
 
 
-def _joined(r: IntArray, left: IntArray) -> IntArray:
+def _d_classes(r: IntArray, left: IntArray) -> IntArray:
     """The D-class of each H-class, from its R-class and its L-class."""
     rows, columns = int(r.max()) + 1, int(left.max()) + 1
-    return joined(rows + columns, r, rows + left)[r]
+    return weak_components(rows + columns, r, rows + left)[r]
 
 
-def _numbered(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+def _renumber(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     """Classes numbered in the order of their first members, and these members."""
     _, first, index = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
@@ -212,7 +212,7 @@ def _numbered(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     return rank[index], np.sort(first)
 
 
-def _generated(elements: IntArray) -> PermutationGroup:
+def _group_of_elements(elements: IntArray) -> PermutationGroup:
     """The group with these elements ``(order, points)``, from few generators."""
     found = PermutationGroup.trivial(elements.shape[1])
     while found.order < len(elements):

@@ -58,7 +58,9 @@ class Inputs:
         leaves = (-x for node in self.nodes for x in node[1:] if x < 0)
         return max(leaves, default=1)
 
-    def named(self, letters: Sequence[str]) -> list[tuple[int, int | str, int | str]]:
+    def named_nodes(
+        self, letters: Sequence[str]
+    ) -> list[tuple[int, int | str, int | str]]:
         """The nodes, with the names of the letters to which they lead."""
         zeros, ones = (
             [letters[-1 - node[i]] if node[i] < 0 else node[i] for node in self.nodes]

@@ -13,7 +13,7 @@ class LayeredParity:
 
     Attributes:
         increments: For each position 1..T and letter 0 or 1: what is added to the label.
-        states: For each position 0..T the states of the labels; that of the start has 0.
+        states: For each position 0..T the states of the labels; the start has label 0.
     """
 
     increments: tuple[tuple[int, ...], ...]
@@ -23,7 +23,7 @@ class LayeredParity:
 def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
     """The parity that ``a`` is for words up to ``length``, or None.
 
-    Letters must be one-to-one between the states of a length and those of the next. The
+    Letters must be one-to-one between the states of one length and of the next. The
     first letter keeps the label; the others keep or flip it, for both states alike.
     """
     found = _run(a.transitions.tolist(), a.start, length)
@@ -32,11 +32,11 @@ def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
 
 @dataclass(frozen=True)
 class ParityNode:
-    """A parity that says what is to come, where words so far have led to one state.
+    """A parity of the letters from a position on, where words so far have led to one state.
 
     Attributes:
         first: How many letters were read before.
-        parity: What the letters from then on are the parity of, while they are one.
+        parity: The parity that letters from then on are, as long as they are one.
         children: The node that goes on from each label; empty at the end of words.
     """
 
@@ -109,7 +109,7 @@ def _begins(table: list[list[int]], start: int) -> set[int]:
 
 
 def _run(table: list[list[int]], start: int, length: int) -> LayeredParity:
-    """The parity that words from a state are, up to a length at which they are one."""
+    """The parity that words from a state are, up to the length at which that ends."""
     labels, states = {start: 0}, [{0: start}]
     increments: list[tuple[int, ...]] = []
     # Labels return, and with them all that follows.

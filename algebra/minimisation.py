@@ -30,7 +30,7 @@ def reachable(a: Automaton) -> Automaton:
 
 
 def minimise(a: Automaton) -> Automaton:
-    """The smallest machine that shows what ``a`` shows on every word.
+    """The smallest machine that has the outputs of ``a`` on every word.
 
     Moore's partition refinement of the reachable part, for outputs on states and on
     transitions. Without outputs the states themselves are shown, so that no two may

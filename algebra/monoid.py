@@ -87,14 +87,14 @@ class TransformationMonoid:
         size = slice(found.size)
         return cls(
             found.generators,
-            _frozen(found.rows),
-            _frozen(found.right[size]),
-            _frozen(found.left[size]),
-            _frozen(found.prefix[size]),
-            _frozen(found.suffix[size]),
-            _frozen(found.first[size]),
-            _frozen(found.last[size]),
-            _frozen(found.length[size]),
+            _freeze(found.rows),
+            _freeze(found.right[size]),
+            _freeze(found.left[size]),
+            _freeze(found.prefix[size]),
+            _freeze(found.suffix[size]),
+            _freeze(found.first[size]),
+            _freeze(found.last[size]),
+            _freeze(found.length[size]),
             found.rules,
             found,
         )
@@ -198,6 +198,6 @@ def batches(rows: IntegerRows, count: int) -> list[slice]:
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 
-def _frozen(column: Column) -> Column:
+def _freeze(column: Column) -> Column:
     column.setflags(write=False)
     return column

@@ -36,7 +36,7 @@ def boundary(a: Automaton) -> Automaton:
     Raises:
         MachineError: If the machine is no corridor.
     """
-    corridor = _numbered(a) and {"L", "R"} <= set(a.letters)
+    corridor = _has_numbered_states(a) and {"L", "R"} <= set(a.letters)
     _need(a, corridor, "states 0, 1, … and letters L and R, as Grid9 has")
     last = len(a.states) - 1
     return _showing_bits(a, [q in (0, last) for q in range(last + 1)])
@@ -71,7 +71,7 @@ def zero(a: Automaton) -> Automaton:
     Raises:
         MachineError: If the states are not numbered.
     """
-    _need(a, _numbered(a), "states 0, 1, …, as C4 has")
+    _need(a, _has_numbered_states(a), "states 0, 1, …, as C4 has")
     return _showing_bits(a, [q == "0" for q in a.states])
 
 
@@ -105,7 +105,7 @@ def accept(a: Automaton) -> Automaton:
 
 
 def balance(a: Automaton) -> Automaton:
-    """Whether brackets are balanced, open, or wrong: what recognises the language.
+    """Whether brackets are balanced, open, or wrong: enough to recognise the language.
 
     Raises:
         MachineError: If the states are not stacks.
@@ -155,7 +155,7 @@ def _need(a: Automaton, fits: bool, what: str) -> None:
         )
 
 
-def _numbered(a: Automaton) -> bool:
+def _has_numbered_states(a: Automaton) -> bool:
     return a.states == tuple(str(q) for q in range(len(a.states)))
 
 

@@ -73,7 +73,7 @@ def cascade_product(
 
     Args:
         upper: The machine that reads the input.
-        lower: The machine that reads what the dependency gives.
+        lower: The machine that reads the letters of the dependency.
         dependency: ``(letters of upper, states of upper)`` indices of lower letters.
         name: What to call the product.
 
@@ -130,9 +130,11 @@ def complete(
     if policy not in ("sink", "stay", "reject"):
         raise MachineError(f"complete with 'sink', 'stay' or 'reject', not {policy!r}")
     if not holes.any():
-        return _named(table, letters, states)
+        return _semiautomaton(table, letters, states)
     if policy == "stay":
-        return _named(np.where(holes, np.arange(len(states)), table), letters, states)
+        return _semiautomaton(
+            np.where(holes, np.arange(len(states)), table), letters, states
+        )
     if policy == "sink":
         return _with_sink(table, letters, states, sink)
     letter, state = np.argwhere(holes)[0]
@@ -158,7 +160,7 @@ def join_names(factors: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(separator.join(names) for names in product(*factors))
 
 
-def _named(
+def _semiautomaton(
     table: IntArray, letters: Sequence[str], states: Sequence[str]
 ) -> Semiautomaton:
     return Semiautomaton(table, tuple(letters), tuple(states))
@@ -197,7 +199,7 @@ def _assemble(
     table = np.asarray(np.ravel_multi_index(tuple(moved), shape), dtype=np.int64)
     start = np.ravel_multi_index(tuple(m.start for m in machines), shape)
     return Automaton(
-        _named(table, letters, join_names([m.states for m in machines])),
+        _semiautomaton(table, letters, join_names([m.states for m in machines])),
         start=int(start),
         output=_joint_output(machines, read, at),
         name=name or " × ".join(m.name for m in machines),
@@ -209,7 +211,7 @@ def _joint_output(
 ) -> Output | None:
     if all(machine.output is None for machine in machines):
         return None
-    shown = [_shown(machine) for machine in machines]
+    shown = [_output_of(machine) for machine in machines]
     mealy = any(output.on == "transitions" for output in shown)
     if mealy:
         shown = [_on_transitions(m, o) for m, o in zip(machines, shown, strict=True)]
@@ -224,7 +226,7 @@ def _joint_output(
     )
 
 
-def _shown(machine: Automaton) -> Output:
+def _output_of(machine: Automaton) -> Output:
     if machine.output is not None:
         return machine.output
     return Output("states", np.arange(len(machine.states)), machine.states)
@@ -261,4 +263,4 @@ def _with_sink(
         )
     widened = np.full((len(letters), len(states) + 1), len(states), dtype=np.int64)
     widened[:, :-1] = np.where(table == UNDEFINED, len(states), table)
-    return _named(widened, letters, (*states, sink))
+    return _semiautomaton(widened, letters, (*states, sink))

@@ -27,7 +27,7 @@ class Shown:
     of: IntArray
 
 
-def shown(machine: Automaton, shows: Shows) -> Shown:
+def output_classes(machine: Automaton, shows: Shows) -> Shown:
     """The states of a machine as classes, or its outputs on states.
 
     Raises:
@@ -41,7 +41,7 @@ def shown(machine: Automaton, shows: Shows) -> Shown:
 
 
 def moore(machine: Automaton) -> Automaton:
-    """The machine with its outputs on states: a state says what was shown last.
+    """The machine with its outputs on states: a state holds the last output.
 
     Outputs on transitions split every state into one for each output with which it is
     entered. Before the first letter nothing was shown; the start state gets the first

@@ -158,7 +158,7 @@ def _members(class_of: IntArray) -> list[IntArray]:
 
 
 def _maximal(candidates: IntArray, bits: BitArray) -> Iterator[int]:
-    """Those of the candidates, large ones first, that lie in no other one."""
+    """The candidates, large ones first, that lie in no other one."""
     while len(candidates):
         largest = candidates[0]
         yield int(largest)

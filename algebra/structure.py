@@ -169,7 +169,7 @@ def reached_pairs(
 
 
 def _successors(frontier: IntArray, action: IntArray, table: IntArray) -> IntArray:
-    """The distinct rows (image, state) one letter after those of ``frontier``."""
+    """The distinct rows (image, state) one letter after the rows of ``frontier``."""
     states = table[:, frontier[:, -1]].reshape(-1, 1)
     images = action[:, frontier[:, :-1]].reshape(len(states), -1)
     return np.unique(np.concatenate([images, states], axis=1), axis=0)
@@ -238,7 +238,7 @@ def _merge_cycles(p: IntArray, q: IntArray, start: int) -> IntArray:
 
 
 def _part_to_keep(m: int, n: int) -> int:
-    """The product of the prime powers of ``m`` that are no less than those of ``n``."""
+    """The product of the prime powers of ``m`` that are no less than those in ``n``."""
     part, left, prime = 1, m, 2
     while left > 1:
         power = 1
@@ -287,7 +287,7 @@ def _refines(fine: Blocks, coarse: Blocks) -> bool:
 
 
 def _minimal(congruences: Sequence[Blocks]) -> list[Blocks]:
-    """Those that contain no other one."""
+    """The congruences that contain no other one."""
     table = np.array(congruences, dtype=np.int64)
     inside = [(coarse[table] == coarse).all(axis=1).sum() for coarse in table]
     return [c for c, count in zip(congruences, inside, strict=True) if count == 1]
@@ -310,7 +310,7 @@ def _coarsest_avoiding(atom: Blocks, principal: Sequence[Blocks]) -> Blocks:
 def _without_redundant(
     chosen: Sequence[Blocks], atoms: Sequence[Blocks]
 ) -> list[Blocks]:
-    """Leave out what the others do not need, large quotients first."""
+    """The chosen congruences without superfluous ones; large quotients stay first."""
     kept = sorted(chosen, key=_size_then_name)
     for candidate in reversed(list(kept)):
         others = [blocks for blocks in kept if blocks != candidate]

@@ -52,7 +52,7 @@ def as_window_memory(a: Automaton) -> WindowMemory | None:
     """The memory of windows that ``a`` is, or None.
 
     The width is the least one that serves; if none does without, an absorbing state is
-    set apart, which what follows from the others decides.
+    set apart, which the other states' next letter decides.
     """
     if not _settles(a.transitions):
         return None
@@ -86,7 +86,7 @@ def _with_width(a: Automaton, width: int, sink: int | None) -> WindowMemory | No
     part = steps.classes()
     if part is None:
         return None
-    return steps.memory(_coloured(steps, part), a.start, width, sink)
+    return steps.memory(_colouring(steps, part), a.start, width, sink)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class _Steps:
     """The pairs of a context and a state that words reach, and how letters lead on.
 
     Attributes:
-        contexts: How many contexts there are; the last one is that of BOS.
+        contexts: How many contexts there are; the last one is the context of BOS.
         pairs: ``(pairs, 2)``: context and state, the sink's left out; sorted.
         after: ``(letters, pairs)``: the pair that each letter leads to; −1 for the sink.
         writing: ``(letters, pairs)``: whether all pairs of the context lead to one.
@@ -114,13 +114,13 @@ class _Steps:
         todo = np.array([[contexts - 1, a.start]])
         index[contexts - 1, a.start] = 0
         while len(todo):
-            following = _followed(a, todo, contexts).reshape(-1, 2)
+            following = _successors(a, todo, contexts).reshape(-1, 2)
             following = np.unique(following[following[:, 1] != _none(sink)], axis=0)
             todo = following[index[tuple(following.T)] < 0]
             index[tuple(todo.T)] = 0
         pairs = np.argwhere(index == 0)
         index[tuple(pairs.T)] = np.arange(len(pairs))
-        target = _followed(a, pairs, contexts)
+        target = _successors(a, pairs, contexts)
         after = index[target[..., 0], target[..., 1]]
         return _Steps(contexts, pairs, after, _constant(pairs[:, 0], after, contexts))
 
@@ -143,7 +143,7 @@ class _Steps:
     def memory(
         self, label: IntArray, first: int, width: int, sink: int | None
     ) -> WindowMemory:
-        """What is written, what is illegal, and which state is meant."""
+        """The memory: labels written, letters that are illegal, and states meant."""
         context, state = self.pairs.T
         shape = (self.contexts, len(self.after))
         writes = np.full(shape, -1)
@@ -179,7 +179,7 @@ def _as_if_from_bos(letters: int, width: int) -> IntArray:
     return like
 
 
-def _followed(a: Automaton, pairs: IntArray, contexts: int) -> IntArray:
+def _successors(a: Automaton, pairs: IntArray, contexts: int) -> IntArray:
     """``(letters, pairs, 2)``: context and state after each letter."""
     letter = np.arange(len(a.letters))[:, None]
     context = (pairs[:, 0] * (len(a.letters) + 1) + letter) % contexts
@@ -196,7 +196,7 @@ def _constant(context: IntArray, after: IntArray, contexts: int) -> IntArray:
     return np.asarray(((lowest == highest) & (lowest >= 0))[:, context])
 
 
-def _coloured(steps: _Steps, part: IntArray) -> IntArray:
+def _colouring(steps: _Steps, part: IntArray) -> IntArray:
     """``(pairs,)``: a label for each class, different within a context.
 
     If every class is one state, the state is the label, numbered from 0. Otherwise the

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.compiler.compiled_network import CompiledNetwork, stated
 from krohn.compiler.errors import CompileError
 from krohn.compiler.masks import Masked, layer, masked
@@ -101,7 +101,7 @@ def target(machine: Automaton) -> Target:
     reads[units.on.states[:, 1], units.on.states[:, 0]] = 1.0
     hears[units.on.letters[:, 1], units.on.letters[:, 0]] = 1.0
     pair, difference = np.array([0.5, -0.5]), np.array([1.0, -1.0])
-    classes = shown(machine, "outputs" if machine.output else "states")
+    classes = output_classes(machine, "outputs" if machine.output else "states")
     said = np.zeros((count, len(classes.names)))
     said[np.arange(count), classes.of[units.alive[units.arrived]]] = 1.0
     start = np.zeros(2 * count)

@@ -8,7 +8,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.sparse import Sparse
@@ -165,7 +165,7 @@ class Wiring(NamedTuple):
         """
         units = Units.of(machine, mute)
         width, alive = len(units.arrived), len(units.alive)
-        classes = shown(machine, "outputs" if machine.output else "states")
+        classes = output_classes(machine, "outputs" if machine.output else "states")
         of, outputs = classes.of[units.alive], len(classes.names)
         each, logits = np.arange(width), np.full(outputs, -1.0)
         if units.silent is not None:

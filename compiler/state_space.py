@@ -15,7 +15,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.cascade import Cascade
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.algebra.structure import Counter, Memory, as_counter, as_memory
 from krohn.compiler.constructions.cascade_search import decomposed
 from krohn.compiler.errors import CompileError
@@ -140,7 +140,7 @@ def ssm(
         )
     shape = {"vocabulary": len(machine.letters), "selective": form == SELECTIVE}
     head = {"kind": "ssm", "dtype": precision.name, **shape}
-    classes = shown(machine, "outputs" if machine.output else "states")
+    classes = output_classes(machine, "outputs" if machine.output else "states")
     number = {q: i for i, q in enumerate(machine.states)}
     of = [int(classes.of[number[q]]) for q in taken.machine.states]
     if form == SIGNS:

@@ -24,7 +24,9 @@ def aligned(machine: Automaton, own: Automaton) -> Automaton:
             "only one of them"
         )
     if machine.inputs is not None and own.inputs is not None:
-        ours, theirs = (m.inputs.named(m.letters) for m in (machine, own) if m.inputs)
+        ours, theirs = (
+            m.inputs.named_nodes(m.letters) for m in (machine, own) if m.inputs
+        )
         if (machine.inputs.bits, ours) != (own.inputs.bits, theirs):
             raise KrohnError(
                 f"{machine.name} and the model take some vectors of input bits for "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.open_target import open_target
@@ -233,7 +233,9 @@ def _held(
 
 
 def _of_target(target: Target) -> _Held:
-    shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
+    shows = output_classes(
+        target.machine, target.file.header["claim"].get("shows", "states")
+    ).of
     return _Held(machine_of(target.machine, shows), target.claim)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
@@ -103,7 +103,7 @@ def _report(target: Target, found: Decision, length: int) -> Report:
 def _counterexample(target: Target, found: Decision) -> Counterexample:
     """Before the last letter the network is right, or the word would be shorter."""
     shows = target.file.header["claim"].get("shows", "states")
-    names = shown(target.machine, shows).names
+    names = output_classes(target.machine, shows).names
     expected = tuple(names[c] for c in found.expected)
     word = tuple(target.machine.letters[a] for a in found.word)
     return Counterexample(word, expected, (*expected[:-1], names[found.said]))

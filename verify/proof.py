@@ -13,7 +13,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.shown import SHOWS, Shown, shown
+from krohn.algebra.shown import SHOWS, Shown, output_classes
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
@@ -153,7 +153,7 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
     if shows not in SHOWS:
         raise Refused(f"the file claims to say {shows!r}")
     try:
-        classes = shown(machine, shows)
+        classes = output_classes(machine, shows)
     except MachineError as error:
         raise Refused(str(error)) from None
     if file.header["architecture"]["outputs"] > len(classes.names):

@@ -23,7 +23,7 @@ import numpy as np
 
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.classification.findings import Findings
-from krohn.algebra.classification.group_names import called, tractable, writable
+from krohn.algebra.classification.group_names import name_or_size, tractable, writable
 from krohn.algebra.classification.property import Property, Witness, act, call, spell
 from krohn.algebra.froidure_pin import Enumeration
 from krohn.algebra.groups.permutation_group import PermutationGroup
@@ -86,10 +86,10 @@ def solvable(findings: Findings, known: bool) -> Property:
     witness: Witness = {
         "states": call(findings.machine, bad.points[0] if same else states),
         "words": [spell(findings.machine, word) for word in words],
-        "group": called(core),
+        "group": name_or_size(core),
         "order": writable(core.order),
     }
-    reason = f"words generate the perfect group {called(core)} on some states"
+    reason = f"words generate the perfect group {name_or_size(core)} on some states"
     return Property("solvable", False, reason, witness)
 
 
@@ -111,7 +111,7 @@ def _not_solvable(found: Skeleton) -> tuple[ImageClass | None, str]:
 
 
 def _periodic_word(findings: Findings) -> tuple[int, ...] | None:
-    """The smallest word found so far that has no power fixing what it reaches."""
+    """The smallest word found so far, no power of which fixes the states it reaches."""
     rows = findings.elements.rows
     for part in batches(rows, len(rows)):
         power: IntegerRows = rows[part]

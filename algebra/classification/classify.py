@@ -27,18 +27,18 @@ MOST_ELEMENTS = 200_000
 
 @dataclass(frozen=True)
 class Classification:
-    """What kind of machine a machine is.
+    """The classes of the theory that a machine belongs to, with its groups.
 
     Attributes:
-        properties: What was asked, in a fixed order.
+        properties: The properties that were tested, in a fixed order.
         size: The number of elements of S¹, the identity among them; None if unknown.
         semigroup_size: The number of elements of T(A); None if unknown.
-        at_least: A lower bound of ``size``: what was found.
+        at_least: A lower bound of ``size``: the elements found.
         subgroups: The groups, largest first: the maximal subgroups of the monoid if it
             was enumerated, else the groups of its image classes, of which each maximal
             subgroup is one; None if neither is known.
         factors: The simple groups that are composition factors of these; None likewise.
-        cut: What was left out because the budget was spent, a sentence each.
+        cut: The parts left out because the budget was spent, a sentence each.
     """
 
     properties: tuple[Property, ...]
@@ -68,11 +68,11 @@ def classify(
     """Which classes of the theory a machine belongs to, each with evidence.
 
     All states count, reachable or not; take `krohn.algebra.minimisation.reachable` before
-    if only the reachable ones matter. What the budget does not decide is None; what was
-    refuted before it ran out stays refuted.
+    if only the reachable ones matter. A property that the budget does not decide is
+    None; one that was refuted before it ran out stays refuted.
 
     Args:
-        machine: Any machine; outputs do not matter. Or what was found out about it.
+        machine: Any machine; outputs do not matter. Or the findings about it.
         budget: The most elements of the monoid, and the most work for elements, images
             and groups; 200,000 elements and `NORMAL` steps unless given.
     """
@@ -117,7 +117,9 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
         aperiodic.solvable(findings, bool(star_free.holds or commuting.holds)),
     )
     facts = {p.name: p for p in (ordered, piecewise, local, star_free)}
-    return tuple(p if p.holds is not None else _implied(p, facts) for p in found)
+    return tuple(
+        p if p.holds is not None else _apply_implications(p, facts) for p in found
+    )
 
 
 # What follows from what: (property, its value) from (property, its value).
@@ -132,7 +134,7 @@ _IMPLICATIONS = {
 }
 
 
-def _implied(found: Property, facts: dict[str, Property]) -> Property:
+def _apply_implications(found: Property, facts: dict[str, Property]) -> Property:
     """An undecided property, decided if another one implies it or refutes it."""
     for value in (True, False):
         for other, holds in _IMPLICATIONS.get((found.name, value), ()):

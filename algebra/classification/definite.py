@@ -128,14 +128,14 @@ def _leads(machine: Semiautomaton, states: IntArray) -> tuple[int, int] | None:
     wanted = np.zeros(len(machine.states), dtype=bool)
     wanted[states] = True
     for source in states.tolist():
-        reached = _reached(machine, source) & wanted
+        reached = _reachable_from(machine, source) & wanted
         reached[source] = False
         if reached.any():
             return source, int(np.flatnonzero(reached)[0])
     return None
 
 
-def _reached(machine: Semiautomaton, source: int) -> Flags:
+def _reachable_from(machine: Semiautomaton, source: int) -> Flags:
     seen = np.zeros(len(machine.states), dtype=bool)
     frontier = np.array([source])
     while frontier.size:
@@ -163,7 +163,7 @@ def _kept_pair(machine: Semiautomaton) -> tuple[tuple[int, int], list[int]] | No
     cyclic = ((np.bincount(label)[label] > 1) | own).reshape(n, n)
     np.fill_diagonal(cyclic, False)
     for p in np.flatnonzero(cyclic.any(axis=1)).tolist():
-        both = np.flatnonzero(cyclic[p] & _reached(machine, p))
+        both = np.flatnonzero(cyclic[p] & _reachable_from(machine, p))
         if len(both):
             pairs = Semiautomaton(
                 edges.T, machine.letters, tuple(map(str, range(n * n)))

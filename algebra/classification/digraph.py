@@ -16,7 +16,7 @@ def components(machine: Semiautomaton) -> IntArray:
     return components_of_steps(machine.transitions)
 
 
-def restricted(machine: Semiautomaton, states: IntArray) -> IntArray:
+def restricted_transitions(machine: Semiautomaton, states: IntArray) -> IntArray:
     """``(letters, states)``: the machine on some states, −1 where a letter leaves them."""
     place: IntArray = np.full(len(machine.states), -1, dtype=np.int64)
     place[states] = np.arange(len(states))

@@ -38,7 +38,7 @@ def band(findings: Findings) -> Property:
 
 def l_trivial(findings: Findings) -> Property:
     """L-related elements are equal."""
-    return _decided(findings, "L-trivial", "no two elements are L-related", _l_related)
+    return _decide(findings, "L-trivial", "no two elements are L-related", _l_related)
 
 
 def da(findings: Findings) -> Property:
@@ -46,7 +46,7 @@ def da(findings: Findings) -> Property:
 
     Regular means that some y satisfies xyx = x.
     """
-    return _decided(findings, "DA", "every regular element is idempotent", _not_da)
+    return _decide(findings, "DA", "every regular element is idempotent", _not_da)
 
 
 def locally_testable(findings: Findings) -> Property:
@@ -58,10 +58,10 @@ def locally_testable(findings: Findings) -> Property:
     which are rectangular bands, have one element each.
     """
     yes = "ese is idempotent and commutes with ete, for all idempotents e"
-    return _decided(findings, "locally testable", yes, _not_locally_testable)
+    return _decide(findings, "locally testable", yes, _not_locally_testable)
 
 
-def _decided(
+def _decide(
     findings: Findings,
     name: str,
     yes: str,

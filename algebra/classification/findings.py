@@ -99,7 +99,7 @@ def _each_once(machine: Semiautomaton | Automaton) -> Semiautomaton | Automaton:
 def _points(machine: Automaton) -> Semiautomaton:
     """The machine's letters on its points, if that shows the same monoid.
 
-    If words that agree on the points agree on what the start leads to, the maps of the
+    If words that agree on the points lead the start to one state, the maps of the
     states are determined by those of the points, as all states are reachable. If there
     are as many states as permutations of the points, then no two of these are equal.
     """

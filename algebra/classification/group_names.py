@@ -97,8 +97,8 @@ def is_listed(group: PermutationGroup) -> bool:
     return True
 
 
-def called(group: PermutationGroup) -> str:
-    """The group's name, or how large it is."""
+def name_or_size(group: PermutationGroup) -> str:
+    """The group's name, or its order if it has no short name."""
     if group.degree > 4 and _holds_even(group):
         return f"{'A' if is_even(group.generators).all() else 'S'}{group.degree}"
     if _nameable(group):
@@ -122,7 +122,7 @@ def writable(number: int) -> int | None:
 
 def _describe(group: PermutationGroup) -> tuple[Subgroup, tuple[str, ...] | None]:
     order = writable(group.order) if tractable(group) else None
-    return Subgroup(called(group), order, group.degree, 1), _factors(group)
+    return Subgroup(name_or_size(group), order, group.degree, 1), _factors(group)
 
 
 def _factors(group: PermutationGroup) -> tuple[str, ...] | None:

@@ -13,13 +13,13 @@ Witness = dict[str, Any]
 
 @dataclass(frozen=True)
 class Property:
-    """What was found out about one property.
+    """The finding about one property.
 
     Attributes:
         name: The property.
         holds: Whether the machine has it; None if that was not decided.
-        evidence: Why, in a sentence; if undecided, what stopped the search.
-        witness: What can be checked by hand, by the names of letters and states:
+        evidence: Why, in a sentence; if undecided, why the search stopped.
+        witness: An example to check by hand, by the names of letters and states:
             words are lists of letters. None if there is nothing short to show.
     """
 

@@ -14,8 +14,8 @@ def by_congruence(machine: Semiautomaton, partition: IntArray) -> Cascade:
     """The machine of the blocks, and below it one that knows the place in the block.
 
     Places are numbered so that letters which take a block into a fresh one move no
-    place, as far as that goes. Where a block is smaller than the largest one, what a
-    letter does with the other places is free: it is chosen as a permutation, the
+    place, as far as that goes. Where a block is smaller than the largest one, the
+    action of a letter on the other places is free: it is chosen as a permutation, the
     identity if possible, where the letter takes no two states of the block together.
 
     Args:
@@ -23,7 +23,7 @@ def by_congruence(machine: Semiautomaton, partition: IntArray) -> Cascade:
         partition: ``(states,)`` block labels of a congruence, neither equality nor
             everything in one block.
     """
-    block, size = _numbered(partition)
+    block, size = _number_blocks(partition)
     table = machine.transitions
     place = _places(table, block, size)
     states = np.full((size, int(place.max()) + 1), INVALID, dtype=np.int64)
@@ -55,7 +55,7 @@ def side_by_side(machine: Semiautomaton, partitions: Sequence[IntArray]) -> Casc
         partitions: Congruences that meet in equality.
     """
     letters = len(machine.letters)
-    numbered = [_numbered(partition) for partition in partitions]
+    numbered = [_number_blocks(partition) for partition in partitions]
     lift = np.stack([block for block, _ in numbered], axis=1)
     components, emits, follows, down = [], [], [], []
     above = np.zeros((1, 0), dtype=np.int64)
@@ -95,7 +95,7 @@ def _leaves(led: IntArray, rows: IntArray, lift: IntArray) -> IntArray:
     return np.where(led == INVALID, INVALID, states[led])
 
 
-def _numbered(partition: IntArray) -> tuple[IntArray, int]:
+def _number_blocks(partition: IntArray) -> tuple[IntArray, int]:
     """Blocks numbered from 0 in the order of their first states."""
     found, block = np.unique(partition, return_inverse=True)
     return block.reshape(-1).astype(np.int64), len(found)
@@ -142,14 +142,14 @@ def _carry_places(
 
 
 def _moves(table: IntArray, states: IntArray, place: IntArray) -> IntArray:
-    """``(letters · blocks, places)``: what each letter does with the places of a block."""
+    """The action of letters on the places of blocks: ``(letters · blocks, places)``."""
     occurs = states != INVALID
     moved = np.where(occurs, place[table[:, states]], INVALID)
     rows = moved.reshape(-1, states.shape[1])
-    return np.stack([_completed(row) for row in rows])
+    return np.stack([_complete_map(row) for row in rows])
 
 
-def _completed(row: IntArray) -> IntArray:
+def _complete_map(row: IntArray) -> IntArray:
     """A partial map made total: a permutation, or constant, where it can be."""
     here = np.flatnonzero(row != INVALID)
     images = row[here]

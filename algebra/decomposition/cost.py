@@ -21,8 +21,8 @@ class CascadeCost:
     Attributes:
         depth: Attention layers on the longest path of components that read each other:
             one per abelian factor of the derived series and one more for resets (both
-            of spec/shallower: sums untwisted by what lies above, and a look-up of the
-            last reset); a doubling scan for what has no such form.
+            of spec/shallower: sums untwisted by the coordinates above, and a look-up of the
+            last reset); a doubling scan for components without this form.
         values: Values of all coordinates together, the width of one-hot channels.
         nodes: Nodes of the wiring, the rows of its tables.
         levels: Components on the longest path; no part of the price.

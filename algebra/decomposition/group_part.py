@@ -23,7 +23,7 @@ KEEP = 0
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """A listed permutation group and what each letter of a component does in it.
+    """A listed permutation group and the group element of each letter of a component.
 
     Attributes:
         elements: ``(order, degree)`` permutations, the identity first.
@@ -46,14 +46,14 @@ def split(component: Component, chain: Chain) -> Cascade:
     Raises:
         BudgetExceeded: If the group is too large to list.
     """
-    group = _listed(component)
+    group = _list_group(component)
     regular = _acting_on_itself(group)
     whole = _with_memory(component, group, regular)
     factors = by_subgroups(regular, group.table, group.letter, chain(group.table))
     return refine(whole, 0, factors)
 
 
-def _listed(component: Component) -> _Group:
+def _list_group(component: Component) -> _Group:
     elements = component.group.elements().astype(np.int64)
     table = table_of(elements, component.group.generators)
     order = np.lexsort(elements.T[::-1])
@@ -75,7 +75,7 @@ def _with_memory(component: Component, group: _Group, regular: Component) -> Cas
 
     Write the state as q = m·g with g the product of all permutations so far. A
     permutation s makes it m·(g·s); a reset to r makes it (r·g⁻¹)·g. So the group never
-    waits for the memory, and what is written depends on g alone (thesis, Lemma 20, where
+    waits for the memory, and the value written depends on g alone (thesis, Lemma 20, where
     the division by the group's part at the last reset comes last instead of first).
     A transitive machine without resets is an image of its group and needs no memory.
     """
@@ -98,7 +98,7 @@ def _with_memory(component: Component, group: _Group, regular: Component) -> Cas
 
 
 def _memory(component: Component, group: _Group) -> tuple[IntArray, Component]:
-    """What each letter asks of the memory at each group element; the memory itself.
+    """The memory, and the letter it gets from each input letter at each group element.
 
     The memory's letters are: keep, and one that writes each value.
     """
@@ -174,7 +174,7 @@ def _coset_of(table: GroupTable, step: Step) -> IntArray:
 
 
 def _rest(table: GroupTable, step: Step, nodes: IntArray, moved: IntArray) -> IntArray:
-    """``(nodes, cosets)``: r·s·r'⁻¹, what is left for the subgroup to do."""
+    """``(nodes, cosets)``: r·s·r'⁻¹, the element that is left for the subgroup."""
     there = table.product[step.transversal[None], nodes[:, None]]
     return table.product[there, table.inverse[step.transversal[moved]]]
 

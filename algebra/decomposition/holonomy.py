@@ -108,11 +108,13 @@ def _tiling(found: Skeleton) -> _Tiling:
     most = max((len(t) for t in tiles), default=0)
     table = np.full((len(found.sets), most), INVALID, dtype=np.int64)
     for image_class, first in zip(large, tiles, strict=True):
-        table[image_class.members, : len(first)] = _carried(found, image_class, first)
+        table[image_class.members, : len(first)] = _carry_tiles(
+            found, image_class, first
+        )
     return _Tiling(found, table, tuple(_slots(found, large, table)))
 
 
-def _carried(found: Skeleton, image_class: ImageClass, first: IntArray) -> IntArray:
+def _carry_tiles(found: Skeleton, image_class: ImageClass, first: IntArray) -> IntArray:
     """``(members, tiles)``: the tiles of the representative, carried to each member."""
     inside = found.sets[first][:, image_class.points[0]]
     tile, position = np.nonzero(inside)
@@ -235,7 +237,7 @@ def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wir
 
 
 def _moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
-    """``(nodes, values)``: what each node asks of the coordinate."""
+    """The coordinate's move at each node: ``(nodes, values)``."""
     piece = max(1, PIECE // slot.size**2)
     starts = range(0, len(nodes), piece)
     parts = [_some_moves(tiling, slot, nodes[at : at + piece]) for at in starts]

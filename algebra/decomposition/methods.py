@@ -11,7 +11,7 @@ from krohn.algebra.decomposition.congruence import by_congruence
 from krohn.algebra.decomposition.cost import CascadeCost, cost
 from krohn.algebra.decomposition.group_part import Chain, flip_flops, split
 from krohn.algebra.decomposition.holonomy import holonomy as plain_holonomy
-from krohn.algebra.decomposition.reach import restricted
+from krohn.algebra.decomposition.reach import restrict_to_reachable
 from krohn.algebra.decomposition.refine import refine
 from krohn.algebra.decomposition.search import MOST_STATES, Search
 from krohn.algebra.decomposition.series import derived_chain, prime_chain
@@ -50,25 +50,25 @@ class Decomposition:
 
 def holonomy(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Images and tiles: permutation-reset components, a group on every level."""
-    return _tidied(plain_holonomy(machine, budget), budget)
+    return _tidy(plain_holonomy(machine, budget), budget)
 
 
 def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, taken apart to counters modulo primes, simple groups and flip-flops."""
     cascade = simplify(plain_holonomy(machine, budget), budget)
-    return _tidied(_refined(cascade, prime_chain, budget, digits=True), budget)
+    return _tidy(_split_groups(cascade, prime_chain, budget, digits=True), budget)
 
 
 def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
     cascade = simplify(plain_holonomy(machine, budget), budget)
-    return _tidied(_refined(cascade, derived_chain, budget), budget)
+    return _tidy(_split_groups(cascade, derived_chain, budget), budget)
 
 
 def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Quotients first: blocks of congruences, places in blocks, machines side by side."""
     cascade = Search(budget).best(machine)
-    return _tidied(_refined(cascade, derived_chain, budget), budget)
+    return _tidy(_split_groups(cascade, derived_chain, budget), budget)
 
 
 METHODS: dict[str, Method] = {
@@ -88,8 +88,8 @@ def decompose(
         machine: Any semiautomaton.
         method: A key of ``METHODS``, or ``auto`` for the cheapest of ``derived`` and
             ``congruence`` as a network.
-        budget: How much work to do and how many images to keep; it notes what was left
-            out, and the proof may take as much again.
+        budget: How much work to do and how many images to keep; it notes what it
+            left out, and the proof may take as much again.
 
     Raises:
         KrohnError: If there is no such method.
@@ -121,7 +121,7 @@ def decompose(
 
 
 def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
-    """What a method finds, looking but once at letters that do the same."""
+    """The cascade that a method finds, with letters that act alike taken as one."""
     kept, place = firsts(machine.transitions)
     names = tuple(machine.letters[letter] for letter in kept.tolist())
     smaller = Semiautomaton(machine.transitions[kept], names, machine.states)
@@ -130,19 +130,19 @@ def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
     return replace(cascade, letters=machine.letters, wiring=wiring)
 
 
-def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
+def _tidy(cascade: Cascade, budget: Budget) -> Cascade:
     """Simplified, and cut down to reachable coordinates where that makes it cheaper."""
     simple = simplify(cascade, budget)
     limit = budget.part(size=MOST_COORDINATES)
     try:
-        fewer = simplify(restricted(simple, limit), budget)
+        fewer = simplify(restrict_to_reachable(simple, limit), budget)
     except BudgetExceeded as reason:
         budget.leave_out(f"coordinates that no word reaches were kept ({reason})")
         return simple
     return cheapest([simple, fewer], budget)
 
 
-def _refined(
+def _split_groups(
     cascade: Cascade, chain: Chain, budget: Budget, digits: bool = False
 ) -> Cascade:
     """Groups and memories taken apart, as far as the groups can be listed."""
@@ -167,7 +167,7 @@ def _entries(component: Component) -> int:
 def _parts(
     component: Component, chain: Chain, digits: bool
 ) -> tuple[Cascade | None, int]:
-    """What a component is made of, if anything; how many parts are final then."""
+    """The cascade that a component is made of, if any; how many parts of it are final."""
     group, resets = component.group, bool(component.resets.any())
     inner: Cascade | None = None
     if not component.is_permutation_reset:

@@ -42,7 +42,9 @@ def reachable_coordinates(
     return found.rows.astype(np.int64)
 
 
-def restricted(cascade: Cascade, budget: Budget, start: int | None = None) -> Cascade:
+def restrict_to_reachable(
+    cascade: Cascade, budget: Budget, start: int | None = None
+) -> Cascade:
     """The cascade in which only reachable coordinates are valid.
 
     Everything else becomes free, so that ``simplify`` finds more that is alike and fewer
@@ -51,7 +53,7 @@ def restricted(cascade: Cascade, budget: Budget, start: int | None = None) -> Ca
     Args:
         cascade: Any cascade.
         budget: How many coordinates there may be, and how much work to do.
-        start: If given, only what words reach from the lift of this state counts; all
+        start: If given, only coordinates that words reach from this state's lift count; all
             states must be reachable from it. The other states get reachable lifts.
 
     Raises:

@@ -52,10 +52,10 @@ class Search:
         """
         key = (len(machine.states), machine.transitions.tobytes())
         if key not in self._known:
-            self._known[key] = self._found(machine)
+            self._known[key] = self._decompose(machine)
         return replace(self._known[key], letters=machine.letters, states=machine.states)
 
-    def _found(self, machine: Semiautomaton) -> Cascade:
+    def _decompose(self, machine: Semiautomaton) -> Cascade:
         whole = trivial(machine)
         permutes_or_resets = whole.components[0].is_permutation_reset
         if permutes_or_resets and whole.components[0].group.is_solvable:
@@ -89,12 +89,12 @@ class Search:
         try:
             principal = principal_congruences(machine.transitions, self.budget)
             for factors in self._factors(principal, until):
-                yield self._completed(side_by_side(machine, factors))
+                yield self._decompose_components(side_by_side(machine, factors))
             for partition in _promising(principal):
                 if self.budget.spent > until:
                     self.budget.leave_out(LEFT_OUT)
                     return
-                yield self._completed(by_congruence(machine, partition))
+                yield self._decompose_components(by_congruence(machine, partition))
         except BudgetExceeded:
             self.budget.leave_out(LEFT_OUT)
             return
@@ -114,7 +114,7 @@ class Search:
         whole = independent(found)
         return [found] if len(whole) in (1, len(found)) else [whole, found]
 
-    def _completed(self, cascade: Cascade) -> Cascade:
+    def _decompose_components(self, cascade: Cascade) -> Cascade:
         """All components decomposed further."""
         for at in range(len(cascade.components) - 1, -1, -1):
             component = cascade.components[at]

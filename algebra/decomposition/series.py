@@ -45,8 +45,8 @@ def prime_chain(table: GroupTable) -> tuple[Step, ...]:
 def _steps(table: GroupTable) -> Iterator[Step]:
     upper = np.arange(table.order)
     while len(upper) > 1:
-        inner = table.restricted(upper)
-        lower = upper[inner.derived()]
+        inner = table.subgroup_table(upper)
+        lower = upper[inner.derived_subgroup()]
         if len(lower) < len(upper):
             yield from _cyclic_steps(table, upper, lower)
         else:
@@ -59,7 +59,7 @@ def _steps(table: GroupTable) -> Iterator[Step]:
 def _cyclic_steps(table: GroupTable, upper: IntArray, lower: IntArray) -> list[Step]:
     """Steps for an abelian factor: a basis, the elements of large order first.
 
-    An element whose order modulo ``lower`` equals its order modulo what has been chosen
+    An element whose order modulo ``lower`` equals its order modulo the chosen subgroup
     meets that in the identity only; one of largest order among these always splits off,
     because an abelian group splits over a cyclic subgroup of largest order.
     """
@@ -70,7 +70,7 @@ def _cyclic_steps(table: GroupTable, upper: IntArray, lower: IntArray) -> list[S
         x = int(upper[np.argmax(np.where(free, orders, 0))])
         count = int(orders[np.searchsorted(upper, x)])
         steps.append(Step(chosen, _powers(table, x, count)))
-        chosen = table.generated([x], chosen)
+        chosen = table.generated_subgroup([x], chosen)
     return steps[::-1]
 
 
@@ -108,7 +108,7 @@ def _prime_steps(table: GroupTable, step: Step) -> Iterator[Step]:
                 :: prime ** (exponent - 1 - left)
             ]
             fine.append(Step(lower, power[:prime]))
-            lower = table.generated([int(power[1])], lower)
+            lower = table.generated_subgroup([int(power[1])], lower)
     yield from reversed(fine)
 
 

@@ -30,32 +30,32 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
-    """The same cascade without what it does not need.
+    """An equivalent cascade without superfluous parts.
 
     Dead ends become invalid, equal futures one node, nodes, letters and values that never
     occur vanish, and so do components whose value the coordinates above determine.
-    What a node asks where no valid coordinates lead is free, and is used to merge it
-    with others. Components that permute or reset still do.
+    The letter of a node to which no valid coordinates lead is free, and is chosen so
+    that the node can be merged with others. Components that permute or reset still do.
 
     Args:
         cascade: Any cascade that covers a machine.
-        budget: How much work to do; what is free is not used any more when no step
+        budget: How much work to do; free letters are not used any more when no step
             remains.
     """
     budget = budget or Budget()
     _count_pass(cascade, budget)
-    projection = Projection(_merged_projection(_pruned(cascade.projection.follow)))
+    projection = Projection(_merged_projection(_prune(cascade.projection.follow)))
     wiring = restricted_wiring(cascade.wiring, projection)
     cascade = replace(cascade, projection=projection, wiring=wiring)
     cascade = _drop_determined(cascade)
     if not cascade.components:
         return cascade
-    cascade = _joined(cascade, budget)
+    cascade = _merge_wiring_nodes(cascade, budget)
     return _only_occurring(cascade)
 
 
-def _joined(cascade: Cascade, budget: Budget) -> Cascade:
-    """The cascade with nodes of the wiring that are alike, or can be made so, as one."""
+def _merge_wiring_nodes(cascade: Cascade, budget: Budget) -> Cascade:
+    """The cascade with one node of the wiring for all that are alike, or can be made so."""
     plain = _with_merged_wiring(cascade, None)
     if budget.exhausted:
         budget.leave_out("entries of the wiring that never matter were not made alike")
@@ -116,8 +116,8 @@ def _without(cascade: Cascade, at: int) -> Cascade:
     across, led = _only_way(follow[at]), _only_way(down[at])
     entry, above, projection = cascade.wiring.entry, list(follow[:at]), list(down[:at])
     if at:
-        above[-1] = _composed(above[-1], across)
-        projection[-1] = _composed(projection[-1], led)
+        above[-1] = _compose(above[-1], across)
+        projection[-1] = _compose(projection[-1], led)
         projection += down[at + 1 :]
     else:
         entry = across[entry]
@@ -143,11 +143,11 @@ def _omit(items: tuple[_T, ...], at: int) -> tuple[_T, ...]:
     return (*items[:at], *items[at + 1 :])
 
 
-def _composed(first: IntArray, second: IntArray) -> IntArray:
+def _compose(first: IntArray, second: IntArray) -> IntArray:
     return np.where(first == INVALID, INVALID, second[first])
 
 
-def _pruned(layers: tuple[IntArray, ...]) -> tuple[IntArray, ...]:
+def _prune(layers: tuple[IntArray, ...]) -> tuple[IntArray, ...]:
     """A diagram whose every path can be completed."""
     kept = list(layers)
     for i in range(len(kept) - 2, -1, -1):
@@ -160,19 +160,19 @@ def _merged_projection(layers: tuple[IntArray, ...]) -> tuple[IntArray, ...]:
     merged = list(layers)
     below: IntArray | None = None
     for i in range(len(merged) - 1, -1, -1):
-        led = merged[i] if below is None else _composed(merged[i], below)
+        led = merged[i] if below is None else _compose(merged[i], below)
         found, below = distinct(led + 1)
         merged[i] = found - 1
     return tuple(merged)
 
 
 def _merged_wiring(cascade: Cascade, fill: Budget | None) -> Wiring:
-    """Nodes that emit alike and lead alike are one; also those that could, if paid for."""
+    """Nodes that emit and lead alike are one; with a budget, also nodes that could be."""
     wiring = cascade.wiring
     emits, follows = list(wiring.emit), list(wiring.follow)
     below: IntArray | None = None
     for i in range(len(follows) - 1, -1, -1):
-        led = follows[i] if below is None else _composed(follows[i], below)
+        led = follows[i] if below is None else _compose(follows[i], below)
         found, below = distinct(np.concatenate([emits[i][:, None], led + 1], axis=1))
         emits[i], follows[i] = found[:, 0], found[:, 1:] - 1
         if fill is not None and len(found) <= MOST_COMPARED:
@@ -266,7 +266,7 @@ def _only_occurring(cascade: Cascade) -> Cascade:
 def _occurring(
     component: Component, emit: IntArray, down: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """The values that occur, and what each node of the wiring does with them."""
+    """The values that occur, and the action on them at each node of the wiring."""
     values = np.flatnonzero((down != INVALID).any(axis=0))
     rows = _moves_among(values, component, emit)
     if component.is_permutation_reset and not _all_permute_or_reset(rows):
@@ -275,7 +275,7 @@ def _occurring(
 
 
 def _moves_among(values: IntArray, component: Component, emit: IntArray) -> IntArray:
-    """``(nodes, values)``: what each node does, told among some of the values."""
+    """The action at each node, restricted to some values: ``(nodes, values)``."""
     place = np.full(component.size, INVALID, dtype=np.int64)
     place[values] = np.arange(len(values))
     moved = place[component.machine.transitions[emit][:, values]]

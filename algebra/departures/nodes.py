@@ -60,8 +60,8 @@ def nodes(machine: Automaton, tail: bool = False) -> Nodes:
 
     Args:
         machine: Any machine; its outputs do not matter.
-        tail: Whether the first positions are told apart: then what comes before the
-            first state that can be kept costs nothing.
+        tail: Whether the first positions are told apart: then positions before
+            the first state that can be kept cost nothing.
 
     Raises:
         MachineError: If some component is none of those that are known, if parts and
@@ -130,7 +130,7 @@ class _Table:
     values: IntArray
 
     def nodes(self) -> Nodes:
-        node = self._merged(self._strong())
+        node = self._merge_nodes(self._strong())
         _, node = np.unique(node, return_inverse=True)
         shape = int(node.max()) + 1, len(self.values)
         state = np.full(shape, NEVER)
@@ -152,7 +152,7 @@ class _Table:
             )
         return node
 
-    def _merged(self, node: IntArray) -> IntArray:
+    def _merge_nodes(self, node: IntArray) -> IntArray:
         """Nodes joined where that costs nothing: fewer departures, or fewer paths."""
         joining = _Joining(self, node.copy())
         if len(joining.members) <= MOST_NODES:
@@ -164,8 +164,8 @@ class _Joining:
     """Nodes joined one pair after the other.
 
     A node may be taken in by one that it leads to, and two nodes may be one if letters do
-    the same in both. Each value must go with one state, no cycle may arise, and what the
-    letter alone decides must stay so, unless the position is all that is beside.
+    the same in both. Each value must go with one state, no cycle may arise, and moves
+    that the letter alone decides must stay so, unless clocks are the only parts beside.
     """
 
     def __init__(self, table: _Table, node: IntArray) -> None:
@@ -175,7 +175,7 @@ class _Joining:
         self.free = bool(table.parts) and all(p.kind == "clock" for p in table.parts)
 
     def run(self) -> None:
-        """Join what can be joined, the last nodes of runs first."""
+        """Join all nodes that can be joined, the last nodes of runs first."""
         rank = self._ranks()
         for n in sorted(self.members, key=lambda n: (rank[n], n)):
             rank = self._ranks()
@@ -231,7 +231,7 @@ class _Joining:
         return True
 
     def _stays(self, n: int, home: set[int]) -> IntArray:
-        """``(letters,)``: 1 for those that stay in some nodes, 0 for those that leave."""
+        """``(letters,)``: 1 for letters that stay in these nodes, 0 for the others."""
         after = self.node[self.table.after[self.members[n]]]
         return _common(np.isin(after, list(home)).astype(np.int64))
 
@@ -249,5 +249,5 @@ _MIXED = np.iinfo(np.int64).max
 
 
 def _common(rows: IntArray) -> IntArray:
-    """What all rows have in each column, `_MIXED` where they differ."""
+    """The common value of all rows in each column, `_MIXED` where they differ."""
     return np.where((rows == rows[:1]).all(axis=0), rows[0], _MIXED)

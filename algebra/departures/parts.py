@@ -36,7 +36,7 @@ class Part:
     Attributes:
         kind: How it is known: a ``clock`` by the position, a ``counter`` by a sum, a
             ``window`` by the last letters, a ``memory`` by the last letter that wrote, a
-            counter with ``resets`` by the sum and what it was at the last reset.
+            counter with ``resets`` by the sum and its value at the last reset.
         machine: The machine.
         width: How many letters a window has; else 0.
         classes: ``(letters,)`` for a window: the digit of each letter, at least 1, in the
@@ -52,7 +52,7 @@ class Part:
 
 
 def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
-    """What has to run beside a machine, or why nothing that is known would do.
+    """The machines that have to run beside a machine, or why no known ones would do.
 
     Args:
         machine: All states reachable.
@@ -154,7 +154,7 @@ def _is_constant(row: IntArray) -> bool:
 
 
 def _memory(inner: IntArray) -> Part | None:
-    """What was written last; 0 while nothing was."""
+    """A memory of the state that was written last; 0 before the first write."""
     states = np.arange(inner.shape[1])
     keeps = ((inner == states) | (inner == OUTSIDE)).all(axis=1)
     if not all(k or _is_constant(row) for k, row in zip(keeps, inner, strict=True)):
@@ -175,7 +175,7 @@ def _counter(inner: IntArray) -> Part | None:
 
 
 def _labels(inner: IntArray) -> Iterator[IntArray]:
-    """``(letters,)``: what each letter adds, modulo the size; every way to choose it."""
+    """All choices of a number for each letter to add, modulo the size: ``(letters,)``."""
     letters, size = inner.shape
     todo: list[tuple[dict[int, int], dict[int, int]]] = [({}, {0: 0})]
     budget = Budget(MOST_STEPS)
@@ -196,9 +196,9 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
 def _spread(
     inner: IntArray, adds: dict[int, int], label: dict[int, int], budget: Budget
 ) -> bool:
-    """Label all that known letters lead to; whether nothing is contradicted.
+    """Label the states to which known letters lead; whether there is no contradiction.
 
-    Two states must not have one label, and what a letter adds is known once it joins
+    Two states must not have one label, and a letter's number is known once it joins
     two states with labels. Nothing is labelled once the budget is spent.
     """
     size, changed = inner.shape[1], True

@@ -28,13 +28,13 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Subsequences:
-    """What decides the state.
+    """Tests for subsequences that decide the state.
 
     Attributes:
         sets: ``(sets, letters)``: whether each letter is in each set.
         tests: The tests.
-        state: For each tuple of answers that occurs, 1 for yes, a state that shows what
-            the machine shows.
+        state: For each tuple of answers that occurs, 1 for yes, a state with the
+            output of the machine.
     """
 
     sets: Flags
@@ -43,7 +43,7 @@ class Subsequences:
 
 
 def subsequences(machine: Automaton, longest: int) -> Subsequences | None:
-    """Tests of at most ``longest`` places that decide what a machine shows, if any do.
+    """Tests of at most ``longest`` places that decide the output of a machine, if any do.
 
     Tests that tell some words apart are chosen, those first that tell most. If there are
     other words that they do not tell apart, although these lead to different states, they
@@ -55,12 +55,12 @@ def subsequences(machine: Automaton, longest: int) -> Subsequences | None:
         longest: The most places of a test.
 
     Returns:
-        Those of fewest places that were found; None if no tests decide, if there are too
+        The shortest tests that were found; None if no tests decide, if there are too
         many to choose from, or if they tell too many words apart.
     """
     single, more = _sets(machine)
     room = int(np.floor(MOST_CANDIDATES ** (1 / longest))) - 1
-    if not 0 < len(single) <= room or len(np.unique(_shown(machine))) == 1:
+    if not 0 < len(single) <= room or len(np.unique(_output_of_state(machine))) == 1:
         return None
     rooms = dict.fromkeys((len(single), min(room, len(single) + len(more))))
     sets = [np.concatenate([single, more[: size - len(single)]]) for size in rooms]
@@ -70,14 +70,14 @@ def subsequences(machine: Automaton, longest: int) -> Subsequences | None:
 
 
 def _decisive(machine: Automaton, sets: Flags, longest: int) -> Subsequences | None:
-    shown = _shown(machine)
+    shown = _output_of_state(machine)
     candidates = _Candidates(sets, longest)
-    while (tests := candidates.chosen()) is not None:
-        reached = _reached(machine, sets, tests)
+    while (tests := candidates.separating_tests()) is not None:
+        reached = _reach(machine, sets, tests)
         if reached is None or len(tests) > MOST_TESTS:
             return None
         shows = shown[reached.state]
-        confused = _confused(reached.done, shows).tolist()
+        confused = _conflicts(reached.done, shows).tolist()
         if not confused:
             answers = map(tuple, reached.done.tolist())
             state = dict(zip(answers, reached.state.tolist(), strict=True))
@@ -86,7 +86,7 @@ def _decisive(machine: Automaton, sets: Flags, longest: int) -> Subsequences | N
     return None
 
 
-def _shown(machine: Automaton) -> IntArray:
+def _output_of_state(machine: Automaton) -> IntArray:
     output = machine.output
     if output is not None and output.on == "states":
         return output.table
@@ -96,8 +96,8 @@ def _shown(machine: Automaton) -> IntArray:
 def _sets(machine: Automaton) -> tuple[Flags, Flags]:
     """Letters that act alike, unless they do nothing; and letters that lead upwards.
 
-    The second kind: for states p and q, the letters that take p to q or to what q can
-    still become.
+    The second kind: for states p and q, the letters that take p to q or to a state
+    that q can still reach.
     """
     table = machine.transitions
     states = np.arange(table.shape[1])
@@ -153,7 +153,7 @@ def _steps(sets: Flags, tests: list[Test]) -> tuple[IntArray, IntArray]:
     return step, lengths
 
 
-def _reached(machine: Automaton, sets: Flags, tests: list[Test]) -> _Reached | None:
+def _reach(machine: Automaton, sets: Flags, tests: list[Test]) -> _Reached | None:
     step, lengths = _steps(sets, tests)
     which = np.arange(len(tests))
     first = (machine.start, *(0 for _ in tests))
@@ -181,8 +181,8 @@ def _reached(machine: Automaton, sets: Flags, tests: list[Test]) -> _Reached | N
     return _Reached(rows[:, 0], done, parents, letters)
 
 
-def _confused(done: IntArray, shows: IntArray) -> IntArray:
-    """The first pair that shows something with some answers that also go with other."""
+def _conflicts(done: IntArray, shows: IntArray) -> IntArray:
+    """The first row of each output with answers that go with another output, too."""
     rows = np.concatenate([done, shows[:, None]], axis=1)
     each, first = np.unique(rows, axis=0, return_index=True)
     _, group, count = np.unique(
@@ -192,9 +192,9 @@ def _confused(done: IntArray, shows: IntArray) -> IntArray:
 
 
 class _Candidates:
-    """All tests of up to some number of places, those of fewer places first.
+    """All tests of up to some number of places, tests of fewer places first.
 
-    Words after which the machine shows different things must be told apart.
+    Words after which the outputs differ must be told apart.
     """
 
     def __init__(self, sets: Flags, longest: int) -> None:
@@ -205,7 +205,7 @@ class _Candidates:
         self.shows = np.zeros(0, dtype=np.int64)
 
     def add(self, words: list[tuple[list[int], int]]) -> None:
-        """More words, with what the machine shows after them."""
+        """Add words, each with the output of the machine after it."""
         which, rows = np.arange(len(self.tests)), [*self.holds]
         for word, _ in words:
             progress = np.zeros(len(which), dtype=np.int64)
@@ -215,8 +215,8 @@ class _Candidates:
         self.holds = np.array(rows)
         self.shows = np.append(self.shows, [shown for _, shown in words])
 
-    def chosen(self) -> list[Test] | None:
-        """Tests that tell all words apart, none of which the others make up for.
+    def separating_tests(self) -> list[Test] | None:
+        """Tests that tell all words apart, none of them superfluous.
 
         None if two words have the same subsequences.
         """

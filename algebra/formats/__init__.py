@@ -69,7 +69,7 @@ _SIGNS = (
 def read(
     source: str | Path, complete: Complete = "reject", kind: Kind | None = None
 ) -> Automaton:
-    """The machine in a file, in whichever format it is.
+    """The machine in a file of any known format.
 
     The format follows from the end of the name: ``.json``, ``.dot`` or ``.gv``,
     ``.kiss2`` or ``.kiss``, ``.att`` or ``.fst.txt``, ``.g`` or ``.gap``, or ``.dfa``,
@@ -77,9 +77,9 @@ def read(
 
     Args:
         source: The path of the file.
-        complete: What becomes of missing transitions, where the format allows them to
-            be missing: refuse the machine, lead them to a sink, or stay.
-        kind: What an AT&T file is read as; None for what its labels say.
+        complete: The treatment of missing transitions, where the format allows
+            them: refuse the machine, lead them to a sink, or stay.
+        kind: The kind as which an AT&T file is read; None to go by its labels.
 
     Raises:
         MachineError: If the file cannot be read, its format is unknown, it does not
@@ -106,9 +106,9 @@ def no_choice(name: str) -> MachineError:
 
 
 def write(machine: Automaton, path: str | Path) -> None:
-    """Writes the machine in the format that the end of the name asks for.
+    """Write the machine in the format that the end of the name asks for.
 
-    Either all of the file is written or it stays what it was.
+    Either all of the file is written or it stays as it was.
 
     Raises:
         MachineError: If the format is unknown or cannot carry the machine, or the file

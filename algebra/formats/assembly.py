@@ -108,8 +108,8 @@ def assemble(
     _check_deterministic(transitions, name)
     sources = [t.source for t in transitions]
     targets = [t.target for t in transitions]
-    q = numbered([*states, *sources, *targets, start])
-    a = numbered([*letters, *(t.letter for t in transitions)])
+    q = index_of_names([*states, *sources, *targets, start])
+    a = index_of_names([*letters, *(t.letter for t in transitions)])
     check_size(len(a), len(q), name)
     cells = (np.array([a[t.letter] for t in transitions]), _look(q, sources))
     table = _filled((len(a), len(q)), cells, _look(q, targets))
@@ -122,9 +122,9 @@ def assemble(
 
 
 def with_state_outputs(draft: Draft, shown: Sequence[str]) -> Draft:
-    """The same machine with ``shown[q]`` as what the state ``q`` shows."""
+    """The machine with ``shown[q]`` as the output of the state ``q``."""
     names = ACCEPTANCE if set(shown) <= set(ACCEPTANCE) else tuple(shown)
-    index = numbered(names)
+    index = index_of_names(names)
     return replace(
         draft,
         on="states",
@@ -154,7 +154,7 @@ def _arrow(t: Transition) -> str:
     return f"to {quote(t.target)}{output}{line}"
 
 
-def numbered(names: Iterable[str]) -> dict[str, int]:
+def index_of_names(names: Iterable[str]) -> dict[str, int]:
     """A number for each different name, in the order of their first places."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
@@ -163,7 +163,7 @@ def _look(index: Mapping[str, int], names: Sequence[str]) -> IntArray:
     return np.array([index[name] for name in names], dtype=np.int64)
 
 
-def _filled(
+def _table_of_cells(
     shape: tuple[int, int], cells: tuple[IntArray, IntArray], values: IntArray
 ) -> IntArray:
     table = np.full(shape, -1, dtype=np.int64)
@@ -174,10 +174,10 @@ def _filled(
 def _with_transition_outputs(
     draft: Draft, cells: tuple[IntArray, IntArray], outputs: Sequence[str]
 ) -> Draft:
-    index = numbered(outputs)
+    index = index_of_names(outputs)
     return replace(
         draft,
         on="transitions",
-        outputs=_filled(draft.shape, cells, _look(index, outputs)),
+        outputs=_table_of_cells(draft.shape, cells, _look(index, outputs)),
         names=tuple(index),
     )

@@ -43,10 +43,10 @@ def read(
     Args:
         text: The file.
         name: What to call the file in messages.
-        complete: What becomes of missing transitions; ``"sink"`` is what an acceptor
-            means by leaving them out.
+        complete: The treatment of missing transitions; ``"sink"`` is the usual
+            meaning in an acceptor.
         kind: ``"acceptor"`` to leave the outputs out, ``"mealy"`` to leave out which
-            states are final; None for what the labels say.
+            states are final; None to go by the labels.
 
     Raises:
         MachineError: If a line is malformed, the machine is weighted, has epsilons, is
@@ -203,7 +203,7 @@ def _check_epsilon(transitions: list[Transition], name: str) -> None:
 def _kind(
     transitions: list[Transition], final: int, states: int, name: str
 ) -> tuple[Kind, str]:
-    """What the labels say that a file is, and how else it can be read."""
+    """The kind of a file by its labels, and a remark on how else it can be read."""
     if transitions[0].output is None:
         return "acceptor", ""
     doubled = all(t.letter == t.output for t in transitions)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Draft, numbered
+from krohn.algebra.formats.assembly import Draft, index_of_names
 from krohn.algebra.formats.file_errors import problem, quote
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
@@ -48,7 +48,7 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
 
 
 def title(name: str) -> str:
-    """What to call a machine from a file: the file's name without its endings."""
+    """The name of a machine from a file: the file's name without its endings."""
     base = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".gz")
     stem, dot, _ = base.rpartition(".")
     return (stem if dot and stem else base) or "machine"
@@ -74,7 +74,9 @@ def _with_sink(draft: Draft) -> Draft:
     outputs, names = draft.outputs, draft.names
     if outputs is not None:
         gap = [-1] if outputs.ndim == 1 else np.full_like(column, -1)
-        outputs, names = _defined(np.concatenate([outputs, gap], axis=-1), draft)
+        outputs, names = _fill_undefined_outputs(
+            np.concatenate([outputs, gap], axis=-1), draft
+        )
     states = (*draft.states, _fresh("sink", draft.states))
     return replace(
         draft, states=states, transitions=table, outputs=outputs, names=names
@@ -85,14 +87,16 @@ def _staying(draft: Draft, missing: BoolArray) -> Draft:
     table = np.where(missing, np.arange(len(draft.states)), draft.transitions)
     outputs, names = draft.outputs, draft.names
     if outputs is not None:
-        outputs, names = _defined(outputs, draft)
+        outputs, names = _fill_undefined_outputs(outputs, draft)
     return replace(draft, transitions=table, outputs=outputs, names=names)
 
 
-def _defined(outputs: IntArray, draft: Draft) -> tuple[IntArray, tuple[str, ...]]:
+def _fill_undefined_outputs(
+    outputs: IntArray, draft: Draft
+) -> tuple[IntArray, tuple[str, ...]]:
     if not (outputs < 0).any():
         return outputs, draft.names
-    index = numbered([*draft.names, draft.undefined])
+    index = index_of_names([*draft.names, draft.undefined])
     return np.where(outputs < 0, index[draft.undefined], outputs), tuple(index)
 
 

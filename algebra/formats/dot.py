@@ -12,7 +12,7 @@ from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.assembly import Transition, assemble
 from krohn.algebra.formats.completion import Complete, complete_draft
-from krohn.algebra.formats.dot_syntax import Edge, Graph, parse, plain, quoted
+from krohn.algebra.formats.dot_syntax import Edge, Graph, dot_string, parse, plain
 from krohn.algebra.formats.file_errors import check_writable, problem, quote
 from krohn.algebra.formats.outputs import acceptance
 
@@ -42,7 +42,7 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     Args:
         text: The file.
         name: What to call the file in messages.
-        complete: What becomes of missing transitions.
+        complete: The treatment of missing transitions.
 
     Raises:
         MachineError: If the file is not DOT, has no arrows, or arrows without labels,
@@ -75,14 +75,14 @@ def write(machine: Automaton) -> str:
     check_writable(machine.states, _STATE, "state", form)
     names = () if output is None else output.names
     check_writable(names, _TRIMMED, "output", "DOT keeps no spaces around names")
-    arrows = [quoted(label) for label in _written_labels(machine)]
+    arrows = [dot_string(label) for label in _written_labels(machine)]
     _check_labels(machine, arrows)
-    ids = [quoted(state) for state in machine.states]
+    ids = [dot_string(state) for state in machine.states]
     lines = [f"  {line};" for line in _written_nodes(machine, ids)]
     for place, q in enumerate(machine.transitions.T.reshape(-1).tolist()):
         source = ids[place // len(machine.letters)]
         lines.append(f"  {source} -> {ids[q]} [label={arrows[place]}];")
-    return "\n".join([f"digraph {quoted(machine.name)} {{", *lines, "}", ""])
+    return "\n".join([f"digraph {dot_string(machine.name)} {{", *lines, "}", ""])
 
 
 def _markers(graph: Graph) -> set[str]:
@@ -114,20 +114,20 @@ def _start(graph: Graph, markers: set[str], name: str) -> str | None:
 
 def _transitions(arrows: Sequence[Edge], name: str) -> list[Transition]:
     _check_stochastic(arrows, name)
-    transitions = [t for arrow in arrows for t in _divided(arrow, name)]
+    transitions = [t for arrow in arrows for t in _transitions_of_arrow(arrow, name)]
     with_output = [t for t in transitions if t.output is not None]
     if with_output and len(with_output) < len(transitions):
         bare = next(t for t in transitions if t.output is None)
         raise problem(
             name,
             bare.line,
-            f"the arrow {_drawn(bare.source, bare.target)} has the label "
+            f"the arrow {_arrow(bare.source, bare.target)} has the label "
             f"{quote(bare.letter)} without an output, but others have input/output",
         )
     return transitions
 
 
-def _divided(arrow: Edge, name: str) -> list[Transition]:
+def _transitions_of_arrow(arrow: Edge, name: str) -> list[Transition]:
     """The transitions of one arrow: one for each of its inputs."""
     raw = arrow.attributes.get("label", "")
     if raw.startswith("<") and raw.endswith(">"):
@@ -139,7 +139,7 @@ def _divided(arrow: Edge, name: str) -> list[Transition]:
         raise problem(
             name,
             arrow.line,
-            f"the arrow {_drawn(arrow.source, arrow.target)} has no input in its label",
+            f"the arrow {_arrow(arrow.source, arrow.target)} has no input in its label",
         )
     return [
         Transition(arrow.source, letter, arrow.target, output, arrow.line)
@@ -217,12 +217,12 @@ def _is_doubled(attributes: dict[str, str]) -> bool:
     return doubled or plain(attributes.get("peripheries", "")) == "2"
 
 
-def _drawn(source: str, target: str) -> str:
+def _arrow(source: str, target: str) -> str:
     return f"{quote(source)} -> {quote(target)}"
 
 
 def _written_labels(machine: Automaton) -> list[str]:
-    """What stands on the arrows, state by state and there letter by letter."""
+    """The labels of the arrows, state by state and there letter by letter."""
     output = machine.output
     if output is None or output.on == "states":
         return [*machine.letters] * len(machine.states)
@@ -251,7 +251,7 @@ def _written_nodes(machine: Automaton, ids: Sequence[str]) -> list[str]:
     accepting = acceptance(machine)
     nodes = []
     for q, state in enumerate(machine.states):
-        label = quoted(f"{state} | {output.names[output.table[q]]}")
+        label = dot_string(f"{state} | {output.names[output.table[q]]}")
         shape = shapes[accepting[q] if accepting else None]
         nodes.append(f"{ids[q]} [label={label}{shape}]")
     return [*nodes, *marker]

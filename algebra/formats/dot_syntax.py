@@ -88,13 +88,13 @@ def parse(text: str, name: str) -> Graph:
 
 
 def plain(raw: str) -> str:
-    r"""What an id or a label says; undoes its quotes and ``\"``, ``\\``, ``\n``."""
+    r"""The text of an id or a label; undoes its quotes and ``\"``, ``\\``, ``\n``."""
     if not raw.startswith('"'):
         return raw
     return re.sub(r'\\(["\\n])', lambda m: m[1].replace("n", "\n"), raw[1:-1])
 
 
-def quoted(text: str) -> str:
+def dot_string(text: str) -> str:
     """The text as a quoted id or label, which ``plain`` turns back."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -44,13 +44,13 @@ def check_size(letters: int, states: int, name: str) -> None:
 def check_writable(
     names: Iterable[str], allowed: re.Pattern[str], what: str, form: str
 ) -> None:
-    """Refuses names that a format cannot carry, before they turn into other names.
+    """Refuse names that a format cannot carry, before they turn into other names.
 
     Args:
         names: The names to write.
-        allowed: What a name must match in full.
-        what: What is named: ``"letter"``, ``"state"`` or ``"output"``.
-        form: The format, and what it asks of names, for the message.
+        allowed: The pattern that each name must match in full.
+        what: The kind of thing named: ``"letter"``, ``"state"`` or ``"output"``.
+        form: The format and its rule for names, for the message.
 
     Raises:
         MachineError: If a name does not match.

@@ -26,7 +26,7 @@ def read_text(path: Path) -> str:
             no gzip archive although its name says so, or is not UTF-8.
     """
     try:
-        return files.decode_utf8(_read(path), path)
+        return files.decode_utf8(_read_unpacked(path), path)
     except files.Unreadable as error:
         hint = _neighbour(path) if error.missing else ""
         raise MachineError(f"{error}{hint}") from error
@@ -40,7 +40,7 @@ def _neighbour(path: Path) -> str:
         return ""
 
 
-def _read(path: Path) -> bytes:
+def _read_unpacked(path: Path) -> bytes:
     if str(path) == STANDARD_INPUT:
         return _small(sys.stdin.buffer, path)
     data = files.read_bytes(path)

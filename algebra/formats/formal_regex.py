@@ -10,7 +10,7 @@ makes a letter of the sign that follows it.
 import re
 from collections.abc import Sequence
 
-from krohn.algebra.formats.regex_reading import refused
+from krohn.algebra.formats.regex_reading import pattern_error
 
 _TOKEN = re.compile(
     r"\\.|\^\s*\{\s*(?:\d+|\*|∗|⁎|\+)\s*\}|\^\s*(?:\d+|[*∗⁎+])|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\S", re.S
@@ -32,7 +32,7 @@ def to_pattern(text: str) -> str:
     tokens = _TOKEN.findall(text)
     letters = sorted({_letter(t) for t in tokens if _is_letter(t)})
     if not letters:
-        raise refused(text, "no letters in it")
+        raise pattern_error(text, "no letters in it")
     return _Reader(text, tokens, letters).whole()
 
 
@@ -77,7 +77,7 @@ class _Reader:
     def whole(self) -> str:
         found = self._union()
         if self._next:
-            raise refused(self.text, "')' closes nothing")
+            raise pattern_error(self.text, "')' closes nothing")
         return found
 
     @property
@@ -92,17 +92,17 @@ class _Reader:
         return "|".join(parts)
 
     def _product(self) -> str:
-        parts = [self._repeated()]
+        parts = [self._repetition()]
         while self._next and self._next not in _UNION + ")":
             self.at += self._next in _CONCATENATED
-            parts.append(self._repeated())
+            parts.append(self._repetition())
         return "".join(parts)
 
-    def _repeated(self) -> str:
+    def _repetition(self) -> str:
         found = self._atom()
         while sign := _power(self._next):
             if re.fullmatch(r"\^\s*\d\d+", self._next):
-                raise refused(self.text, f"put the power in braces: ^{sign}")
+                raise pattern_error(self.text, f"put the power in braces: ^{sign}")
             self.at += 1
             # What repeats no times keeps its letters: it is the empty word, or that
             # followed by no word.
@@ -120,21 +120,21 @@ class _Reader:
         if token in (_EMPTY, _ANY):
             return self.none if token == _EMPTY else self.any
         if not _is_letter(token) or not token:
-            raise refused(self.text, self._expected(token))
+            raise pattern_error(self.text, self._missing_expression(token))
         return _letter(token)
 
     def _group(self) -> str:
         self.depth += 1
         if self.depth > _MOST_NESTED:
-            raise refused(self.text, "nested too deeply")
+            raise pattern_error(self.text, "nested too deeply")
         found = "" if self._next == ")" else self._union()
         if self._next != ")":
-            raise refused(self.text, "'(' is not closed")
+            raise pattern_error(self.text, "'(' is not closed")
         self.at += 1
         self.depth -= 1
         return f"({found})"
 
-    def _expected(self, token: str) -> str:
+    def _missing_expression(self, token: str) -> str:
         if token and token in _UNKNOWN:
             return f"{token!r} means nothing here; write \\{token} for the sign itself"
         before = self.tokens[self.at - 2] if self.at > 1 else ""

@@ -34,7 +34,7 @@ def read(text: str, name: str) -> Automaton:
 
     Raises:
         MachineError: If the text is no JSON, nests too deeply, or ``from_object``
-            refuses what it says.
+            refuses its content.
     """
     try:
         obj = strict_json.read(text)

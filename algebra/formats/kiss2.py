@@ -51,7 +51,7 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     Args:
         text: The file.
         name: What to call the file in messages.
-        complete: What becomes of transitions that no product term gives; a sink and
+        complete: The treatment of transitions that no product term gives; a sink and
             a transition that stays show zeros.
 
     Raises:

@@ -44,10 +44,10 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Tables:
-    """What the terms of a file say together.
+    """The tables of all terms of a file together.
 
     Attributes:
-        inputs: Which class each vector of input bits is of.
+        inputs: The class of each vector of input bits.
         transitions: ``(classes, states)``; -1 where no next state is given.
         outputs: ``(classes, states)`` indices into ``names``; -1 where no term fits.
         names: The outputs; bits that all terms leave open are 0.
@@ -62,13 +62,13 @@ class Tables:
 def tabulate(
     name: str, width: int, terms: Sequence[Term], states: Sequence[str]
 ) -> Tables:
-    """The classes of input vectors, and what they do.
+    """The classes of input vectors, with their transitions and outputs.
 
     Args:
         name: What to call the file in messages.
         width: How many input bits there are.
         terms: At least one.
-        states: All that they name.
+        states: All states that the terms name.
 
     Raises:
         MachineError: If two terms contradict each other, or too many classes must be
@@ -82,7 +82,7 @@ def tabulate(
         try:
             row = cells.row(fitting.tolist())
         except _Clash as clash:
-            raise clash.told(name, states, _example(below, leaf)) from None
+            raise clash.error(name, states, _example(below, leaf)) from None
         ends.append(-1 - classes.setdefault(row, len(classes)))
     outputs = [
         [None if o is None else o.replace("-", "0") for _, o in r] for r in classes
@@ -149,8 +149,8 @@ class _Clash(Exception):
         super().__init__()
         self.state, self.first, self.second = state, first, second
 
-    def told(self, name: str, states: Sequence[str], vector: str) -> MachineError:
-        """What to say, with an input that both fit."""
+    def error(self, name: str, states: Sequence[str], vector: str) -> MachineError:
+        """The error about two terms, with an input vector that both fit."""
         first, second = self.first, self.second
         return problem(
             name,
@@ -162,7 +162,7 @@ class _Clash(Exception):
 
 
 class _Cells:
-    """What becomes of states under terms that fit together."""
+    """The next states and outputs under sets of terms that fit together."""
 
     def __init__(self, terms: Sequence[Term], states: Sequence[str]) -> None:
         self._terms = terms
@@ -194,7 +194,7 @@ class _Cells:
                 if not _agree(output, term.output):
                     first = next(t for t in chosen if not _agree(t.output, term.output))
                     raise _Clash(q, first, term)
-                output = _merged(output, term.output)
+                output = _merge_bits(output, term.output)
             target = -1 if named is None else self._index[named.target]
             self._known[q, fitting] = (target, output)
         return self._known[q, fitting]
@@ -204,7 +204,7 @@ def _agree(first: str, second: str) -> bool:
     return all(a == b or "-" in (a, b) for a, b in zip(first, second, strict=True))
 
 
-def _merged(first: str, second: str) -> str:
+def _merge_bits(first: str, second: str) -> str:
     return "".join(b if a == "-" else a for a, b in zip(first, second, strict=True))
 
 

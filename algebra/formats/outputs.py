@@ -16,7 +16,7 @@ def acceptance(machine: Automaton) -> list[bool] | None:
 
 
 def shown_after(machine: Automaton) -> list[list[str]]:
-    """``(letters, states)``: what is shown after each letter read in each state.
+    """``(letters, states)``: the output after each letter, read in each state.
 
     This makes a Mealy machine of every machine: one that shows states shows the
     state which the letter leads to.

@@ -16,7 +16,7 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.assembly import Transition, assemble
 from krohn.algebra.formats.completion import complete_draft
 from krohn.algebra.formats.formal_regex import to_pattern
-from krohn.algebra.formats.regex_reading import TOKEN, read_signs, refused
+from krohn.algebra.formats.regex_reading import TOKEN, pattern_error, read_signs
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA
@@ -58,9 +58,9 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
             ``MAX_STATES`` states.
     """
     if len(pattern) > MAX_LENGTH:
-        raise _refused(pattern, f"longer than {MAX_LENGTH} characters")
+        raise _pattern_error(pattern, f"longer than {MAX_LENGTH} characters")
     plain, remark = (to_pattern(pattern), "") if formal else read_signs(pattern)
-    dfa = _determinised(_nfa(plain), pattern).minify(retain_names=False)
+    dfa = _determinise(_nfa(plain), pattern).minify(retain_names=False)
     names = _breadth_first(dfa)
     transitions = [
         Transition(name, letter, names[dfa.transitions[q][letter]])
@@ -83,23 +83,26 @@ def _letters(pattern: str) -> set[str]:
     tokens = list(TOKEN.finditer(pattern))
     repeats = [int(n) for t in tokens for n in re.findall(r"\d+", t["repeat"] or "")]
     if math.prod(max(n, 1) for n in repeats) > MAX_REPEATS:
-        raise _refused(pattern, f"repeats over {MAX_REPEATS} times in all")
+        raise _pattern_error(pattern, f"repeats over {MAX_REPEATS} times in all")
     if _parts([token[0] for token in tokens]) > MAX_PARTS:
-        raise _refused(
+        raise _pattern_error(
             pattern,
             f"its shuffles, intersections and repeats need more than {MAX_PARTS} states",
         )
     letters = {token["letter"] for token in tokens if token["letter"]}
-    unpaired = {*letters & set("[]{}\\"), *_unpaired([t["sign"] for t in tokens])}
+    unpaired = {
+        *letters & set("[]{}\\"),
+        *_unpaired_parenthesis([t["sign"] for t in tokens]),
+    }
     if unpaired:
         sign = min(unpaired)
-        raise _refused(
+        raise _pattern_error(
             pattern, f"{sign!r} has no counterpart; write \\{sign} for the sign itself"
         )
     return letters
 
 
-def _unpaired(signs: Iterable[str | None]) -> str:
+def _unpaired_parenthesis(signs: Iterable[str | None]) -> str:
     """The first parenthesis that has no counterpart; empty if there is none."""
     depth = 0
     for sign in signs:
@@ -122,19 +125,19 @@ def _parts(tokens: list[str]) -> int:
         if token == "(":
             groups.append((0, "|", []))
         elif token in ("|", "&", "^"):
-            groups[-1] = _joined(left, sign, terms), token, []
+            groups[-1] = _joint_size(left, sign, terms), token, []
         elif token == ")" and len(groups) > 1:
             groups.pop()
-            groups[-1][2].append(_joined(left, sign, terms))
+            groups[-1][2].append(_joint_size(left, sign, terms))
         elif token[0] in "*+?{" and terms:
             times = max([1, *map(int, re.findall(r"\d+", token))])
             terms[-1] = (terms[-1] + 1) * times
         else:
             terms.append(2)
-    return _joined(*groups[-1])
+    return _joint_size(*groups[-1])
 
 
-def _joined(left: int, sign: str, terms: list[int]) -> int:
+def _joint_size(left: int, sign: str, terms: list[int]) -> int:
     right = sum(terms) or 1
     if sign == "|":
         return left + right + bool(left)
@@ -150,18 +153,20 @@ def _nfa(pattern: str) -> "NFA":
     try:
         nfa = NFA.from_regex(pattern, input_symbols=letters)
     except RegexException as error:
-        raise _refused(pattern, str(error).rstrip(".")) from error
+        raise _pattern_error(pattern, str(error).rstrip(".")) from error
     except RecursionError as error:
-        raise _refused(pattern, "nested too deeply") from error
+        raise _pattern_error(pattern, "nested too deeply") from error
     except Exception as error:
         # Inside of a library anything may fail on a pattern that nobody foresaw.
-        raise _refused(pattern, f"not understood ({type(error).__name__})") from error
+        raise _pattern_error(
+            pattern, f"not understood ({type(error).__name__})"
+        ) from error
     if not nfa.input_symbols:
-        raise _refused(pattern, "no letters in it")
+        raise _pattern_error(pattern, "no letters in it")
     return nfa
 
 
-def _determinised(nfa: "NFA", pattern: str) -> "DFA":
+def _determinise(nfa: "NFA", pattern: str) -> "DFA":
     """The subset automaton, which may be exponentially larger, and so is counted."""
     from automata.fa.dfa import DFA
 
@@ -172,18 +177,20 @@ def _determinised(nfa: "NFA", pattern: str) -> "DFA":
     for subset in queue:
         steps += len(subset) * len(nfa.input_symbols)
         if steps > MAX_STEPS:
-            raise _refused(pattern, f"needs more than {MAX_STEPS} steps")
+            raise _pattern_error(pattern, f"needs more than {MAX_STEPS} steps")
         row = table[number[subset]] = {}
         for letter in nfa.input_symbols:
-            found = _closure(nfa, _moved(nfa, subset, letter))
+            found = _closure(nfa, _successors(nfa, subset, letter))
             if found not in number:
                 number[found] = len(number)
                 queue.append(found)
             row[letter] = number[found]
         if len(number) > MAX_STATES:
-            raise _refused(pattern, f"needs more than {MAX_STATES} states")
+            raise _pattern_error(pattern, f"needs more than {MAX_STATES} states")
         if len(number) * len(row) > MAX_TRANSITIONS:
-            raise _refused(pattern, f"needs more than {MAX_TRANSITIONS} transitions")
+            raise _pattern_error(
+                pattern, f"needs more than {MAX_TRANSITIONS} transitions"
+            )
     return DFA(
         states=set(table),
         input_symbols=set(nfa.input_symbols),
@@ -193,7 +200,7 @@ def _determinised(nfa: "NFA", pattern: str) -> "DFA":
     )
 
 
-def _moved(nfa: "NFA", subset: Iterable[str], letter: str) -> list[str]:
+def _successors(nfa: "NFA", subset: Iterable[str], letter: str) -> list[str]:
     return [r for q in subset for r in nfa.transitions.get(q, {}).get(letter, ())]
 
 
@@ -220,7 +227,7 @@ def _breadth_first(dfa: "DFA") -> dict[str, str]:
     return names
 
 
-def _refused(pattern: str, reason: str) -> MachineError:
+def _pattern_error(pattern: str, reason: str) -> MachineError:
     # The library shows its own objects where the user knows signs.
     reason = re.sub(r"'<\w+: (.*?)>'", r"'\1'", " ".join(reason.split()))
-    return refused(pattern, reason)
+    return pattern_error(pattern, reason)

@@ -45,14 +45,14 @@ def read_signs(pattern: str) -> tuple[str, str]:
         before = tokens[i - 1][0] if i else ""
         after = tokens[i + 1][0] if i + 1 < len(tokens) else ""
         if why := _trouble(token, before, after):
-            raise refused(pattern, why)
+            raise pattern_error(pattern, why)
     _check_levels(pattern, [t[0] for t in tokens])
     found = dict.fromkeys(_read_as(tokens))
     return pattern, "; ".join(REMARKS[sign] for sign in found)
 
 
-def refused(pattern: str, reason: str) -> MachineError:
-    """The error of a pattern."""
+def pattern_error(pattern: str, reason: str) -> MachineError:
+    """The error that refuses a pattern for a reason."""
     return MachineError(f"the pattern {quote(pattern)} is refused: {reason}")
 
 
@@ -63,7 +63,7 @@ def _without_anchors(pattern: str) -> str:
     if not (pattern.startswith("^") and ends and len(pattern) > 1):
         return pattern
     if any(t[0] == "|" for t in _outside_groups(body)):
-        raise refused(
+        raise pattern_error(
             pattern,
             "'^' and '$' belong to the first and the last alternative only; leave them "
             "out, for a word is matched from end to end",
@@ -155,7 +155,7 @@ def _check_levels(pattern: str, tokens: Sequence[str]) -> None:
             levels[-1].add(text)
             if len(levels[-1]) > 1:
                 one, other = sorted(levels[-1])
-                raise refused(
+                raise pattern_error(
                     pattern,
                     f"{one!r} and {other!r} stand side by side; say by parentheses which "
                     "comes first",

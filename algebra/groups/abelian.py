@@ -53,7 +53,7 @@ def _parts(prime: int, sizes: list[int]) -> list[int]:
 
 
 def invariant_factors(parts: Iterable[int]) -> Parts:
-    """The same product with as few factors as possible, each dividing the next."""
+    """The invariant factors of a product of cyclic groups: each divides the next."""
     columns: dict[int, list[int]] = {}
     for part in sorted(parts, reverse=True):
         columns.setdefault(min(factorise(part)), []).append(part)

@@ -32,12 +32,12 @@ def closure(generators: IntArray, limit: float) -> IntArray:
 
 
 def keys(rows: IntArray) -> set[bytes]:
-    """What identifies each row, to be looked up in a set."""
+    """A key of each row, to be looked up in a set."""
     return set(listed_keys(rows))
 
 
 def listed_keys(rows: IntArray) -> list[bytes]:
-    """What identifies each row, in order."""
+    """A key of each row, in order: equal rows have equal keys."""
     if not rows.shape[1]:
         return [b""] * len(rows)
     data, width = rows.tobytes(), rows.shape[1] * rows.itemsize

@@ -36,12 +36,12 @@ def direct_factors(table: GroupTable) -> DirectFactors:
         if split is None:
             break
         cyclic.append(len(split[0]))
-        table = table.restricted(split[1])
+        table = table.subgroup_table(split[1])
     if table.is_abelian:
         parts = primary_parts_of_table(table)
         return DirectFactors(tuple(sorted([*cyclic, *parts])), (), True)
     try:
-        others, complete = _split(table), True
+        others, complete = _indecomposable_factors(table), True
     except BudgetExceeded:
         others, complete = (table,), False
     return DirectFactors(tuple(sorted(cyclic)), others, complete)
@@ -85,19 +85,19 @@ def cyclic_factor(table: GroupTable) -> tuple[IntArray, IntArray] | None:
     group of order p^k is injective on it; that is one of the abelian quotient A by the
     commutators, and there is one exactly if z^(p^(k-1)) is no p^k-th power in A.
     """
-    abelian, image = table.quotient(table.derived())
+    abelian, image = table.quotient(table.derived_subgroup())
     for z in table.centre[1:][np.argsort(-table.orders[table.centre[1:]])].tolist():
         size, x = int(table.orders[z]), int(image[z])
         primes = factorise(size)
         if len(primes) > 1 or abelian.orders[x] != size:
             continue
         powers = _powers(abelian, size)
-        cycle = abelian.generated([x])
+        cycle = abelian.generated_subgroup([x])
         if np.isin(cycle[1:], powers).any():
             continue
         kernel = _avoiding(abelian, cycle, np.unique(powers))
         rest = np.flatnonzero(abelian.mask(kernel)[image])
-        return table.generated([z]), rest
+        return table.generated_subgroup([z]), rest
     return None
 
 
@@ -115,15 +115,15 @@ def _avoiding(abelian: GroupTable, cycle: IntArray, start: IntArray) -> IntArray
     Modulo ``start`` the exponent is the cycle's order, so that it is a complement: in
     the quotient by it every subgroup meets the cycle, which makes that cyclic.
     """
-    found = abelian.generated(start.tolist())
+    found = abelian.generated_subgroup(start.tolist())
     for element in range(abelian.order):
-        grown = abelian.generated([element], found)
+        grown = abelian.generated_subgroup([element], found)
         if not np.isin(cycle[1:], grown).any():
             found = grown
     return found
 
 
-def _split(table: GroupTable) -> tuple[GroupTable, ...]:
+def _indecomposable_factors(table: GroupTable) -> tuple[GroupTable, ...]:
     """Indecomposable factors by complements among the normal subgroups."""
     every = normal_subgroups(table)
     for first in every:
@@ -132,6 +132,8 @@ def _split(table: GroupTable) -> tuple[GroupTable, ...]:
         inside = table.mask(first)
         for second in every:
             if len(first) * len(second) == table.order and inside[second].sum() == 1:
-                parts = (table.restricted(first), table.restricted(second))
-                return _split(parts[0]) + _split(parts[1])
+                parts = (table.subgroup_table(first), table.subgroup_table(second))
+                return _indecomposable_factors(parts[0]) + _indecomposable_factors(
+                    parts[1]
+                )
     return (table,)

@@ -36,7 +36,9 @@ class Extension:
     members: IntArray
 
     def __post_init__(self) -> None:
-        closed = np.array_equal(self.table.generated(self.members), self.members)
+        closed = np.array_equal(
+            self.table.generated_subgroup(self.members), self.members
+        )
         if not (closed and self.table.is_normal(self.members)):
             raise GroupError("take a normal subgroup to extend from")
 

@@ -34,12 +34,12 @@ def direct_product(*factors: PermutationGroup) -> PermutationGroup:
     degree = sum(factor.degree for factor in factors)
     rows, offset = [np.empty((0, degree), dtype=np.int64)], 0
     for factor in factors:
-        rows.append(embedded(factor.generators, offset, degree))
+        rows.append(embed(factor.generators, offset, degree))
         offset += factor.degree
     return PermutationGroup(np.concatenate(rows))
 
 
-def embedded(rows: IntArray, offset: int, degree: int) -> IntArray:
+def embed(rows: IntArray, offset: int, degree: int) -> IntArray:
     """Rows that act on the points from ``offset`` on and fix all others."""
     wide = np.tile(np.arange(degree), (len(rows), 1))
     wide[:, offset : offset + rows.shape[1]] = rows + offset
@@ -55,7 +55,7 @@ def wreath_product(
     wreath product, erratum E39); the point (copy i, x) has number ``i · degree + x``.
     """
     n, m = lower.degree, upper.degree
-    copies = [embedded(lower.generators, i * n, n * m) for i in range(m)]
+    copies = [embed(lower.generators, i * n, n * m) for i in range(m)]
     moved = upper.generators[:, :, None] * n + np.arange(n)
     rows = [*copies, moved.reshape(-1, n * m)]
     return PermutationGroup(np.concatenate(rows))
@@ -120,7 +120,7 @@ _ODD: Matrix = ((2, 0), (0, 1))
 
 
 @lru_cache(maxsize=1)
-def _fixed() -> dict[str, tuple[int, _Build]]:
+def _single_groups() -> dict[str, tuple[int, _Build]]:
     def pauli() -> PermutationGroup:
         # i, and the quaternions modulo 5, where 2 is a square root of -1.
         return matrix_group(5, (((2, 0), (0, 2)), ((0, 1), (4, 0)), ((2, 0), (0, 3))))
@@ -152,7 +152,7 @@ def _fixed() -> dict[str, tuple[int, _Build]]:
 
 @lru_cache(maxsize=1)
 def _wreath_parts() -> dict[str, tuple[int, int, _Build]]:
-    """Order, degree and group of what is put into wreath products."""
+    """Order, degree and group of the factors of wreath products."""
 
     def klein() -> PermutationGroup:
         return PermutationGroup(np.array([[1, 0, 3, 2], [2, 3, 0, 1]]))
@@ -185,7 +185,7 @@ def _known_groups(order: int) -> Iterator[tuple[str, PermutationGroup]]:
     for n in range(3, 13):
         if factorial(n) == order:
             yield f"S{n}", PermutationGroup.symmetric(n)
-    for name, (size, build) in _fixed().items():
+    for name, (size, build) in _single_groups().items():
         if size == order:
             yield name, build()
     for lower, (size, _, build_lower) in _wreath_parts().items():

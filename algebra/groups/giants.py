@@ -22,7 +22,7 @@ _POOL = 10
 class Giants:
     """Orbits on which a group holds all even permutations that fix every other point.
 
-    The group is determined by what it does elsewhere and by the parities on them.
+    The group is determined by its action elsewhere and by the parities on them.
 
     Attributes:
         orbits: The points of each such orbit.
@@ -37,11 +37,11 @@ class Giants:
         """The number of elements that are even on each of these and fix the rest."""
         return prod(factorial(len(orbit)) // 2 for orbit in self.orbits)
 
-    def reduced(self, rows: IntArray) -> IntArray:
-        """What rows do on the rest, and two points for each orbit that show parity."""
-        parts, points = [relabelled(rows, self.rest)], len(self.rest)
+    def reduced_rows(self, rows: IntArray) -> IntArray:
+        """The action of rows on the rest, with two points more for each orbit's parity."""
+        parts, points = [action_on_points(rows, self.rest)], len(self.rest)
         for orbit in self.orbits:
-            odd = ~is_even(relabelled(rows, orbit))
+            odd = ~is_even(action_on_points(rows, orbit))
             parts.append(points + np.where(odd[:, None], [1, 0], [0, 1]))
             points += 2
         return np.concatenate(parts, axis=1)
@@ -90,7 +90,7 @@ def find_giants(generators: IntArray, orbits: Sequence[Sequence[int]]) -> Giants
     sizes = Counter(map(len, large))
     for orbit in large:
         points = np.array(orbit, dtype=np.int64)
-        if not holds_alternating(relabelled(generators, points), transitive=True):
+        if not holds_alternating(action_on_points(generators, points), transitive=True):
             break
         if sizes[len(orbit)] == 1:
             taken.append(points)
@@ -98,8 +98,8 @@ def find_giants(generators: IntArray, orbits: Sequence[Sequence[int]]) -> Giants
     return Giants(tuple(taken), np.setdiff1d(np.arange(generators.shape[1]), covered))
 
 
-def relabelled(rows: IntArray, points: IntArray) -> IntArray:
-    """What rows ``(m, n)`` do on points that they keep, numbered from 0."""
+def action_on_points(rows: IntArray, points: IntArray) -> IntArray:
+    """The action of rows ``(m, n)`` on points that they keep, numbered from 0."""
     place = np.zeros(rows.shape[1], dtype=np.int64)
     place[points] = np.arange(len(points))
     return place[rows[:, points]]

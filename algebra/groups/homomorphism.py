@@ -18,8 +18,8 @@ class Homomorphism:
 
     Attributes:
         group: The group, with k generators on n points.
-        images: ``(k, d)``: what each generator does on the further points. That this
-            extends to a homomorphism is not checked.
+        images: ``(k, d)``: the image of each further point under each generator. That
+            this extends to a homomorphism is not checked.
     """
 
     group: PermutationGroup
@@ -32,14 +32,14 @@ class Homomorphism:
 
     @cached_property
     def kernel(self) -> PermutationGroup:
-        """What moves none of the further points."""
+        """The subgroup that moves none of the further points."""
         rows = self._chain.stabiliser(self._depth)
         return self.group.subgroup(rows[:, self._points :] - self._points)
 
     def preimage(self, subgroup: PermutationGroup) -> PermutationGroup:
         """All elements that act as elements of a subgroup of the image."""
         lifted = self.lift(subgroup.generators)
-        return self.kernel.enlarged(lifted) if len(lifted) else self.kernel
+        return self.kernel.generated_with(lifted) if len(lifted) else self.kernel
 
     def lift(self, rows: npt.ArrayLike) -> IntArray:
         """For elements ``(m, d)`` of the image, elements ``(m, n)`` that act so."""
@@ -70,7 +70,7 @@ class Homomorphism:
 
 
 def action_on_orbit(group: PermutationGroup, orbit: npt.ArrayLike) -> Homomorphism:
-    """What a group does on one of its orbits (or a union of orbits)."""
+    """The action of a group on one of its orbits (or a union of orbits)."""
     points = np.asarray(orbit, dtype=np.int64)
     place = np.zeros(group.degree, dtype=np.int64)
     place[points] = np.arange(len(points))

@@ -25,8 +25,8 @@ def isomorphism(first: GroupTable, second: GroupTable) -> IntArray | None:
     """An isomorphism as the image of each element, ``(m,)``; None if there is none.
 
     Images of generators are chosen among elements that look alike (`fingerprints`);
-    partial choices are kept if they extend to an injective homomorphism on what they
-    generate. The first image is chosen up to conjugacy.
+    partial choices are kept if they extend to an injective homomorphism on the
+    subgroup that they generate. The first image is chosen up to conjugacy.
 
     Raises:
         BudgetExceeded: If there are too many choices.
@@ -112,11 +112,11 @@ def fingerprints(group: GroupTable) -> IntArray:
     square = group.product[every, every]
     cube = group.product[square, every]
     roots = [np.bincount(p, minlength=group.order) for p in (square, cube)]
-    mark = _mixed([group.orders, size, *roots])
-    return _mixed([mark, mark[square], mark[cube]])
+    mark = _hash_columns([group.orders, size, *roots])
+    return _hash_columns([mark, mark[square], mark[cube]])
 
 
-def _mixed(columns: list[IntArray]) -> IntArray:
+def _hash_columns(columns: list[IntArray]) -> IntArray:
     """One number from several; equal columns give equal numbers in every group."""
     result = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
@@ -137,7 +137,7 @@ def _rare_generators(group: GroupTable, marks: IntArray) -> list[int]:
         outside = np.flatnonzero(~group.mask(found))
         order = np.lexsort((rarity[outside], -group.orders[outside]))
         tried = outside[order][:24]
-        grown = [group.generated([int(x)], found) for x in tried]
+        grown = [group.generated_subgroup([int(x)], found) for x in tried]
         best = max(range(len(tried)), key=lambda i: (len(grown[i]), -rarity[tried[i]]))
         chosen.append(int(tried[best]))
         found = grown[best]
@@ -147,7 +147,7 @@ def _rare_generators(group: GroupTable, marks: IntArray) -> list[int]:
 def _consistent(
     first: GroupTable, second: GroupTable, chosen: Sequence[int], images: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """The images that extend to injective homomorphisms on what is generated."""
+    """The images that extend to injective homomorphisms on the generated subgroup."""
     tree = _tree(first, chosen)
     whole = np.zeros((len(images), first.order), dtype=np.int64)
     for element, parent, step in zip(

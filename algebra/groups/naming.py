@@ -39,12 +39,12 @@ _Factors = tuple[list[int], list[str]]
 
 
 def name(group: PermutationGroup) -> str:
-    """What the group is called; see the module for what the names mean."""
-    return _remembered(group.degree, group.generators.tobytes())
+    """The name of the group; the module says what the names mean."""
+    return _cached_name(group.degree, group.generators.tobytes())
 
 
 @lru_cache(maxsize=1024)
-def _remembered(degree: int, data: bytes) -> str:
+def _cached_name(degree: int, data: bytes) -> str:
     # The same few small groups are named again and again.
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, degree)
     group = PermutationGroup(rows)
@@ -58,14 +58,14 @@ def is_proper(title: str) -> bool:
 
 
 def _by_factors(group: PermutationGroup) -> str:
-    """``"A5"`` for simple groups, and otherwise the order with what it is made of."""
+    """``"A5"`` for simple groups, and otherwise the order with the composition factors."""
     try:
         factors = composition_factors(group)
     except BudgetExceeded:
         return f"order {group.order}"
     if len(factors) == 1:
         return factors[0]
-    return f"order {group.order} ({_listed(factors)})"
+    return f"order {group.order} ({_factor_list(factors)})"
 
 
 def _named_factors(group: PermutationGroup) -> _Factors | None:
@@ -207,8 +207,8 @@ def _generalised_dihedral(table: GroupTable) -> str | None:
     Then (ab)² = 1 says that b inverts A. The elements of larger order generate A,
     unless A has exponent 2, when the group is abelian.
     """
-    below = table.generated(np.flatnonzero(table.orders > 2).tolist())
-    inside = table.restricted(below)
+    below = table.generated_subgroup(np.flatnonzero(table.orders > 2).tolist())
+    inside = table.subgroup_table(below)
     if 2 * len(below) != table.order or not inside.is_abelian:
         return None
     return f"Dih({abelian_name(primary_parts_of_table(inside))})"
@@ -271,6 +271,6 @@ def _power(title: str, times: int) -> str:
     return f"{wrapped}^{times}" if times > 1 else wrapped
 
 
-def _listed(factors: tuple[str, ...]) -> str:
+def _factor_list(factors: tuple[str, ...]) -> str:
     counted = sorted(Counter(factors).items())
     return ", ".join(_power(title, times) for title, times in counted)

@@ -83,8 +83,8 @@ class PermutationGroup:
     @cached_property
     def order(self) -> int:
         """The number of elements, exactly."""
-        if self._listed is not None:
-            return len(self._listed)
+        if self._small_elements is not None:
+            return len(self._small_elements)
         if self.giants.orbits:
             return self.giants.even_order * self.beside_giants.order
         return self._chain.order
@@ -114,10 +114,10 @@ class PermutationGroup:
     @cached_property
     def beside_giants(self) -> "PermutationGroup":
         """The group modulo the even permutations of its giants, on few points."""
-        return PermutationGroup(self.giants.reduced(self.generators))
+        return PermutationGroup(self.giants.reduced_rows(self.generators))
 
     @cached_property
-    def _listed(self) -> IntArray | None:
+    def _small_elements(self) -> IntArray | None:
         """The elements in a narrow type, if they are few."""
         try:
             return closure(self.generators, SMALL_ORDER)
@@ -131,20 +131,23 @@ class PermutationGroup:
         Raises:
             BudgetExceeded: If there are more than 2048 elements.
         """
-        if self._listed is None or len(self._listed) > MOST_TABLED:
+        if self._small_elements is None or len(self._small_elements) > MOST_TABLED:
             raise BudgetExceeded(
                 f"more than {MOST_TABLED:,} elements, too many for a table", MOST_TABLED
             )
-        return table_of(self._listed, self.generators)
+        return table_of(self._small_elements, self.generators)
 
     @property
     def is_small(self) -> bool:
         """Whether there are few enough elements for a multiplication table."""
-        return self._listed is not None and len(self._listed) <= MOST_TABLED
+        return (
+            self._small_elements is not None
+            and len(self._small_elements) <= MOST_TABLED
+        )
 
     @cached_property
     def _keys(self) -> set[bytes]:
-        return keys(self._listed) if self._listed is not None else set()
+        return keys(self._small_elements) if self._small_elements is not None else set()
 
     @property
     def base(self) -> tuple[int, ...]:
@@ -167,16 +170,16 @@ class PermutationGroup:
             raise BudgetExceeded(
                 f"the group has {self.order:,} elements, more than {limit:,}", limit
             )
-        if self._listed is not None:
-            return self._listed.astype(np.int64)
+        if self._small_elements is not None:
+            return self._small_elements.astype(np.int64)
         return self._chain.elements()
 
     def random(self, count: int, seed: int = 0) -> IntArray:
         """``(count, n)`` elements drawn at random, the same ones for the same seed."""
-        if self._listed is not None:
+        if self._small_elements is not None:
             draw = np.random.default_rng(seed)
-            chosen = draw.integers(len(self._listed), size=count)
-            return self._listed[chosen].astype(np.int64)
+            chosen = draw.integers(len(self._small_elements), size=count)
+            return self._small_elements[chosen].astype(np.int64)
         if self.giants.orbits:
             return random_elements(self.generators, count, seed)
         return self._chain.random(count, np.random.default_rng(seed))
@@ -196,13 +199,13 @@ class PermutationGroup:
         return np.asarray(self._contains(flat)).reshape(table.shape[:-1])
 
     def _contains(self, rows: IntArray) -> BoolArray:
-        if self._listed is not None:
+        if self._small_elements is not None:
             wanted = listed_keys(rows.astype(narrowest(self.degree)))
             return np.array([key in self._keys for key in wanted], dtype=bool)
         if not self.giants.orbits:
             return self._chain.contains(rows)
         good = self.giants.keeps(rows)
-        images = self.giants.reduced(rows[good])
+        images = self.giants.reduced_rows(rows[good])
         good[good] = self.beside_giants.contains(images)
         return good
 
@@ -222,7 +225,7 @@ class PermutationGroup:
 
     @cached_property
     def orbits(self) -> tuple[tuple[int, ...], ...]:
-        """The points by what can be reached, in order of their first points."""
+        """The orbits of the points, in order of their first points."""
         return permutations.orbits(self.generators)
 
     @property
@@ -231,7 +234,7 @@ class PermutationGroup:
         return len(self.orbits) <= 1
 
     def subgroup(self, rows: npt.ArrayLike) -> "PermutationGroup":
-        """What some of the elements generate (they are not checked to be elements)."""
+        """The subgroup that elements generate (they are not checked to be in the group)."""
         table = np.asarray(rows, dtype=np.int64).reshape(-1, self.degree)
         return PermutationGroup(table)
 
@@ -253,9 +256,9 @@ class PermutationGroup:
             if not len(outside):
                 return found
             # One at a time: each at least doubles the group, so few are ever needed.
-            found = found.enlarged(outside[:1])
+            found = found.generated_with(outside[:1])
 
-    def enlarged(self, rows: IntArray) -> "PermutationGroup":
+    def generated_with(self, rows: IntArray) -> "PermutationGroup":
         """The group generated together with some more rows ``(k, n)``."""
         return PermutationGroup(np.concatenate([self.generators, rows]))
 
@@ -264,19 +267,19 @@ class PermutationGroup:
         return images.reshape(-1, self.degree)
 
     @cached_property
-    def _derived(self) -> "PermutationGroup":
+    def _derived_subgroup(self) -> "PermutationGroup":
         if self.is_abelian:
             return PermutationGroup.trivial(self.degree)
         i, j = np.triu_indices(len(self.generators), 1)
         rows = commutator(self.generators[i], self.generators[j])
-        if self._listed is not None or not self.giants.orbits:
+        if self._small_elements is not None or not self.giants.orbits:
             return self.normal_closure(rows)
         known = self.subgroup(self.giants.even_rows(self.degree))
         return self.normal_closure(rows, known)
 
     def derived_subgroup(self) -> "PermutationGroup":
-        """What the commutators generate."""
-        return self._derived
+        """The subgroup that the commutators generate."""
+        return self._derived_subgroup
 
     def derived_series(self) -> tuple["PermutationGroup", ...]:
         """The group, its derived subgroup, and so on as long as they get smaller."""
@@ -296,7 +299,7 @@ class PermutationGroup:
         A group embeds into the product of its actions on the orbits, so that it is
         solvable exactly if each of these is.
         """
-        if self._listed is None:
+        if self._small_elements is None:
             parts = (self.action_on(orbit) for orbit in self.orbits)
             if any(part.is_giant for part in parts):
                 return False
@@ -308,7 +311,7 @@ class PermutationGroup:
         return len(self.derived_series()) - 1 if self.is_solvable else None
 
     def action_on(self, points: npt.ArrayLike) -> "PermutationGroup":
-        """What the group does on a set of points that it keeps, numbered from 0.
+        """The action of the group on a set of points that it keeps, numbered from 0.
 
         Raises:
             GroupError: If the group leads out of the set.

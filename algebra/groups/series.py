@@ -40,8 +40,8 @@ def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
     """The names of the simple quotients of a composition series, from the top.
 
     Raises:
-        BudgetExceeded: If a large primitive factor is not one of those that are
-            recognised here.
+        BudgetExceeded: If a large primitive factor is not among the groups that
+            are recognised here.
     """
     if group.is_trivial:
         return ()
@@ -84,7 +84,7 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
     if group.giants.orbits:
         # The perfect group is the product of one giant and what fixes it.
         return group.subgroup(group.giants.without_first(group.generators))
-    action = _reduced(group)
+    action = _smaller_image(group)
     if action is not None:
         return action.preimage(maximal_normal_subgroup(action.image))
     return PermutationGroup.trivial(group.degree)
@@ -101,15 +101,15 @@ def _of_prime_index(
     """Every subgroup over the derived one is normal, and the quotient abelian."""
     prime = min(factorise(group.order // derived.order))
     rows = powers(group.generators, prime)
-    found = derived.enlarged(rows)
+    found = derived.generated_with(rows)
     for row in group.generators:
-        grown = found.enlarged(row[None])
+        grown = found.generated_with(row[None])
         if grown.order < group.order:
             found = grown
     return found
 
 
-def _reduced(group: PermutationGroup) -> Homomorphism | None:
+def _smaller_image(group: PermutationGroup) -> Homomorphism | None:
     """A homomorphism onto a smaller group; None if a perfect group is simple."""
     moved = [orbit for orbit in group.orbits if len(orbit) > 1]
     if len(moved) > 1 or len(moved[0]) < group.degree:
@@ -117,11 +117,11 @@ def _reduced(group: PermutationGroup) -> Homomorphism | None:
     blocks = next(block_systems(group), None)
     if blocks is not None:
         return action_on_blocks(group, blocks)
-    return _reduced_primitive(group)
+    return _smaller_image_of_primitive(group)
 
 
-def _reduced_primitive(group: PermutationGroup) -> Homomorphism | None:
-    """The same for a primitive group.
+def _smaller_image_of_primitive(group: PermutationGroup) -> Homomorphism | None:
+    """A homomorphism from a primitive group onto a smaller one; None if it is simple.
 
     A normal subgroup N ≠ 1 of a primitive group is transitive, so that it contains an
     element of order p, for a prime p that divides the degree, and all its conjugates.

@@ -49,7 +49,7 @@ def simple_name(order: int, has_order_15: bool | None = None) -> str:
     unnamed = f"simple group of order {order}"
     if order in _AMBIGUOUS:
         return unnamed
-    return _alternating(order) or _listed().get(order, unnamed)
+    return _alternating(order) or _names_by_order().get(order, unnamed)
 
 
 def _alternating(order: int) -> str | None:
@@ -62,7 +62,7 @@ def _alternating(order: int) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _listed() -> dict[int, str]:
+def _names_by_order() -> dict[int, str]:
     """Orders up to a limit of simple groups of Lie type of small rank, and sporadic."""
     names = dict(_SPORADIC)
     for order, name in _lie_type():

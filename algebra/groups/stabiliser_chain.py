@@ -68,7 +68,7 @@ class StabiliserChain:
         return tuple(level.point for level in self.levels)
 
     def stabiliser(self, depth: int) -> IntArray:
-        """Generators ``(k, n)`` of what fixes the first ``depth`` base points."""
+        """Generators ``(k, n)`` of the stabiliser of the first ``depth`` base points."""
         if depth < len(self.levels):
             return self.levels[depth].generators
         return np.empty((0, self.degree), dtype=np.int64)
@@ -127,7 +127,7 @@ class StabiliserChain:
                 break
 
     def _absorb(self, row: IntArray) -> bool:
-        """Make what is left of a row a generator; whether anything was left."""
+        """Make the residue of a row a generator, unless it is 1; whether it was one."""
         left, stopped = self.sift(row[None])
         if (left[0] == np.arange(self.degree)).all():
             return False
@@ -156,20 +156,20 @@ class StabiliserChain:
             moved = int(np.flatnonzero(row != np.arange(self.degree))[0])
             self.levels.append(_level(moved, row[None][:0]))
         for depth in range(top, bottom + 1):
-            self.levels[depth] = _enlarged(self.levels[depth], row)
+            self.levels[depth] = _add_generator(self.levels[depth], row)
         self._check_size()
         return bottom
 
     def _close(self, depth: int) -> None:
-        """Add what Schreier generators of this level and those above it still need."""
+        """Add generators until all Schreier generators of this and upper levels sift."""
         while depth >= 0:
-            found = self._unfinished(depth)
+            found = self._missing_generator(depth)
             if found is None:
                 depth -= 1
             else:
                 depth = self._insert(found[0], depth + 1, found[1])
 
-    def _unfinished(self, depth: int) -> tuple[IntArray, int] | None:
+    def _missing_generator(self, depth: int) -> tuple[IntArray, int] | None:
         """A Schreier generator that does not sift, with the level where it stops."""
         level = self.levels[depth]
         batch = max(1, _BATCH // max(level.transversal.size, 1))
@@ -191,7 +191,7 @@ class StabiliserChain:
             )
 
 
-def _enlarged(level: Level, row: IntArray) -> Level:
+def _add_generator(level: Level, row: IntArray) -> Level:
     generators = np.concatenate([level.generators, row[None]])
     if (level.place[row[level.orbit]] >= 0).all():
         return replace(level, generators=generators)

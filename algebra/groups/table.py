@@ -72,7 +72,7 @@ class GroupTable:
         """Whether all elements commute."""
         return len(self.centre) == self.order
 
-    def generated(
+    def generated_subgroup(
         self, elements: Iterable[int], start: IntArray | None = None
     ) -> IntArray:
         """The subgroup that some elements (and a subgroup) generate."""
@@ -115,7 +115,7 @@ class GroupTable:
         self, elements: Iterable[int], start: IntArray | None = None
     ) -> IntArray:
         """The smallest normal subgroup with these elements (and a normal subgroup)."""
-        found = self.generated(elements, start)
+        found = self.generated_subgroup(elements, start)
         while True:
             gens = self.small_generators(found)
             outside = self.conjugations[:, gens][
@@ -123,7 +123,7 @@ class GroupTable:
             ]
             if not len(outside):
                 return found
-            found = self.generated(outside.tolist(), found)
+            found = self.generated_subgroup(outside.tolist(), found)
 
     def maximal_normal(self) -> IntArray:
         """A proper normal subgroup that lies in no other one."""
@@ -138,7 +138,7 @@ class GroupTable:
         """Whether all conjugates of a subgroup are the subgroup."""
         return bool(self.mask(subgroup)[self.conjugations[:, subgroup]].all())
 
-    def derived(self) -> IntArray:
+    def derived_subgroup(self) -> IntArray:
         """The subgroup that the commutators generate."""
         g = self.generators
         there = self.product[np.ix_(self.inverse[g], self.inverse[g])]
@@ -158,7 +158,7 @@ class GroupTable:
         found[elements] = True
         return found
 
-    def restricted(self, subgroup: IntArray) -> "GroupTable":
+    def subgroup_table(self, subgroup: IntArray) -> "GroupTable":
         """A subgroup as a group of its own, its elements renumbered in order."""
         place = np.zeros(self.order, dtype=np.int64)
         place[subgroup] = np.arange(len(subgroup))

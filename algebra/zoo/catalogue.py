@@ -118,7 +118,7 @@ def machine(name: str) -> Automaton:
 
 
 def description(name: str) -> str:
-    """What the machine of this name is, in a few words.
+    """A description of the machine of this name, in a few words.
 
     Raises:
         MachineError: If no machine or family has this name.

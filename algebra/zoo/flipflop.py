@@ -52,7 +52,7 @@ class Instructions:
 
     @staticmethod
     def ignoring(probability: float) -> "Instructions":
-        """FFL(p): the thesis's short name; writes and reads share what is left."""
+        """FFL(p): the thesis's short name; writes and reads are equally likely."""
         return Instructions((1 - probability) / 2, (1 - probability) / 2, probability)
 
 
@@ -62,7 +62,7 @@ def letters(values: int) -> tuple[str, ...]:
 
 
 def tracker(values: int) -> Automaton:
-    """What was written last, and ``w`` while a write waits for its value.
+    """A machine that holds the last written value, and ``w`` while a write waits for one.
 
     This is all that a reader of valid words has to know. Instructions do not stand
     after ``w`` in a valid word; here they write the first value.
@@ -81,7 +81,7 @@ def tracker(values: int) -> Automaton:
 
 
 def acceptor(values: int) -> Automaton:
-    """The prefixes of words of the language; what cannot be continued is the error.
+    """The prefixes of words of the language; a word that is none leads to the error.
 
     States are the start, ``w``, and for each value v ``v`` (after a value, v being the
     one written last), ``vr`` and ``vi`` (after these instructions): 3·values + 3 with the
@@ -134,7 +134,7 @@ def reads_of(length: int, instructions: Instructions) -> float:
 def next_token_law(
     states: IntArray, length: int, instructions: Instructions, values: int = 2
 ) -> FloatArray:
-    """The law of every token given those before it: the Bayes predictor of FFL(T, p).
+    """The law of every token given the tokens before it: the Bayes predictor of FFL(T, p).
 
     It is a function of the acceptor's state, but for the last instruction, which is a
     read: only the position tells that.
@@ -147,7 +147,7 @@ def next_token_law(
         values: How many values there are.
 
     Returns:
-        ``(..., T, values + 3)`` probabilities; all 0 after what is no prefix.
+        ``(..., T, values + 3)`` probabilities; all 0 after a word that is no prefix.
 
     Raises:
         MachineError: If there are no words of this length.
@@ -187,11 +187,11 @@ def window_ceiling(window: int, ignore: float, values: int = 2) -> float:
 
 
 def ceiling(window: int, length: int, ignore: float, values: int = 2) -> float:
-    """The same for all reads of words of FFL(length, p): few of their pairs are enough.
+    """The best accuracy on all reads of FFL(length, p) with that window.
 
     The first value of a word is written. A read with at most ⌊window/2⌋ pairs before it
-    sees that, or can say it, and is always right; all others are as `window_ceiling`
-    says.
+    sees that value, or can guess it, and is always right; all others have
+    `window_ceiling`.
 
     Raises:
         MachineError: If there are no words of this length.

@@ -42,14 +42,14 @@ def sparse_parity(positions: int, *support: int) -> Automaton:
 
 
 def parity_tree(depth: int, variables: int) -> Automaton:
-    """The leaf of a binary tree in which parities say where to go.
+    """The leaf of a binary tree in which parities choose the way.
 
     Thesis, section 4.2.7.3, with the path code repaired (F7): the nodes 1, 2, …, 2^D − 1
     are in heap order, and node v reads the bits (v − 1)k + 1, …, vk. An odd number of
     ones, a product of −1, leads to the left child 2v, an even one to 2v + 1.
 
     A state is the position, the node that the path has come to, and the parity that was
-    read of it: what is not on the path is forgotten, and so is the path above. The output
+    read of it: bits off the path are forgotten, and so is the path above. The output
     is the leaf, 1 to 2^D from the left, that is reached if all bits to come are 0.
 
     Args:
@@ -66,7 +66,7 @@ def parity_tree(depth: int, variables: int) -> Automaton:
     states, rows = [(0, 1, 0)], []
     index = {states[0]: 0}
     for state in states:  # grows on the way
-        after = [_walked(state, bit, variables, bits) for bit in (0, 1)]
+        after = [_state_after(state, bit, variables, bits) for bit in (0, 1)]
         for new in after:
             if new not in index:
                 index[new] = len(states)
@@ -79,7 +79,7 @@ def parity_tree(depth: int, variables: int) -> Automaton:
     return Automaton(machine, output=output, name=name)
 
 
-def _walked(
+def _state_after(
     state: tuple[int, int, int], bit: int, variables: int, bits: int
 ) -> tuple[int, int, int]:
     """The state after one more bit; nothing changes when all have been read."""

@@ -27,7 +27,7 @@ def rubik() -> Automaton:
     stickers = _stickers()
     index = {sticker: i for i, sticker in enumerate(stickers)}
     table = [
-        [index[_turned(sticker, np.array(axis))] for sticker in stickers]
+        [index[_turn(sticker, np.array(axis))] for sticker in stickers]
         for axis in _NORMALS.values()
     ]
     return Automaton(
@@ -48,10 +48,10 @@ def _stickers() -> list[tuple[tuple[int, ...], str]]:
     ]
 
 
-def _turned(
+def _turn(
     sticker: tuple[tuple[int, ...], str], axis: IntArray
 ) -> tuple[tuple[int, ...], str]:
-    """Where a clockwise quarter turn of the face with this normal takes a sticker."""
+    """The sticker's place after a clockwise quarter turn of the face with this normal."""
     piece, face = sticker
     if np.dot(piece, axis) != 1:
         return sticker

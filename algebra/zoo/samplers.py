@@ -26,7 +26,7 @@ def uniform(machine: Automaton) -> Sampler:
 def legal(machine: Automaton) -> Sampler:
     """Letters drawn uniformly among those that do not lead to the error state.
 
-    Where all of them do, any is drawn.
+    Where all letters do, any is drawn.
     """
     allowed = machine.transitions != machine.states.index(ERROR)
 
@@ -110,11 +110,11 @@ def _reset_places(rng: np.random.Generator, count: int, length: int) -> IntArray
 def flip_flop(machine: Automaton, instructions: Instructions | None = None) -> Sampler:
     """FFL(T, p): a write first, a read last, between them instructions by p.
 
-    Values after writes and ignores are uniform. Words of odd length are those of one
-    more letter without it.
+    Values after writes and ignores are uniform. Words of odd length are words of one
+    more letter, without the last.
 
     Args:
-        machine: One whose letters are those of the flip-flop language.
+        machine: A machine whose letters are the letters of the flip-flop language.
         instructions: p; the thesis trains on FFL(0.8), which None stands for.
     """
     chosen = instructions or Instructions.ignoring(0.8)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine
@@ -71,7 +71,7 @@ def by_evidence(file: ModelFile, machine: Automaton) -> Checker:
 
 
 def _told(file: ModelFile, machine: Automaton) -> Machine:
-    shows = shown(machine, file.header["claim"].get("shows", "states")).of
+    shows = output_classes(machine, file.header["claim"].get("shows", "states")).of
     return Machine(machine.start, machine.transitions, shows)
 
 

@@ -17,7 +17,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.products import parallel
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.algebra.shown import Shows, shown
+from krohn.algebra.shown import Shows, output_classes
 from krohn.algebra.zoo.flipflop import VALUES, acceptor
 from krohn.algebra.zoo.languages import ERROR
 from krohn.compare.measures.curves import flips
@@ -129,7 +129,7 @@ def _answers(
 ) -> tuple[IntArray, BoolArray]:
     """``(states,)``: the right answer in each state, and whether the word decides it."""
     if task.predicts == "class":
-        classes = shown(task.machine, task.shows).of
+        classes = output_classes(task.machine, task.shows).of
         copies = len(full.states) // len(classes)
         return np.repeat(classes, copies), np.ones(len(full.states), dtype=bool)
     wanted = np.isin(task.letters, task.before or task.letters)[:, None] & allowed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import Shows, shown
+from krohn.algebra.shown import Shows, output_classes
 
 BoolArray = NDArray[np.bool_]
 Predicts = Literal["class", "next"]
@@ -101,7 +101,7 @@ class Task:
         """The names of what is to be said."""
         if self.predicts == "next":
             return self.machine.letters
-        return shown(self.machine, self.shows).names
+        return output_classes(self.machine, self.shows).names
 
     def states(self, letters: IntArray) -> IntArray:
         """The state after each letter, ``(count, length)``."""
@@ -116,7 +116,7 @@ class Task:
         """The labels of given words ``(count, length)``, all of them revealed."""
         asked = self._among(letters, self.asked)
         if self.predicts == "class":
-            labels = shown(self.machine, self.shows).of[self.states(letters)]
+            labels = output_classes(self.machine, self.shows).of[self.states(letters)]
             return Batch(letters, labels, asked, asked)
         followed = np.ones(letters.shape, dtype=bool)
         followed[:, -1:] = False

@@ -9,7 +9,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
 from krohn.algebra.cascade import Cascade, trivial
 from krohn.algebra.decomposition.methods import decompose
-from krohn.algebra.decomposition.reach import restricted
+from krohn.algebra.decomposition.reach import restrict_to_reachable
 from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.errors import CompileError
@@ -85,7 +85,7 @@ def _cheapest(
         return FoundCascade(trivial(machine), False, budget.cut, str(reason))
     limit = Budget(steps, MOST_COORDINATES)
     try:
-        found = simplify(restricted(found, limit, start), limit)
+        found = simplify(restrict_to_reachable(found, limit, start), limit)
     except BudgetExceeded as reason:
         what = f"coordinates that the start never meets were kept ({reason})"
         return FoundCascade(found, False, (*budget.cut, what))

@@ -11,11 +11,11 @@ from krohn.algebra import zoo
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.congruences import (
     blocks,
+    canonical_labels,
     factor_congruences,
     independent,
     join,
     meet,
-    normalised,
     principal_congruences,
     refines,
 )
@@ -77,10 +77,10 @@ def test_products_split_and_others_do_not(name: str, sizes: list[int] | None) ->
 
 def test_factors_that_tell_of_each_other_are_met_in_one() -> None:
     left, right, newest, middle = (
-        normalised(np.arange(24) // 3),
-        normalised(np.arange(24) % 3),
-        normalised(np.arange(24) // 12),
-        normalised(np.arange(24) // 6),
+        canonical_labels(np.arange(24) // 3),
+        canonical_labels(np.arange(24) % 3),
+        canonical_labels(np.arange(24) // 12),
+        canonical_labels(np.arange(24) // 6),
     )
     found = independent([newest, right, middle, left])
     assert sorted(blocks(c) for c in found) == [3, 8]
@@ -99,7 +99,7 @@ def test_factors_are_found_among_thousands_of_congruences() -> None:
 
 def test_join_and_meet_are_the_bounds_of_the_lattice() -> None:
     def partition(*labels: int) -> IntArray:
-        return normalised(np.array(labels))
+        return canonical_labels(np.array(labels))
 
     one, other = partition(0, 0, 1, 1, 2), partition(0, 1, 1, 2, 2)
     assert blocks(join([one, other])) == 1

@@ -43,7 +43,7 @@ def test_components_are_those_of_networkx(most: int, drawn: Drawn) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graphs, "MOST_PLAIN_EDGES", most)
         strong = graphs.strong_components(nodes, *arrays(edges))
-        joined = graphs.joined(nodes, *arrays(edges))
+        joined = graphs.weak_components(nodes, *arrays(edges))
     wanted = sorted(map(set, nx.strongly_connected_components(graph)), key=min)
     assert classes(strong) == wanted
     wanted = sorted(map(set, nx.weakly_connected_components(graph)), key=min)
@@ -79,4 +79,4 @@ def test_a_long_way_is_no_recursion() -> None:
     source = np.arange(nodes)
     circle = graphs.strong_components(nodes, source, (source + 1) % nodes)
     assert not circle.any()
-    assert not graphs.joined(nodes, source, (source + 1) % nodes).any()
+    assert not graphs.weak_components(nodes, source, (source + 1) % nodes).any()

@@ -12,7 +12,7 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
 from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.algebra.shown import moore, shown
+from krohn.algebra.shown import moore, output_classes
 
 
 @given(machines(), st.integers(1, 3), st.integers(0, 1000))
@@ -30,12 +30,12 @@ def test_a_moore_machine_shows_what_the_mealy_machine_showed(
 def test_outputs_on_states_stay() -> None:
     machine = replace(zoo.machine("C2"), output=Output("states", np.eye(2)[0], "ab"))
     assert moore(machine) is machine
-    assert shown(machine, "outputs").of.tolist() == [1, 0]
-    assert shown(machine, "states").names == ("0", "1")
+    assert output_classes(machine, "outputs").of.tolist() == [1, 0]
+    assert output_classes(machine, "states").names == ("0", "1")
 
 
 def test_machines_without_outputs_say_so() -> None:
     with pytest.raises(MachineError, match="choose an observation"):
         moore(zoo.machine("C2"))
     with pytest.raises(MachineError, match="shows no outputs"):
-        shown(zoo.machine("C2"), "outputs")
+        output_classes(zoo.machine("C2"), "outputs")

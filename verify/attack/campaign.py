@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.network.attention_kind import Linear, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.verify.attack import generators, rnns, transformers
@@ -161,7 +161,9 @@ class _Proved:
     @property
     def shows(self) -> IntArray:
         """``(states,)``: the logit that must be the largest in each state."""
-        return shown(self.machine, self.file.header["claim"].get("shows", "states")).of
+        return output_classes(
+            self.machine, self.file.header["claim"].get("shows", "states")
+        ).of
 
 
 def _generator(todo: _Proved, record: Record) -> Iterator[None]:

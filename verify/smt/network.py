@@ -13,7 +13,7 @@ from typing import Any, Literal
 import z3
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import Shown, shown
+from krohn.algebra.shown import Shown, output_classes
 from krohn.network.architecture import kind_of
 from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
@@ -175,7 +175,7 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
         Rejected: If the file holds another kind of network.
     """
     _check(file, machine, length)
-    classes = shown(machine, file.header["claim"].get("shows", "states"))
+    classes = output_classes(machine, file.header["claim"].get("shows", "states"))
     encoding = encode(file, length)
     states = _states(machine, encoding.letters)
     wrong = [

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import Shows, shown
+from krohn.algebra.shown import Shows, output_classes
 from krohn.verify.testing.counterexample import CheckError
 
 
@@ -85,7 +85,7 @@ def black_box(
     Raises:
         MachineError: If it is to say outputs and the machine has none on its states.
     """
-    names = shown(machine, shows).names
+    names = output_classes(machine, shows).names
     return BlackBox(reads, machine.letters, names, shows, longest)
 
 

@@ -12,7 +12,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import IntArray
 from krohn.algebra.semiautomaton import shorten as listed
-from krohn.algebra.shown import Shown, shown
+from krohn.algebra.shown import Shown, output_classes
 from krohn.network.model import Model, said
 from krohn.network.precision import FloatArray
 from krohn.network.torch_threads import threads
@@ -248,7 +248,7 @@ def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
     _check_length(model, length)
     device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    classes = shown(machine, model.shows)
+    classes = output_classes(machine, model.shows)
     answer = {name: i for i, name in enumerate(model.classes)}
     answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(

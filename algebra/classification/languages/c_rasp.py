@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.budget import Budget
-from krohn.algebra.classification.digraph import components, restricted
+from krohn.algebra.classification.digraph import components, restricted_transitions
 from krohn.algebra.classification.languages.language import Language
 from krohn.algebra.classification.property import Property, Witness, call
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
@@ -23,7 +23,7 @@ Exact = npt.NDArray[np.object_]
 def c_rasp(
     language: Language, free: Property, aperiodic: Property, budget: Budget
 ) -> Property:
-    """What programs that compare counts of prefixes decide: C-RASP.
+    """Whether programs that compare counts of prefixes decide the language: C-RASP.
 
     Inside a strongly connected component, a *balanced* weight of the edges, by their
     labels, sums to 0 along every cycle; its sum along a path then depends on the ends
@@ -65,7 +65,7 @@ def c_rasp(
 
 @dataclass(frozen=True)
 class Round:
-    """What one round of counting tells of a component.
+    """One round of counting in a component: the weights, and the states they tell apart.
 
     Attributes:
         labels: ``(labels, 2)``: the letter of each label, and the block of the state
@@ -100,11 +100,11 @@ class Round:
 
 @dataclass(frozen=True)
 class Distinguished:
-    """What counting tells of a component.
+    """The states of a component that counting tells apart.
 
     Attributes:
         block: ``(states,)``: states with one number are not told apart.
-        rounds: Those that told more.
+        rounds: The rounds that told further states apart.
     """
 
     block: IntArray
@@ -124,7 +124,7 @@ def told_apart(
     Raises:
         BudgetExceeded: If it takes more.
     """
-    target = restricted(machine, states)
+    target = restricted_transitions(machine, states)
     letter, source = np.nonzero(target >= 0)
     target = target[letter, source]
     block: IntArray = np.zeros(len(states), dtype=np.int64)
@@ -142,7 +142,7 @@ def told_apart(
         cycles = np.unique(along[source] + steps - along[target], axis=0)
         entries = EXACT * cycles.size * min(cycles.shape)
         budget.reserve("the counts of a component", entries)
-        reduced = _reduced(cycles)
+        reduced = _row_echelon_form(cycles)
         finer = _blocks(_modulo(along, reduced), block)
         if finer.max() == block.max():
             return Distinguished(block, rounds)
@@ -170,7 +170,7 @@ def _tree(source: IntArray, target: IntArray, label: IntArray) -> IntArray:
     return along
 
 
-def _reduced(rows: IntArray) -> list[tuple[int, Exact]]:
+def _row_echelon_form(rows: IntArray) -> list[tuple[int, Exact]]:
     """The reduced row echelon form, exactly: pivot columns and integer rows."""
     left: Exact = rows.astype(object)
     done: list[tuple[int, Exact]] = []
@@ -180,17 +180,17 @@ def _reduced(rows: IntArray) -> list[tuple[int, Exact]]:
             continue
         pivot = _primitive(left[holding[0]])
         left = np.delete(left, holding[0], axis=0)
-        left = _cleared(left, pivot, column)
+        left = _eliminate(left, pivot, column)
         left = left[(left != 0).any(axis=1)]
         done = [
-            (c, _primitive(_cleared(row[None], pivot, column)[0])) for c, row in done
+            (c, _primitive(_eliminate(row[None], pivot, column)[0])) for c, row in done
         ]
         done.append((column, pivot))
     return done
 
 
-def _cleared(rows: Exact, pivot: Exact, column: int) -> Exact:
-    """Integer multiples of the rows plus those of the pivot, 0 in the column."""
+def _eliminate(rows: Exact, pivot: Exact, column: int) -> Exact:
+    """Integer multiples of the rows plus multiples of the pivot row, 0 in the column."""
     cleared: Exact = rows * pivot[column] - rows[:, column][:, None] * pivot
     return cleared
 
@@ -205,7 +205,7 @@ def _modulo(rows: IntArray, reduced: list[tuple[int, Exact]]) -> Exact:
     """The rows modulo the span of the others, all scaled by one number."""
     left: Exact = rows.astype(object)
     for column, pivot in reduced:
-        left = _cleared(left, pivot, column)
+        left = _eliminate(left, pivot, column)
     return left
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from krohn.algebra.budget import Budget
-from krohn.algebra.classification.digraph import components, restricted
+from krohn.algebra.classification.digraph import components, restricted_transitions
 from krohn.algebra.classification.languages.language import Language
 from krohn.algebra.classification.languages.pairs import Pairs, check_size
 from krohn.algebra.classification.property import Property, Witness, call, spell
@@ -21,7 +21,7 @@ def no_flip_flop(language: Language, budget: Budget) -> Property:
     for number in np.flatnonzero(np.bincount(label) > 1).tolist():
         states = np.flatnonzero(label == number)
         check_size(len(machine.letters), len(states))
-        rows = restricted(machine, states)
+        rows = restricted_transitions(machine, states)
         pairs = Pairs(rows, np.ones((len(states), len(states)), dtype=bool), budget)
         pair = _flip_flop(pairs)
         if pair is not None:

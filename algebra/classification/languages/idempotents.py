@@ -94,7 +94,7 @@ def threshold_testable(
     name = "locally threshold testable"
     if local.holds:
         known = (local.witness or {}).get("k")
-        return _counted(language, "it is locally testable", budget, known)
+        return _with_parameters(language, "it is locally testable", budget, known)
     if aperiodic.holds is False:
         return Property(name, False, aperiodic.evidence, aperiodic.witness)
     if findings.relations is None:
@@ -104,10 +104,10 @@ def threshold_testable(
     if failure:
         return Property(name, False, *failure)
     reason = "aperiodic, and prq = qrp for p, q in eSf and r in fSe, e and f idempotent"
-    return _counted(language, reason, budget)
+    return _with_parameters(language, reason, budget)
 
 
-def _counted(
+def _with_parameters(
     language: Language, reason: str, budget: Budget, testable: int | None = None
 ) -> Property:
     """The least k, and for it the least t, as far as the search goes.
@@ -214,12 +214,16 @@ def _not_knast(found: Locals) -> Found:
     for e, f in found.pairs():
         local = found.between(e, e)
         chosen = local[idempotent[local]]
-        alpha, rho = _related(found, chosen, found.between(e, f), found.green.r_class)
-        beta, lam = _related(found, chosen, found.between(f, e), found.green.l_class)
+        alpha, rho = _pairs_of_one_label(
+            found, chosen, found.between(e, f), found.green.r_class
+        )
+        beta, lam = _pairs_of_one_label(
+            found, chosen, found.between(f, e), found.green.l_class
+        )
         found.spend(len(alpha) * len(beta))
         for a, p in zip(alpha.tolist(), rho.tolist(), strict=True):
-            one = _then(found, p, lam)
-            other = _then(found, a, beta)
+            one = _products(found, p, lam)
+            other = _products(found, a, beta)
             bad = np.flatnonzero((one != other).any(axis=1))
             if len(bad):
                 b, q = int(beta[bad[0]]), int(lam[bad[0]])
@@ -228,12 +232,12 @@ def _not_knast(found: Locals) -> Found:
     return None
 
 
-def _then(found: Locals, first: int, last: IntArray) -> IntegerRows:
+def _products(found: Locals, first: int, last: IntArray) -> IntegerRows:
     rows = np.broadcast_to(found.rows[first], (len(last), found.rows.shape[1]))
     return compose(rows, found.rows[last])
 
 
-def _related(
+def _pairs_of_one_label(
     found: Locals, idempotents: IntArray, others: IntArray, label: IntArray
 ) -> tuple[IntArray, IntArray]:
     """All pairs of an idempotent and another element with the same label."""

@@ -17,7 +17,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """The words that an acceptor accepts, or those that lead to each of its states.
+    """The words that an acceptor accepts, or the words that lead to each of its states.
 
     Letters that act alike are one letter here, called after the first of them. That
     changes no answer: a letter-to-letter map takes one language to the other and back
@@ -105,7 +105,7 @@ def language_of(machine: Automaton) -> Language:
 
     Args:
         machine: An acceptor shows ``"accept"`` and ``"reject"`` in its states. Any other
-            machine is minimised by what it shows; without outputs, by its states.
+            machine is minimised by its outputs; without outputs, by its states.
     """
     least = minimise(machine)
     accepts = acceptance(least)

@@ -119,11 +119,11 @@ def longest_walk(
         frontier = touched[ahead[touched] == 0]
     if not left:
         return steps, None
-    return None, _kept(pairs, ahead > 0)
+    return None, _kept_pair(pairs, ahead > 0)
 
 
 def _predecessors(pairs: Pairs) -> tuple[IntArray, IntArray]:
-    """The nodes before each node, repeated ones too, and where those of each begin."""
+    """The nodes before each node, repeated ones too, and where each node's begin."""
     target = pairs.after.ravel()
     source = np.tile(np.arange(len(pairs.nodes)), len(pairs.after))
     inside = target >= 0
@@ -141,7 +141,7 @@ def _before(back: tuple[IntArray, IntArray], chosen: IntArray) -> IntArray:
     return nodes[offset + np.arange(len(offset))]
 
 
-def _kept(pairs: Pairs, endless: Flags) -> tuple[tuple[int, int], list[int]]:
+def _kept_pair(pairs: Pairs, endless: Flags) -> tuple[tuple[int, int], list[int]]:
     """A pair and a word that keeps it, among pairs that all lead to one another."""
     node, word, seen = int(endless.argmax()), list[int](), dict[int, int]()
     while node not in seen:

@@ -38,7 +38,7 @@ def piecewise_testable(language: Language, budget: Budget) -> Property:
 def _least(language: Language, budget: Budget) -> tuple[int, list[str]]:
     """The least k, and two states that only subsequences of k letters tell apart."""
     search = _Ranks(language, budget)
-    right, left = search.right(), search.left()
+    right, left = search.right(), search.separating_ranks()
     best, states = 1, list[str]()
     for (state, letter), rank in sorted(right.items()):
         after = search.rows[letter][state]
@@ -83,10 +83,12 @@ class _Ranks:
             for ranks in self._spun(at.pop(state, set()), still):
                 for a in moving:
                     best[state, a] = max(best.get((state, a), 0), ranks[a])
-                    at.setdefault(self.rows[a][state], set()).add(self._read(ranks, a))
+                    at.setdefault(self.rows[a][state], set()).add(
+                        self._ranks_after(ranks, a)
+                    )
         return best
 
-    def left(self) -> dict[Pair, set[Ranks]]:
+    def separating_ranks(self) -> dict[Pair, set[Ranks]]:
         """The largest (l(a, y))_a of the words y that lead a pair to different states."""
         wanted = self._pairs()
         found: dict[Pair, set[Ranks]] = {}
@@ -95,7 +97,7 @@ class _Ranks:
             vectors = {self.zero}
             for a, after in moved:
                 if after != pair and after[0] != after[1]:
-                    vectors |= {self._read(ranks, a) for ranks in found[after]}
+                    vectors |= {self._ranks_after(ranks, a) for ranks in found[after]}
             still = [a for a, after in moved if after == pair]
             found[pair] = self._spun(vectors, still)
         return found
@@ -119,7 +121,7 @@ class _Ranks:
         return sorted(seen, key=lambda p: (-place[p[0]] - place[p[1]], p))
 
     def _order(self) -> list[int]:
-        """The states, each before those that it leads to."""
+        """The states, each before the states that it leads to."""
         ahead = [0] * self.states
         for row in self.rows:
             for state, after in enumerate(row):
@@ -132,7 +134,7 @@ class _Ranks:
                     queue.append(row[state])
         return queue
 
-    def _read(self, ranks: Ranks, letter: int) -> Ranks:
+    def _ranks_after(self, ranks: Ranks, letter: int) -> Ranks:
         cut = min(ranks[letter] + 1, self.most)
         return tuple(
             cut if a == letter else min(rank, cut) for a, rank in enumerate(ranks)
@@ -158,7 +160,7 @@ class _Ranks:
 
 
 def _largest(vectors: set[Ranks]) -> set[Ranks]:
-    """Those that no other one dominates."""
+    """The vectors that no other one dominates."""
     found: list[Ranks] = []
     for ranks in sorted(vectors, reverse=True):
         if not any(

@@ -123,7 +123,7 @@ def strictly_piecewise(language: Language, budget: Budget) -> Property:
     """Words without certain subsequences: closed under leaving out letters (SP).
 
     L is strictly piecewise exactly if uv ∈ L whenever uav ∈ L (Haines 1969; Rogers et
-    al. 2010): what can follow after q·a can follow after q, for all states q and
+    al. 2010): each word that can follow q·a can follow q, for all states q and
     letters a. Then k is the length of the longest word outside L of which every proper
     subsequence is in L.
     """

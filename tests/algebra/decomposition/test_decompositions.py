@@ -15,7 +15,10 @@ from krohn.algebra.covering import prove
 from krohn.algebra.decomposition.cost import cost
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.methods import METHODS, decompose
-from krohn.algebra.decomposition.reach import reachable_coordinates, restricted
+from krohn.algebra.decomposition.reach import (
+    reachable_coordinates,
+    restrict_to_reachable,
+)
 from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.groups.naming import name as group_name
@@ -77,7 +80,7 @@ def test_holonomy_groups_are_trivial_exactly_for_aperiodic_machines(
 def test_simplification_and_restriction_keep_what_is_covered(a: Semiautomaton) -> None:
     cascade = holonomy(a)
     simple = simplify(cascade)
-    small = simplify(restricted(cascade, Budget()))
+    small = simplify(restrict_to_reachable(cascade, Budget()))
     assert prove(a, simple).coordinates <= prove(a, cascade).coordinates
     assert len(reachable_coordinates(small, Budget())) == prove(a, small).coordinates
     for one in (simple, small):

@@ -66,7 +66,7 @@ def subgroups(group: PermutationGroup) -> list[np.ndarray]:
     table, found = group.table, {b"": np.zeros(1, dtype=np.int64)}
     for element in range(1, table.order):
         for known in list(found.values()):
-            grown = table.generated([element], known)
+            grown = table.generated_subgroup([element], known)
             found[grown.tobytes()] = grown
     return list(found.values())
 

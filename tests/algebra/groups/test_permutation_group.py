@@ -93,7 +93,7 @@ def test_the_cube_has_index_12_among_all_ways_to_assemble_it() -> None:
     flip[first] = first[::-1]
     swap[first], swap[second] = second, first
     # Any exchange of two edges lies in the full group, whichever way round.
-    everything = group.enlarged(np.stack([twist, flip, swap]))
+    everything = group.generated_with(np.stack([twist, flip, swap]))
     whole = direct_product(
         wreath_product(cyclic(3), PermutationGroup.symmetric(8)),
         wreath_product(cyclic(2), PermutationGroup.symmetric(12)),

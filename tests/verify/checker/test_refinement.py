@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.observation import observe
-from krohn.algebra.shown import shown
+from krohn.algebra.shown import output_classes
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
@@ -118,7 +118,7 @@ def case(key: Key) -> tuple[Json, Machine, Json]:
 
 
 def classes(machine: Any) -> Any:
-    return shown(machine, "states" if machine.output is None else "outputs").of
+    return output_classes(machine, "states" if machine.output is None else "outputs").of
 
 
 def parsed(key: Key, stated: Json | None = None) -> Statement:
