@@ -10,7 +10,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.compiler.masks import nearest_subset
-from krohn.compiler.pruned import pruned
+from krohn.compiler.pruned import prune
 from krohn.machines import machine_of
 from krohn.network.precision import PRECISIONS
 
@@ -41,7 +41,7 @@ def network(name: str) -> Row:
     """The row of a machine."""
     model = krohn.compile(name, arch="rnn", construction="pruned")
     told = model.summary()["random"]
-    made = pruned(machine_of(name), PRECISIONS["float32"], told["seed"], told["units"])
+    made = prune(machine_of(name), PRECISIONS["float32"], told["seed"], told["units"])
     assert model.proof is not None
     (shown,) = model.proof.evidence
     return {

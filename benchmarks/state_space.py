@@ -15,7 +15,7 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import in_runs
-from krohn.compiler.compiled_network import stated
+from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -59,7 +59,7 @@ def machines() -> None:
 
 def _row(machine: Automaton, form: str) -> str:
     try:
-        parts = Parts.of(stated(machine), form)
+        parts = Parts.of(machine_of_states(machine), form)
     except KrohnError:
         return " | ".join(["–", "–", *["not held"] * len(PRECISIONS), "–", "–"])
     most = {n: parts.longest(form, p) for n, p in PRECISIONS.items()}
@@ -100,7 +100,7 @@ def edges() -> None:
 
 
 def _edge(machine: Automaton, form: str, dtype: str) -> str:
-    most = Parts.of(stated(machine), form).longest(form, PRECISIONS[dtype])
+    most = Parts.of(machine_of_states(machine), form).longest(form, PRECISIONS[dtype])
     assert most is not None
     how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
     file = krohn.compile(machine, most, form, **how).file

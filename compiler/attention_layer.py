@@ -70,7 +70,7 @@ def attention_layer(
     output, shift, widths = _outer(target, knots)
     bases = (pod.phi(at, rank) * root, pod.psi(at, rank) * root, values - shift)
     features, hidden = tents(
-        [Axis(float(knots), levelled(np.hstack(bases)))], "features"
+        [Axis(float(knots), level_errors(np.hstack(bases)))], "features"
     )
     outputs, n = values.shape[1], 2 * rank + values.shape[1]
     parts = np.split(np.eye(n), [rank, 2 * rank], axis=1)
@@ -95,11 +95,11 @@ def attention_layer(
     return Network(architecture, _normal(tensors, precision), {})
 
 
-def levelled(values: FloatArray) -> FloatArray:
-    """``(K + 1, columns)``: knots of a line near ``(2K + 1, columns)`` values.
+def level_errors(values: FloatArray) -> FloatArray:
+    """The knots ``(K + 1, columns)`` of a line near ``(2K + 1, columns)`` values.
 
-    The line through every other value misses those between by Mh²/8, all to one side
-    where a function is curved to one side. Each knot moves by half of what is missed next
+    The line through every other value misses the values between by Mh²/8, all to one side
+    where a function is curved to one side. Each knot moves by half of the error next
     to it: both are then off by half as much, one to either side.
     """
     knots, between = values[::2], values[1::2]
@@ -109,7 +109,7 @@ def levelled(values: FloatArray) -> FloatArray:
 
 
 def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[int]]:
-    """F̂, what f must be lowered by so that it reads numbers from 0 on, and its widths."""
+    """F̂, the shift that makes f's values start at 0, and its widths."""
     outer, n = target.outer, target.f.shape[1]
     if outer is None:
         return {"output.0.weight": np.eye(n), "output.0.bias": np.zeros(n)}, 0.0, []
@@ -119,14 +119,14 @@ def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[in
     # One more, so that rounding does not lead beyond the last.
     count = int(np.ceil((high - shift) / step)) + 1
     places = shift + step / 2 * np.arange(2 * count + 1)
-    values = levelled(_extended(outer, places))
+    values = level_errors(_extrapolate(outer, places))
     axes = [Axis(1 / step, values * (np.arange(n) == i)) for i in range(n)]
     made, widths = tents(axes, "output")
     return made, shift, widths
 
 
-def _extended(outer: Outer, places: FloatArray) -> FloatArray:
-    """``(places, n)``: F, and beyond its points the lines of the last two."""
+def _extrapolate(outer: Outer, places: FloatArray) -> FloatArray:
+    """F, continued beyond its points by the lines of the last two: ``(places, n)``."""
     inside = np.clip(places, outer.low, outer.high)
     beyond = (places - inside)[:, None] / outer.step
     ends = np.diff(outer.values, axis=0)

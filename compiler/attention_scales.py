@@ -148,7 +148,7 @@ def spread(count: int, precision: Precision) -> FloatArray:
 
 
 def leak_allowed(precision: Precision, largest: int) -> float:
-    """What may leak from a head that fetches values up to ``largest``."""
+    """The leak that is allowed to a head that fetches values up to ``largest``."""
     if precision.digits < precision.accumulator_digits:
         return precision.unit / (32 * max(largest, 1))
     return leak_target(precision)

@@ -52,13 +52,13 @@ class Bound:
         return self.parameters * self.layers**2
 
     def and_also(self, other: "Bound") -> "Bound":
-        """What both say."""
+        """The bound that holds if both do."""
         sizes = (f.name for f in fields(Bound))
         return Bound(*(max(getattr(self, n), getattr(other, n)) for n in sizes))
 
 
 class Priced(Protocol):
-    """What has exact sizes."""
+    """A construction or plan with exact sizes."""
 
     @property
     def construction(self) -> str:
@@ -72,13 +72,13 @@ class Priced(Protocol):
 def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
     """A network that looks back in each of so many layers.
 
-    Nothing is said of machines with outputs or with one state: what they show may be the
+    Nothing is said of machines with outputs or with one state: their output may be the
     same after every word.
 
     Args:
-        machine: What it computes.
+        machine: The machine that it computes.
         length: T.
-        layers: How many blocks have a head that does.
+        layers: How many blocks have a head that looks back.
     """
     if machine.output is not None or len(reachable(machine).states) == 1:
         return Bound()
@@ -108,7 +108,7 @@ Steps: TypeAlias = Generator[Bound, None, Result]
 """Bounds, and then the result."""
 
 
-def finished(steps: Steps[Result]) -> Result:
+def result_of(steps: Steps[Result]) -> Result:
     """The result, whatever the bounds."""
     while True:
         try:

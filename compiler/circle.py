@@ -41,7 +41,7 @@ class Circle:
         """How many sines it needs: the sine of half turns is always 0."""
         return 1 if self.points == 2 else 2
 
-    def read(
+    def read_table(
         self, dimensions: list[int], stages: list[Stage], codes: FloatArray
     ) -> list[Expression]:
         """A table of the numbers in residual dimensions, through three hidden layers.
@@ -49,16 +49,16 @@ class Circle:
         The last one has a unit for each point, exactly 1 on it and exactly 0 elsewhere.
 
         Args:
-            dimensions: Where the numbers stand.
+            dimensions: The dimensions of the numbers.
             stages: The hidden layers.
-            codes: ``(rows, outputs)``: what to write for each row of the table.
+            codes: ``(rows, outputs)``: the outputs for each row of the table.
         """
         place = self._wind(dimensions, stages[0])
         codes = codes[list(self.rows)]
         used = np.flatnonzero(codes.any(axis=1))
         found = []
         for point in used.tolist():
-            missed = self._missed(point, place, stages[1])
+            missed = self._distance_unit(point, place, stages[1])
             found.append(stages[2].unit(Expression({}, 1.0).add(missed, -1.0)))
         return combination(found, codes[used])
 
@@ -70,7 +70,9 @@ class Circle:
         phases = [angle + np.pi / 2, angle][: self.waves]
         return [stage.unit(Expression(dict(terms), p), "sine") for p in phases]
 
-    def _missed(self, point: int, place: list[Expression], stage: Stage) -> Expression:
+    def _distance_unit(
+        self, point: int, place: list[Expression], stage: Stage
+    ) -> Expression:
         """A unit that is 0 on a point and at least 1 on every other one."""
         threshold, gain = circle_reader(self.points)
         angle = 2 * np.pi * point / self.points

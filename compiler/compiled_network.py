@@ -40,7 +40,7 @@ class Tried:
     dtype: str = ""
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """The construction, and the format if that matters."""
         return self.construction + (f" in {self.dtype}" if self.dtype else "")
 
@@ -73,14 +73,14 @@ def compile_transformer(
     """A Transformer for words up to ``length``.
 
     Args:
-        machine: What it must compute, from its start state: its outputs if it has any,
+        machine: The machine to compute, from its start state: its outputs if it has any,
             else its states.
         length: T.
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
 
     Raises:
-        CompileError: If that cannot be done; the message says what can.
+        CompileError: If that cannot be done; the message says what to do.
     """
     return realise(plans(construction, machine, length, options)[0])
 
@@ -148,8 +148,8 @@ def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:
     return CompiledNetwork(plan.construction, network, described, plan.cost)
 
 
-def stated(machine: Automaton) -> Automaton:
-    """The machine whose states a recurrent network has: the least that shows the same."""
+def machine_of_states(machine: Automaton) -> Automaton:
+    """The machine whose states a recurrent network has: the least with the same outputs."""
     return machine if machine.output is None else least(machine)
 
 
@@ -181,7 +181,7 @@ def compile_ssm(
         precision: The number format.
 
     Raises:
-        CompileError: If that cannot be done; the message says what can.
+        CompileError: If that cannot be done; the message says what to do.
     """
-    network = state_space.ssm(stated(machine), length, form, precision)
+    network = state_space.ssm(machine_of_states(machine), length, form, precision)
     return CompiledNetwork(form, network, {}, None)

@@ -5,14 +5,14 @@ from functools import partial
 from typing import Any
 
 from krohn.compiler.attention import Lowering
-from krohn.compiler.bounds import Bound, Steps, finished
+from krohn.compiler.bounds import Bound, Steps, result_of
 from krohn.compiler.errors import CompileError
 from krohn.compiler.head_assembly import patterns
 from krohn.compiler.layout import Layout, width
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.needed_positions import budget
 from krohn.compiler.position_table import Positions
-from krohn.compiler.schedule import ranked
+from krohn.compiler.schedule import attention_ranks
 from krohn.network.architecture import parameters
 from krohn.network.precision import PRECISIONS
 from krohn.program import Map, Program, cone, is_embedded
@@ -53,13 +53,13 @@ def predict(
     layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Cost:
     """The sizes of the network that `krohn.compiler.transformer.lower` would make."""
-    return finished(priced(layout, features, strict, activation))
+    return result_of(cost_steps(layout, features, strict, activation))
 
 
-def priced(
+def cost_steps(
     layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Steps[Cost]:
-    """The same, with a bound before the first MLP is looked at, and after each."""
+    """The cost of a network, after a bound before its first MLP and after each one."""
     program, plan = layout.plan.program, layout.plan
     blocks = [
         _attention(layout, features, b, strict) | {"mlp": []}
@@ -86,7 +86,7 @@ def priced(
 
 
 def _sizes(layout: Layout, blocks: list[dict[str, Any]], strict: bool) -> Bound:
-    """What the shapes of the blocks come to."""
+    """The sizes of a network, from the shapes of its blocks."""
     program = layout.plan.program
     architecture = {
         "kind": "transformer",
@@ -113,13 +113,13 @@ def _sizes(layout: Layout, blocks: list[dict[str, Any]], strict: bool) -> Bound:
     )
 
 
-def unplaced(program: Program, features: Positions) -> Bound:
-    """What is known of an optimised Program before it is scheduled.
+def bound_before_schedule(program: Program, features: Positions) -> Bound:
+    """The bound of an optimised Program before it is scheduled.
 
     Its features and outputs have dimensions of their own; its longest chain of attention
     operations has a block, with a head, for each.
     """
-    ranks = ranked(program)
+    ranks = attention_ranks(program)
     width_of = partial(width, program)
     d = sum(features.sizes.values()) + sum(map(width_of, set(program.outputs)))
     heads: dict[int, int] = {}
@@ -141,15 +141,15 @@ def unplaced(program: Program, features: Positions) -> Bound:
 
 
 def _mlp_signature(layout: Layout, block: int, strict: bool) -> object:
-    """What the sizes of a block's MLP depend on.
+    """The facts on which the sizes of a block's MLP depend.
 
-    Channels count by what they are and not by their names or places: leaves have numbers
+    Channels count by their kinds and not by their names or places: leaves have numbers
     in order of appearance, because channels that are there together lie apart.
     """
     program = layout.plan.program
     number: dict[str, int] = {}
     maps = tuple(_cone(layout, name, number) for name in layout.plan.maps(block))
-    freed = layout.freed(block) if strict else []
+    freed = layout.channels_to_clear(block) if strict else []
     erased = tuple((number.get(n), width(program, n)) for n in freed)
     return maps, erased
 

@@ -83,12 +83,12 @@ class Opener:
 
     def few(self, name: str, most: int) -> bool:
         """Whether there are at most so many paths."""
-        known = self._composed(name)
+        known = self._composition(name)
         if known is None:
             return self.paths(name, most) is not None
         return known[0] <= most
 
-    def _composed(self, name: str) -> tuple[int, frozenset[str]] | None:
+    def _composition(self, name: str) -> tuple[int, frozenset[str]] | None:
         """How many paths a composition of maps has, and the leaves that they ask.
 
         Where each selection asks for an integer that is stored and that nothing below
@@ -102,18 +102,18 @@ class Opener:
             plain = not is_embedded(self.program, operations[name])
             found = (1, frozenset([name])) if plain else None
         elif isinstance(operations[name], Map):
-            found = self._selected(operations[name])
+            found = self._selection(operations[name])
         if self.program.code(name) != "integer":
             found = None
         self._compositions[name] = found
         return found
 
-    def _selected(self, operation: Operation) -> tuple[int, frozenset[str]] | None:
+    def _selection(self, operation: Operation) -> tuple[int, frozenset[str]] | None:
         if not (isinstance(operation, Map) and isinstance(operation.function, Select)):
             return None
         index, *values = operation.inputs
-        chosen = [self._composed(values[v]) for v in self.program.domains[index]]
-        asked = self._composed(index)
+        chosen = [self._composition(values[v]) for v in self.program.domains[index]]
+        asked = self._composition(index)
         if asked is None or index not in self.leaves or None in chosen:
             return None
         below = [found for found in chosen if found is not None]
@@ -131,7 +131,7 @@ class Opener:
                 yield Path(dict(zip(asked, chosen, strict=True)), value)
 
     def _spelt(self, name: str) -> Iterator[tuple[Given, int | str]]:
-        """What is decided, a leaf value by value where it cannot be copied.
+        """The decided value of each path, a leaf value by value where it cannot be copied.
 
         Start values meet others on some paths, which do not occur: they may lead out of
         the domain.

@@ -4,7 +4,7 @@ from krohn.algebra.errors import KrohnError
 
 
 class CompileError(KrohnError):
-    """A machine cannot be compiled as asked; the message says what would work."""
+    """A machine cannot be compiled as asked; the message says what to do."""
 
 
 class Unsuited(CompileError):

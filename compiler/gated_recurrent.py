@@ -31,21 +31,21 @@ def lstm(machine: Automaton, precision: Precision) -> Network:
     s is ½ for the unit whose state was before and whose letter it is, and −½ or less for
     all others. Nothing is kept but by the unit that is turned on, so no noise adds up.
     """
-    wiring, width, k = *_wired(machine), steepness(precision)
+    wiring, width, k = *_wiring_of(machine), steepness(precision)
     tensors, none = {"start.cell": wiring.start}, np.zeros(width)
     always = [none, np.full(width, -k), np.full(width, k), np.full(width, k)]
     return _network("lstm", wiring, precision, always, [none] * 4, tensors)
 
 
 def gru(machine: Automaton, precision: Precision) -> Network:
-    """N = tanh(σ(K·s)·1), h = (1 − σ(−K))·n + σ(−K)·h: the reset gate says what is on."""
-    wiring, width, k = *_wired(machine), steepness(precision)
+    """N = tanh(σ(K·s)·1), h = (1 − σ(−K))·n + σ(−K)·h: the reset gate says who is on."""
+    wiring, width, k = *_wiring_of(machine), steepness(precision)
     none = np.zeros(width)
     always, inside = [none, np.full(width, -k), none], [none, none, np.ones(width)]
     return _network("gru", wiring, precision, always, inside, {})
 
 
-def _wired(machine: Automaton) -> tuple[Wiring, int]:
+def _wiring_of(machine: Automaton) -> tuple[Wiring, int]:
     wiring = Wiring.of(machine)
     width = len(wiring.start)
     if width > WIDEST:

@@ -17,7 +17,7 @@ def scales(system: LinearSystem) -> Iterator[float]:
     """α worth trying, the least first: 2·N(b_0) with room for errors, in few digits.
 
     States stay as large as b_0, by its 2-norm or the sum of its entries, where letters are
-    orthogonal or stochastic; what errors and growing letters add is what the room is for.
+    orthogonal or stochastic; the room is for errors and for letters that grow.
     """
     sizes = np.sqrt((system.start**2).sum()), np.abs(system.start).sum()
     room = [1 + 2.0**-k for k in range(8, -1, -2)]
@@ -26,17 +26,19 @@ def scales(system: LinearSystem) -> Iterator[float]:
         yield float(np.ceil(found / unit) * unit)
 
 
-def gated(system: LinearSystem, precision: Precision, scale: float = SCALE) -> Network:
-    """One block of n units for each letter; only that of the last letter is not 0.
+def gated_network(
+    system: LinearSystem, precision: Precision, scale: float = SCALE
+) -> Network:
+    """One block of n units for each letter; only the last letter's block is not 0.
 
     Block o of h_t is ReLU(A_o·s + α·[o = o_t] − α/2), s the state before: A_o·s + α/2 for
     the letter that came, and 0 for all others, as long as no |A_o·s| exceeds α/2. The
     blocks then add up to s + α/2. Departures from the paper: h_0 holds b_0 + α/2 (a minus
-    is printed, and the network diverges), and the matrix is that of the letter.
+    is printed, and the network diverges), and the matrix is the letter's.
 
     Args:
         system: n states, m letters.
-        precision: The format; biases are those of the matrices that it can hold.
+        precision: The format; biases belong to the matrices as it rounds them.
         scale: α.
     """
     letters, n, _ = system.matrices.shape

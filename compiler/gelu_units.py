@@ -15,7 +15,7 @@ def slope(precision: Precision) -> float:
 
     |g(z) - max(z, 0)| is at most the density of a normal number at z (Lemma 8b of
     docs/soundness.md); half of the distance to the kink is left to noise. A unit at its
-    kink needs nothing: |g(z)| is at most |z|, and so is what it makes of noise. The
+    kink needs nothing: |g(z)| is at most |z|, also where z is noise. The
     checker finds the errors by itself; K only makes them small.
     """
     powers = (2.0**n for n in count())

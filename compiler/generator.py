@@ -28,7 +28,7 @@ MOST_TOKENS = 2_000
 
 @dataclass(frozen=True)
 class Freedom:
-    """What the construction leaves open.
+    """The choices that the construction leaves open.
 
     Attributes:
         pattern: ``random`` (all scores and the offsets a between a bracket that opens
@@ -36,7 +36,7 @@ class Freedom:
         depth: ``given``: the first layer is a table of letter and depth (the minimal
             first layer of Assumption 10). ``attended``: a uniform layer finds the depth
             (Corollary 1).
-        seed: Of the scores.
+        seed: The seed of the scores.
         scale: Their standard deviation.
 
     Raises:
@@ -145,7 +145,7 @@ def generator(
         if free.depth == "given"
         else _depth_layer(law, length)
     )
-    layer, last = _balanced(law, sizes, scores, length)
+    layer, last = _balanced_layer(law, sizes, scores, length)
     tensors |= {f"layers.{len(layers)}.{name}": tensor for name, tensor in last.items()}
     architecture = {
         "kind": "generator",
@@ -169,8 +169,8 @@ def draw(sizes: Sizes, free: Freedom) -> Scores:
     if free.pattern == "uniform":
         return Scores(np.zeros((n, n)), np.zeros(pairs))
     rng = np.random.default_rng(free.seed)
-    table = _stepped(free.scale * rng.standard_normal((n, n)))
-    offsets = _stepped(free.scale * rng.standard_normal(pairs))
+    table = _round_to_step(free.scale * rng.standard_normal((n, n)))
+    offsets = _round_to_step(free.scale * rng.standard_normal(pairs))
     if free.pattern == "symmetric":
         offsets = np.zeros(pairs)
     for level in range(2, sizes.depth + 1):
@@ -179,7 +179,7 @@ def draw(sizes: Sizes, free: Freedom) -> Scores:
     return Scores(table, offsets)
 
 
-def _stepped(numbers: FloatArray) -> FloatArray:
+def _round_to_step(numbers: FloatArray) -> FloatArray:
     return np.clip(np.rint(numbers / STEP) * STEP, -MOST_SCORE, MOST_SCORE)
 
 
@@ -236,7 +236,7 @@ def _below(signal: float) -> FloatArray:
     return np.array([2.0 ** np.floor(np.log2(signal / 2))])
 
 
-def _balanced(
+def _balanced_layer(
     law: BracketDistribution, sizes: Sizes, scores: Scores, length: int
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """The layer in which matched brackets cancel."""

@@ -44,7 +44,7 @@ class Maps:
         }
 
 
-def _negated(width: int) -> tuple[FloatArray, FloatArray]:
+def _complement(width: int) -> tuple[FloatArray, FloatArray]:
     """1 − x, the second half of a step."""
     return -np.eye(width), np.ones(width)
 
@@ -84,7 +84,7 @@ def law_maps(law: BracketDistribution, tokens: int, share: float) -> Maps:
     stacks: list[Stack] = [(0,) * level + (kind,) for kind, level in opened]
     stacks += [(), *((0,) * (level - 1) + (kind,) for kind, level in inner)]
     laws = np.array([law.law(stack) for stack in stacks], dtype=np.float64)
-    second, ones = _negated(width)
+    second, ones = _complement(width)
     return Maps(
         (weight, second, join, laws),
         (bias, ones, np.ones(join.shape[1]), np.zeros(law.letters)),
@@ -130,7 +130,7 @@ def depth_maps(found: Brackets, start: float) -> Maps:
             else:
                 least[token] = 1
     join[letters, -1], least[-1] = -1, 1
-    second, ones = _negated(width)
+    second, ones = _complement(width)
     return Maps(
         (weight, second, join, np.eye(tokens, tokens + 2 * pairs)),
         (bias, ones, least, np.zeros(tokens + 2 * pairs)),

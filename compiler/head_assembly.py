@@ -26,12 +26,12 @@ def patterns(layout: Layout, block: int) -> dict[Operation, list[str]]:
 
 
 def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
-    """What the architecture says of the kind of the heads of a block, if anything.
+    """The entry of the architecture for the kind of a block's heads, if any.
 
     Args:
-        layout: What the network computes, and where.
+        layout: The channels of the network, and their places.
         block: The number of the block.
-        sparse: What all heads see; None for everything.
+        sparse: The positions that all heads see; None for all.
 
     Raises:
         CompileError: If a head must look where it does not see.
@@ -45,7 +45,7 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
     program = layout.plan.program
     t = np.arange(program.length + 1)
     for looked, channels in found.items():
-        fetched = _fetched(program, looked)
+        fetched = _looked_at(program, looked)
         hidden = None if fetched is None else t[~sparse.sees(t, fetched)]
         if hidden is None and program.near is not None:
             hidden = t[:0] if program.near < sparse.window else t
@@ -57,8 +57,8 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
     return {"attention": {"kind": "sparse", **asdict(sparse)}} if found else {}
 
 
-def _fetched(program: Program, looked: Operation) -> IntArray | None:
-    """``(T + 1,)``: where a head looks from each position; None if words decide it."""
+def _looked_at(program: Program, looked: Operation) -> IntArray | None:
+    """Where a head looks from each position, ``(T + 1,)``; None if words decide it."""
     others = [program.operations[name] for name in looked.reads[1:]]
     given = [np.array([x.values]) for x in others if isinstance(x, Position)]
     if not isinstance(looked, LookBack) or len(given) < len(others):

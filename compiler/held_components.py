@@ -24,8 +24,8 @@ class Held(NamedTuple):
 
     Attributes:
         start: ``(coordinates,)``.
-        decay: ``(letters, coordinates)``: what each letter of the component multiplies by.
-        addend: ``(letters, coordinates)``: what it adds.
+        decay: ``(letters, coordinates)``: the factor of each letter of the component.
+        addend: ``(letters, coordinates)``: its summand.
         decode: Affine layers, each with a ReLU behind it, from the coordinates on.
         patterns: ``(states, units)``: a state's units are 1 at 1, 0 at −1.
     """
@@ -107,7 +107,7 @@ class Sum:
 
     @property
     def steps(self) -> FloatArray:
-        """``(letters,)``: what letters add, modulo n, with the least range."""
+        """``(letters,)``: the letters' summands modulo n, with the least range."""
         n = self.counter.modulus
         told = np.array(self.counter.increments, dtype=np.float64) % n
         ways = [np.where(told > most, told - n, told) for most in {*told.tolist()}]
@@ -144,8 +144,8 @@ class Sum:
             added -= 1
         return added + 1
 
-    def held(self, length: int, start: int) -> Held:
-        """In one coordinate; beyond `longest` it is wrong.
+    def in_one_coordinate(self, length: int, start: int) -> Held:
+        """The counter in one coordinate; beyond `longest` it is wrong.
 
         Args:
             length: T.
@@ -196,28 +196,28 @@ class _Modulo:
             [(1.0, 1.0 - j) for j in range(1, n)],
             [(1.0, -1.0 * j) for j in range(1, n)],
         )
-        self._read([*pairs[0], *pairs[1]])
+        self._affine([*pairs[0], *pairs[1]])
         ones = np.eye(n - 1)
-        self._then(np.vstack([ones, -ones]))
+        self._linear(np.vstack([ones, -ones]))
         return self.layers
 
-    def _read(self, wanted: Sequence[tuple[float, float]]) -> None:
+    def _affine(self, wanted: Sequence[tuple[float, float]]) -> None:
         """Units of scale · number + shift."""
         weight = np.stack([scale * self.weight for scale, _ in wanted], axis=1)
         bias = np.array([scale * self.bias + shift for scale, shift in wanted])
         self.layers.append(Affine(weight, bias))
 
-    def _then(self, weight: FloatArray) -> None:
+    def _linear(self, weight: FloatArray) -> None:
         self.layers.append(Affine(weight, np.zeros(weight.shape[1])))
 
     def _negative(self) -> None:
         """Add ``size`` if the number is negative."""
-        self._read([(1.0, 0.0), (-1.0, 0.0), (1.0, 1.0)])
-        self._then(np.array([[1.0, 0, -1], [0, 1, 0], [0, 0, 1]]))
+        self._affine([(1.0, 0.0), (-1.0, 0.0), (1.0, 1.0)])
+        self._linear(np.array([[1.0, 0, -1], [0, 1, 0], [0, 0, 1]]))
         self.weight, self.bias = np.array([1.0, -1, -self.size]), float(self.size)
 
     def _fold(self, at: int) -> None:
         """Subtract ``at`` from a number that is not less."""
-        self._read([(1.0, 0.0), (1.0, 1.0 - at), (1.0, -1.0 * at)])
-        self._then(np.array([[1.0, 0], [0, 1], [0, -1]]))
+        self._affine([(1.0, 0.0), (1.0, 1.0 - at), (1.0, -1.0 * at)])
+        self._linear(np.array([[1.0, 0], [0, 1], [0, -1]]))
         self.weight, self.bias = np.array([1.0, -at]), 0.0

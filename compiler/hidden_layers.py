@@ -63,7 +63,7 @@ class HiddenLayers:
         middle = slope * (inside + outside) / 2
         return self.recognise.unit(Expression({dimension: slope}, 0.5 - middle))
 
-    def passed(self, dimension: int) -> Expression:
+    def pass_on(self, dimension: int) -> Expression:
         """A value that is never negative, passed on to where tables are combined."""
         inside = Expression({dimension: 1.0})
         return self.recognise.unit(inside) if self.deep else inside

@@ -23,7 +23,7 @@ Tensors = dict[str, FloatArray]
 
 @dataclass(frozen=True)
 class Rows:
-    """Which dimensions of the stream hold what.
+    """The dimensions of the residual stream, by their content.
 
     Attributes:
         width: How many there are.
@@ -130,7 +130,7 @@ def in_context(
 
 
 def limit(source: InContext) -> float:
-    """R: a power of two above every score, so that what is shut out adds nothing.
+    """R: a power of two above every score, so that excluded positions add nothing.
 
     A row of W after t steps is at most √(t/L) in the 2-norm (Theorem W12), a window √L, and
     an entry of a target 1.
@@ -139,7 +139,7 @@ def limit(source: InContext) -> float:
 
 
 def _copies(rows: Rows) -> list[tuple[range, range, int]]:
-    """Where the heads of the features write, what they read, and from how far."""
+    """The copying heads of the features: their targets, their sources, and the distance."""
     past, future = ((rows.token, *of) for of in (rows.past, rows.future))
     back = [(into, of, -1) for of, into in pairwise(past)]
     return back + [(into, of, 1) for of, into in pairwise(future)]
@@ -170,7 +170,7 @@ def _copying(
     circle = [[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]
     query[0, rows.position] = scale * np.array(circle)
     key[0, rows.position] = np.eye(2)
-    value, out = _selected(rows, of)[None], _selected(rows, into).T[None]
+    value, out = _selection(rows, of)[None], _selection(rows, into).T[None]
     return _attention(query, key, value, out)
 
 
@@ -184,7 +184,7 @@ def _joint(source: InContext, rows: Rows) -> Tensors:
     return {
         "mlp.0.weight": weight,
         "mlp.0.bias": np.full(source.targets, 1.0 - source.ahead),
-        "mlp.1.weight": _selected(rows, rows.target).T.copy(),
+        "mlp.1.weight": _selection(rows, rows.target).T.copy(),
         "mlp.1.bias": np.zeros(rows.width),
     }
 
@@ -193,13 +193,13 @@ def _descending(source: InContext, rows: Rows, flagged: bool) -> Tensors:
     """One step: W_r ← W_r − (η/n) Σ_j (W_r z_j − y_jr) z_j over valid positions j.
 
     Two heads for each r, s = ±1: max(s(W_r z_j − y_jr) − R·invalid_j, 0). Invalid are a
-    window or a target with a delimiter, and what belongs to the test history.
+    window or a target with a delimiter, and the positions of the test history.
     """
     features, large = source.features, limit(source)
     query, key = (
         np.zeros((2 * source.targets, rows.width, features + 2)) for _ in "qk"
     )
-    value = np.tile(_selected(rows, rows.windows), (2 * source.targets, 1, 1))
+    value = np.tile(_selection(rows, rows.windows), (2 * source.targets, 1, 1))
     out = np.zeros((2 * source.targets, features, rows.width))
     key[:, :, :features] = value
     for head, (target, sign) in enumerate(_heads(source)):
@@ -219,7 +219,7 @@ def _predicting(source: InContext, rows: Rows) -> Tensors:
     features, large, heads = source.features, limit(source), 2 * source.targets
     query, key = (np.zeros((heads, rows.width, features + 1)) for _ in "qk")
     value, out = np.zeros((heads, rows.width, 1)), np.zeros((heads, 1, rows.width))
-    key[:, :, :features] = _selected(rows, rows.windows)
+    key[:, :, :features] = _selection(rows, rows.windows)
     key[:, rows.one, features], key[:, rows.last, features] = -large, large
     value[:, rows.one] = query[:, rows.one, features:] = 1
     for head, (target, sign) in enumerate(_heads(source)):
@@ -235,7 +235,7 @@ def _heads(source: InContext) -> list[tuple[int, int]]:
 
 def _ends(source: InContext, rows: Rows) -> Tensors:
     """The embedding, where BOS is a delimiter, and the read-out of the prediction."""
-    token = _selected(rows, rows.token).T[[*range(source.letters + 1), source.letters]]
+    token = _selection(rows, rows.token).T[[*range(source.letters + 1), source.letters]]
     t, angle = np.arange(source.length + 1), _angle(source)
     position = np.zeros((len(t), rows.width))
     position[:, rows.position] = np.stack(
@@ -246,12 +246,12 @@ def _ends(source: InContext, rows: Rows) -> Tensors:
     return {
         "embed.token": token,
         "embed.position": position,
-        "unembed.weight": _selected(rows, rows.out),
+        "unembed.weight": _selection(rows, rows.out),
         "unembed.bias": np.zeros(source.targets),
     }
 
 
-def _selected(rows: Rows, chosen: range | list[int]) -> FloatArray:
+def _selection(rows: Rows, chosen: range | list[int]) -> FloatArray:
     """``(d, chosen)``: a matrix that selects some dimensions."""
     return np.eye(rows.width)[:, list(chosen)]
 

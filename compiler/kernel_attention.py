@@ -25,13 +25,13 @@ PRESSED = 8.0
 
 
 class Heads(NamedTuple):
-    """How positions are looked at.
+    """The queries and keys of positions, and their scores.
 
     Attributes:
-        code: ``(T, c)``: of positions; the last column is what is aggregated.
+        code: ``(T, c)``: the codes of positions; the last column is aggregated.
         query: ``(c, k)``.
         key: ``(c, k)``.
-        logits: ``(T, T)``: what comes of it; −∞ where nothing is seen.
+        logits: ``(T, T)``: the resulting scores; −∞ at unseen positions.
     """
 
     code: FloatArray
@@ -120,7 +120,7 @@ def _layer(
     found: FloatArray,
     precision: Precision,
 ) -> Network:
-    """The tensors, from how positions are looked at and what is taken of each slot."""
+    """The tensors, from the scores of positions and the weights of each slot."""
     size, most = kernel.length, kernel.largest_input
     features, code = _features(heads.code, slots, 2 * most)
     held = heads.code.shape[1]

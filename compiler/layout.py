@@ -44,7 +44,7 @@ class Layout:
     places: Mapping[str, AllocatedPlace]
     d_model: int
 
-    def freed(self, block: int) -> list[str]:
+    def channels_to_clear(self, block: int) -> list[str]:
         """The channels whose dimensions the MLP of a block must clear."""
         return [n for n, p in self.places.items() if p.dies == 2 * block + 1]
 
@@ -118,7 +118,7 @@ def _freed_at(plan: Schedule) -> dict[str, int]:
 
 @dataclass
 class _Stream:
-    """Who has which dimension of the residual stream, above those of the features.
+    """The owners of the dimensions of the residual stream, above the features.
 
     Attributes:
         top: The first dimension.

@@ -5,8 +5,8 @@ from collections.abc import Container
 from krohn.program import Map, Program, Sum, is_sum
 
 
-def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
-    """The channels of the sum that a table is one of, if nothing stores that sum.
+def summands(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
+    """The channels of a sum, if the table's only input is a sum that nothing stores.
 
     An MLP makes such a table of steps along the sum: it is not computed for itself.
     """
@@ -35,7 +35,7 @@ def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ..
     """
     found: dict[str, None] = {}
     todo = list(
-        reversed(added(program, name, stored) or program.operations[name].reads)
+        reversed(summands(program, name, stored) or program.operations[name].reads)
     )
     seen: set[str] = set()
     while todo:

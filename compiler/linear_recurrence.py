@@ -23,8 +23,8 @@ class Realisation(NamedTuple):
     """A recurrence: W, dense or by its three bands; U and C.
 
     Attributes:
-        matrix: ``(n, n)``, or ``(3, n)`` if it is banded: what a unit takes of itself, of
-            the unit before it and of the one after it.
+        matrix: ``(n, n)``, or ``(3, n)`` if it is banded: the weights of a unit on
+            itself, on the unit before it and on the one after it.
         input: ``(n,)``: U.
         output: ``(n,)``: C.
         banded: Whether W is given by its bands.
@@ -72,7 +72,7 @@ def _together(parts: list[Realisation]) -> Realisation:
 
 
 def _register(values: FloatArray) -> Realisation:
-    """What came s steps ago is in unit s."""
+    """A shift register: unit s holds the input of s steps ago."""
     n = len(values)
     bands = np.zeros((3, n))
     bands[1, 1:] = 1.0
@@ -93,7 +93,7 @@ def _mode(weight: complex, base: complex) -> Realisation:
 class Hankel:
     """The singular value decomposition of a Hankel matrix of a kernel, ρ(i + j).
 
-    Of all T values, and 0 past their end (``padded``), it is that of the system that the
+    Of all T values, and 0 past their end (``padded``), it belongs to the system that the
     shift register is: stable, and so are its balanced truncations (Moore 1981; Kung
     1978). A transfer function of order r is then off by at most 2·Σ_{k>r} σ_k, and no
     system of order r is nearer than σ_{r+1} (Glover 1984). Of half as many values and
@@ -114,7 +114,7 @@ class Hankel:
         half = np.sqrt(self.values)
         self.observed, self.reached = left * half, half[:, None] * right
 
-    def truncated(self, order: int) -> Realisation:
+    def truncate(self, order: int) -> Realisation:
         """The balanced realisation with its largest singular values alone.
 
         The rows of the left factor are C W^i, so that W takes each row to the next; past
@@ -129,7 +129,7 @@ class Hankel:
 
 
 def modal(dense: Realisation) -> Realisation | None:
-    """The same by modes; None if two eigenvalues lie too near to each other.
+    """A realisation by modes; None if two eigenvalues lie too near to each other.
 
     W = V Λ V⁻¹, so C W^s U = Σ c_k λ_k^s.
     """
@@ -145,10 +145,10 @@ def modal(dense: Realisation) -> Realisation | None:
     )
 
 
-def shortened(samples: FloatArray, most: float) -> Iterator[Realisation]:
-    """Realisations with Σ|e(s)| ≤ ``most`` in float64, those with the fewest units first.
+def short_realisations(samples: FloatArray, most: float) -> Iterator[Realisation]:
+    """Realisations with Σ|e(s)| ≤ ``most`` in float64, fewest units first.
 
-    Orders are tried in steps that grow, and then those between the last two, since errors
+    Orders are tried in steps that grow, then all between the last two, since errors
     fall nearly always as the order grows.
 
     Raises:
@@ -174,7 +174,7 @@ def realisations(kernel: Kernel, most: float) -> Iterator[Realisation]:
         CompileError: If it has too many values to be shortened.
     """
     whole = exact(kernel)
-    for found in shortened(kernel.samples(), most):
+    for found in short_realisations(kernel.samples(), most):
         if len(found.input) >= len(whole.input):
             break
         yield found
@@ -184,11 +184,11 @@ def realisations(kernel: Kernel, most: float) -> Iterator[Realisation]:
 def _near(
     ways: list[Hankel], samples: FloatArray, order: int, most: float
 ) -> Iterator[Realisation]:
-    """Those of an order that are stable and near enough, by modes where possible."""
+    """The stable realisations of an order that are near enough, by modes if possible."""
     for hankel in ways:
         if order >= len(hankel.values):
             continue
-        dense = hankel.truncated(order)
+        dense = hankel.truncate(order)
         if not np.abs(np.linalg.eigvals(dense.matrix)).max() <= 1:
             continue
         for found in (modal(dense), dense):
@@ -200,7 +200,7 @@ def _near(
 
 
 def network(found: Realisation, precision: Precision) -> Network:
-    """The tensors; what the format cannot hold as a normal number becomes 0.
+    """The tensors; numbers that the format cannot hold as normal ones become 0.
 
     Raises:
         CompileError: If it has too many units.

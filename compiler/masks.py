@@ -21,8 +21,8 @@ MOST_HALF = 14
 def nearest_subset(numbers: FloatArray, target: float) -> BoolArray:
     """Which numbers to keep so that their sum is near to a target.
 
-    All sums of two halves of the first 28 are made; for each of the first half the nearest
-    to what is missing is found in the sorted others. So of up to 28 numbers the nearest
+    All sums of two halves of the first 28 are made; for each sum of the first half the
+    best partner is found among the sorted others. So of up to 28 numbers the nearest
     sum is found. Of more, the others bring the target nearer first, the largest before.
 
     Args:
@@ -50,7 +50,7 @@ def nearest_subset(numbers: FloatArray, target: float) -> BoolArray:
 
 
 def _sums(numbers: FloatArray) -> FloatArray:
-    """``(2^n,)``: the sum of each subset, whose number says by its bits what is kept."""
+    """``(2^n,)``: the sum of each subset; the bits of its number are the members."""
     found = np.zeros(1)
     for number in numbers:
         found = np.concatenate([found, found + number])
@@ -65,8 +65,8 @@ class Masked:
     inputs that are not negative the inner ReLU changes nothing; the map is x·left·right.
 
     Attributes:
-        left: ``(inputs, units)``: what is kept of the first layer.
-        right: ``(units, outputs)``: of the second.
+        left: ``(inputs, units)``: the kept weights of the first layer.
+        right: ``(units, outputs)``: the kept weights of the second.
         off: The largest error of an entry of left·right.
     """
 
@@ -96,14 +96,14 @@ def layer(
     return np.where(np.abs(rounded) < precision.smallest, 0.0, rounded)
 
 
-def masked(
+def mask_for(
     name: str, seed: int, target: FloatArray, units: int, precision: Precision
 ) -> Masked:
     """The masks with which a random map of two layers is nearest to a linear one.
 
     Args:
-        name: Of the map; other names have other random layers.
-        seed: Of the random layers.
+        name: Name of the map; other names have other random layers.
+        seed: Seed of the random layers.
         target: ``(inputs, outputs)``.
         units: Inner units for each input, of which about half have a weight above 0.
         precision: The format of the layers.
@@ -125,7 +125,9 @@ def masked(
     read = np.zeros((inputs, width), bool)
     for row in range(inputs):
         read[row, _own(first, row, units)] = True
-    return Masked(_kept(first, read), _kept(second, kept & (second != 0)), off)
+    return Masked(
+        _apply_mask(first, read), _apply_mask(second, kept & (second != 0)), off
+    )
 
 
 def _own(first: FloatArray, row: int, units: int) -> IntArray:
@@ -134,7 +136,7 @@ def _own(first: FloatArray, row: int, units: int) -> IntArray:
     return np.asarray(block[first[row, block] > 0])
 
 
-def _kept(whole: FloatArray, mask: BoolArray) -> Sparse:
+def _apply_mask(whole: FloatArray, mask: BoolArray) -> Sparse:
     rows, columns = mask.nonzero()
     offsets = np.concatenate([[0], mask.sum(axis=1).cumsum()])
     return Sparse(whole.shape, offsets, columns, whole[rows, columns])

@@ -13,7 +13,7 @@ is that of the unit."""
 
 
 def gain(scale: float) -> float:
-    """What units are multiplied by: g(x) + g(−x) = √(2/π)·x² to second order."""
+    """The factor behind the units: g(x) + g(−x) = √(2/π)·x² to second order."""
     return sqrt(2 * pi) * scale * scale / 8
 
 
@@ -28,7 +28,7 @@ def matrix_product(
     Args:
         stage: The hidden layer.
         left: The dimensions of the left factor, row by row.
-        right: Those of the right one.
+        right: The dimensions of the right factor, row by row.
         size: n.
         scale: λ.
     """
@@ -49,7 +49,7 @@ def product_scale(size: int, precision: Precision) -> float:
     """λ, a power of two, by which the proof's error of a product is least.
 
     The error of a product of n × n matrices of norm 1 is 2/(3λ²) + ρ·λ, of which the first
-    part is the curve of GeLU, and the second what 4n terms of size λ are rounded by: at
+    part is the curve of GeLU, and the second the rounding of 4n terms of size λ: at
     most ρ = √(π/2)·n·√(2n)·(2n + 4)·u (Theorems W4 and W5 of docs/within.md). The checker
     finds its own bounds; this one only says where they are least.
 

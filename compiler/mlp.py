@@ -13,7 +13,7 @@ from krohn.compiler.gelu_units import slope
 from krohn.compiler.hidden_layers import HiddenLayers
 from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.matrix_product import matrix_product
-from krohn.compiler.normalisation import masses, normalised
+from krohn.compiler.normalisation import masses, normalise
 from krohn.compiler.sum_of_steps import Linear, too_steep
 from krohn.compiler.table_forms import along, circles_of, needs_depth, single
 from krohn.compiler.units import Expression, combination
@@ -52,7 +52,7 @@ class BlockMlp:
         return self.layout.plan.program
 
     def write(self, name: str) -> None:
-        """Realise a Map, with those that it opens, at the place of its channel."""
+        """Realise a Map, with the Maps that it opens, at the place of its channel."""
         outputs = self._outputs(name)
         start = self.layout.places[name].start
         for offset, output in enumerate(outputs):
@@ -72,13 +72,13 @@ class BlockMlp:
             before = masses(self.program)[operation.source]
             stages, span = self.hidden.stages, self._span(operation.source)
             vector = np.array(operation.vector)
-            return normalised(stages, span, vector, before, self.scale)
+            return normalise(stages, span, vector, before, self.scale)
         if name in self.circles:
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)
             codes = code_matrix(self.program, name, operation.function.values)
             read = [self._dimension(n) for n in operation.inputs]
-            return self.circles[name].read(read, self.hidden.stages, codes)
+            return self.circles[name].read_table(read, self.hidden.stages, codes)
         form = along(self.layout.plan, name, self.hidden.deep)
         if form is not None:
             return self._along(name, form)
@@ -146,14 +146,14 @@ class BlockMlp:
         twice = {self._dimension(name): 2.0}
         return self.hidden.rise(twice, low + high, rising)
 
-    def _missed(self, name: str, values: Collection[int]) -> Expression:
+    def _distance(self, name: str, values: Collection[int]) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
 
         For an interval of integers it is exactly 0 there whatever the noise.
         """
         domain, dimension = self.program.domains[name], self._dimension(name)
         if name in self.program.one_hot:
-            chosen = [self.hidden.passed(dimension + v) for v in sorted(values)]
+            chosen = [self.hidden.pass_on(dimension + v) for v in sorted(values)]
             return reduce(lambda e, x: e.add(x, -1.0), chosen, Expression({}, 1.0))
         missed = Expression()
         low, high = min(values), max(values)
@@ -216,11 +216,11 @@ class BlockMlp:
         outputs = [Expression({}, amount) for amount in base]
         for path in paths:
             if isinstance(path.value, str):
-                outputs[0].add(self._gated(path.given, path.value))
+                outputs[0].add(self._gate(path.given, path.value))
             elif path.value != usual:
                 inside = Expression({}, 1.0)
                 for leaf, values in path.given.items():
-                    inside.add(self._missed(leaf, values), -2.0)
+                    inside.add(self._distance(leaf, values), -2.0)
                 unit = self.hidden.conjunction(inside)
                 change = self._code(name, path.value) - base
                 for output, amount in zip(outputs, change, strict=True):
@@ -255,17 +255,17 @@ class BlockMlp:
     def _code(self, name: str, value: int) -> FloatArray:
         return np.asarray(code_matrix(self.program, name, [value])[0])
 
-    def _gated(self, given: Given, leaf: str) -> Expression:
-        """The value v of a leaf on a path: ReLU(v − M·(what misses the path)).
+    def _gate(self, given: Given, leaf: str) -> Expression:
+        """The value v of a leaf on a path: ReLU(v − M·(distance from the path)).
 
         M is above every value (Lemma 14, E12).
         """
         gate = 1.0 + self.program.domains[leaf][-1]
         inside = Expression()
         for asked, values in given.items():
-            inside.add(self._missed(asked, values), -gate)
+            inside.add(self._distance(asked, values), -gate)
         return self.hidden.conjunction(
-            inside.add(self.hidden.passed(self._dimension(leaf)))
+            inside.add(self.hidden.pass_on(self._dimension(leaf)))
         )
 
 
@@ -300,7 +300,7 @@ def block_mlp(
     for name in sorted(maps, key=lambda n: n not in circles):
         mlp.write(name)
     if strict:
-        for name in layout.freed(block):
+        for name in layout.channels_to_clear(block):
             mlp.erase(name)
     for stage in hidden.stages:
         if not stage.units:  # constants need none, and a layer has at least one

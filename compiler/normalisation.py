@@ -43,8 +43,8 @@ class Masses:
         return (1 + ratio) ** 2 / (4 * ratio) - 1
 
     @property
-    def left(self) -> "Masses":
-        """Those after they were normalised."""
+    def after_normalisation(self) -> "Masses":
+        """The bounds of the masses after normalisation."""
         middle = 1 + self.excess / 2
         return Masses(1 / middle, (1 + self.excess) / middle, LAST)
 
@@ -65,7 +65,7 @@ def masses(program: Program) -> dict[str, Masses]:
             least, most = min(low, 1.0), max(high, 1.0)
             found[name] = Masses(x.low * y.low * least, x.high * y.high * most)
         elif isinstance(operation, Normalised):
-            found[name] = found[operation.source].left
+            found[name] = found[operation.source].after_normalisation
     return found
 
 
@@ -75,7 +75,7 @@ def _columns(letters: FloatArray, vector: FloatArray) -> tuple[float, float]:
     return float(rows.min()), float(rows.max())
 
 
-def normalised(
+def normalise(
     stages: list[Stage],
     source: range,
     vector: FloatArray,
@@ -91,7 +91,7 @@ def normalised(
         stages: Two hidden layers.
         source: The dimensions of the matrix, row by row.
         vector: b.
-        before: Between which numbers its mass is.
+        before: The bounds of its mass.
         scale: λ.
     """
     reads = np.tile(vector, len(vector))
@@ -116,9 +116,9 @@ def normalised(
 def normalised_scale(letters: FloatArray, precision: Precision) -> float:
     """λ, a power of two, by which the proof's error of a level is least, nearly.
 
-    For letters of mass 1 with entries from m to M, a product and what normalises it are
-    off by M²/λ² + ρ·λ of themselves: the first part is the curve of GeLU, the second what
-    sums are rounded by, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9 of docs/within.md).
+    For letters of mass 1 with entries from m to M, a product and its normalisation are
+    off by M²/λ² + ρ·λ of themselves: the first part is the curve of GeLU, the second the
+    rounding of sums, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9 of docs/within.md).
 
     Args:
         letters: ``(letters, n, n)``, of mass 1.

@@ -28,22 +28,22 @@ def least(machine: Automaton) -> Automaton:
     return replace(found, action=None) if few else found
 
 
-def observed(program: Program, machine: Automaton) -> Program:
+def decode_outputs(program: Program, machine: Automaton) -> Program:
     """A Program for the states of a machine, made to decode to its outputs.
 
     Outputs of the Program that the machine's output does not depend on are left out.
     If several tuples of the others mean one output, tables put them together, one
-    channel after the other: what is kept of the channels so far is what later ones can
+    channel after the other: of the channels so far they keep what later ones can
     still tell apart.
 
     Args:
-        program: It decodes to states; any state with the right output will do.
+        program: A Program that decodes to states; any state with the right output will do.
         machine: With outputs on states.
     """
     assert machine.output is not None
     shows = machine.output.table
     wanted = {row: int(shows[q]) for row, q in program.decode.items()}
-    kept = _needed(wanted, len(program.outputs))
+    kept = _deciding_columns(wanted, len(program.outputs))
     classes = {_columns(row, kept): c for row, c in wanted.items()}
     read = replace(
         program,
@@ -54,20 +54,20 @@ def observed(program: Program, machine: Automaton) -> Program:
     return one_tuple_each(read, "shown")
 
 
-def spoken(program: Program, vectors: Vectors) -> Program:
+def say_vectors(program: Program, vectors: Vectors) -> Program:
     """A Program for the states of a machine, made to say a real vector in each.
 
     Args:
-        program: It decodes to states.
-        vectors: What is said in each state.
+        program: A Program that decodes to states.
+        vectors: The vector of each state.
     """
-    joined = _joined(program, "situation")
+    joined = _with_one_output(program, "situation")
     said = {joined.outputs[0]: vectors}
     return replace(joined, states=len(vectors[0]), vectors=said)
 
 
 def vectors_of(numbers: FloatArray, precision: Precision) -> Vectors:
-    """Real vectors as the format holds them, row by row; what is too small is 0."""
+    """Real vectors as the format holds them, row by row; numbers too small for it are 0."""
     held = precision.round(np.where(np.abs(numbers) < precision.smallest, 0, numbers))
     return tuple(map(tuple, held.tolist()))
 
@@ -80,14 +80,14 @@ def one_tuple_each(program: Program, name: str) -> Program:
         name: What the channels that put the outputs together, if need be, begin with.
     """
     alone = len(set(program.decode.values())) == len(program.decode)
-    return program if alone else _joined(program, name)
+    return program if alone else _with_one_output(program, name)
 
 
 def _columns(row: Row, kept: list[int]) -> Row:
     return tuple(row[i] for i in kept)
 
 
-def _needed(wanted: Mapping[Row, int], width: int) -> list[int]:
+def _deciding_columns(wanted: Mapping[Row, int], width: int) -> list[int]:
     """Columns that determine the class, none of which can be left out; one at least."""
     kept = list(range(width))
     for column in reversed(range(width)):
@@ -102,7 +102,7 @@ def _needed(wanted: Mapping[Row, int], width: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Prefixes:
-    """What is kept of the first channels of a tuple.
+    """Labels of the prefixes of output tuples.
 
     Attributes:
         of: For each prefix of a tuple, its label; 0 is for prefixes that do not occur.
@@ -113,7 +113,7 @@ class _Prefixes:
     labels: int
 
 
-def _joined(program: Program, prefix: str) -> Program:
+def _with_one_output(program: Program, prefix: str) -> Program:
     """The Program with one output channel, whose value is the class."""
     domains = InferDomains().apply(program).domains
     operations = dict(program.operations)
@@ -133,7 +133,7 @@ def _joined(program: Program, prefix: str) -> Program:
 
 
 def _prefixes(decode: Mapping[Row, int], width: int) -> _Prefixes:
-    """Labels for prefixes; equal ones for those that nothing later tells apart."""
+    """Labels for prefixes; prefixes that nothing later tells apart have one label."""
     if width == len(next(iter(decode))):
         return _Prefixes(decode, 1 + max(decode.values()))
     futures: dict[Row, set[tuple[Row, int]]] = {}
@@ -148,7 +148,7 @@ def _prefixes(decode: Mapping[Row, int], width: int) -> _Prefixes:
 
 
 def _rows(before: _Prefixes, now: _Prefixes, domain: Domain) -> dict[Row, int]:
-    """The label after one more channel; of what does not occur, any label will do."""
+    """The label after one more channel; rows that do not occur have any label."""
     rows: dict[Row, int] = {
         (label, value): 0 for label in range(before.labels) for value in domain
     }

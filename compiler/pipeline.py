@@ -30,13 +30,13 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
-        sparse: What the heads of all blocks see; None for everything.
+        sparse: The positions that the heads of all blocks see; None for all.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`krohn.compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
             units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
             of these (`krohn.compiler.gelu_units`).
-        uniform: Whether all weights but the position table are those of every length.
+        uniform: Whether all weights but the position table are the same for every length.
         circle: Whether look-backs tell positions apart on the single circle of
             Proposition 2, whose gap shrinks with the length.
     """
@@ -96,7 +96,7 @@ def optimise(
     return program
 
 
-def scheduled(program: Program, options: Options) -> Schedule:
+def make_schedule(program: Program, options: Options) -> Schedule:
     """Schedule an optimised Program.
 
     Raises:
@@ -115,7 +115,7 @@ def features_of(program: Program, options: Options) -> Positions:
     return positions(program, options.precision, *code)
 
 
-def placed(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
+def make_layout(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
     """Give every channel of a schedule its dimensions."""
     features = features_of(plan.program, options)
     return allocate(plan, features.sizes, options.strict), features
@@ -123,4 +123,4 @@ def placed(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    return placed(scheduled(program, options), options)
+    return make_layout(make_schedule(program, options), options)

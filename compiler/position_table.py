@@ -33,15 +33,15 @@ class Positions:
         length: T.
         precision: The format they will be stored in.
         code: The position code of its look-backs, if it has any.
-        fetched: The largest value that operations of each kind fetch, of those that look
-            at other positions.
+        fetched: The largest value that operations of each kind fetch, among operations that
+            look at other positions.
         needed: The features that their heads read.
         uniform: Whether weights must not depend on the length.
         marks: The flags, position by position, by which its marked sums choose.
         spread: Whether the index of a position is a number on either side of 0, of
             which a format holds more, and not the position itself.
         blocks: For each way in which linear heads add up a block the size of blocks, and
-            the number of the one that is meant at each position.
+            the number of the block meant at each position.
     """
 
     length: int
@@ -84,7 +84,9 @@ class Positions:
             counts = self.block_counts.items()
             own = [(-(-t // size), count) for size, count in counts]
             whole["block"] = np.hstack([_unit(x, count) for x, count in own])
-            whole["asked"] = np.hstack([self._asked(*each) for each in self.blocks])
+            whole["asked"] = np.hstack(
+                [self._block_asked(*each) for each in self.blocks]
+            )
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -95,8 +97,8 @@ class Positions:
             return t
         return spread((self.length + 1) // 2, self.precision)[: self.length + 1]
 
-    def _asked(self, size: int, numbers: tuple[int, ...]) -> FloatArray:
-        """The block that is meant as a unit vector; then what BOS weighs, before φ."""
+    def _block_asked(self, size: int, numbers: tuple[int, ...]) -> FloatArray:
+        """The block that is meant, as a unit vector; then the weight of BOS, before φ."""
         t, number = np.arange(self.length + 1), np.array(numbers)
         present = members(number, t, size).sum(axis=1)
         filler = np.full(len(t), -feature_scale(self.precision))

@@ -31,7 +31,7 @@ def posterior(source: PosteriorHead, precision: Precision) -> Memory:
 
 
 def lookup(source: PosteriorHead, precision: Precision) -> Memory:
-    """A slot for each letter, with what is guessed after it.
+    """A slot for each letter, with the guess after it.
 
     The slots of other letters together have less than a unit roundoff of the weight.
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.shown import output_classes
-from krohn.compiler.compiled_network import CompiledNetwork, stated
+from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
 from krohn.compiler.errors import CompileError
-from krohn.compiler.masks import Masked, layer, masked
+from krohn.compiler.masks import Masked, layer, mask_for
 from krohn.compiler.rnn import Units
 from krohn.compiler.transformer import Network
 from krohn.network.architecture import sparse_matrices
@@ -66,7 +66,7 @@ class Target(NamedTuple):
 
 
 def choice(construction: str) -> Choice | None:
-    """What ``pruned:seed=3,units=28`` asks for; None if it is another construction.
+    """The seed and units of a name like ``pruned:seed=3,units=28``; None for other names.
 
     Raises:
         CompileError: If something after the colon means nothing.
@@ -114,7 +114,7 @@ def target(machine: Automaton) -> Target:
 
 
 class Pruned(NamedTuple):
-    """What masks leave of a random network.
+    """A network in a random one: the weights that masks keep.
 
     Attributes:
         network: Architecture and tensors.
@@ -130,20 +130,21 @@ class Pruned(NamedTuple):
 
     @property
     def near(self) -> bool:
-        """Whether no pair of units can turn that should not, rounding apart (`turned`)."""
+        """Whether no pair of units can turn over by errors, rounding apart."""
         return (
-            turned(self.hidden.off, self.input.off) < 1 and self.unembed.off < SCALE / 4
+            relative_error(self.hidden.off, self.input.off) < 1
+            and self.unembed.off < SCALE / 4
         )
 
 
-def turned(hidden: float, letter: float) -> float:
-    """How near a pair can come to turning, relative to what turns it.
+def relative_error(hidden: float, letter: float) -> float:
+    """The error of a pair's input, relative to the input that would turn the pair over.
 
-    Let what drives a unit be off by E for the errors of its own weights: that is at most
+    Let a unit's input be off by E for the errors of its own weights: that is at most
     the error of a letter's weight, and that of a recurrent one times p + q of the pair
     that is on. Beside that the pair that is on hands on p − q, which is off by the
-    difference of what drives p and what drives q, so by 2E at most, times `GAIN`; what
-    both had in common is gone. Together (1 + 2·GAIN)·E, and SCALE·(GAIN − 1)/2 turns a
+    difference of the inputs of p and q, so by 2E at most, times `GAIN`; errors
+    common to both are gone. Together (1 + 2·GAIN)·E, and SCALE·(GAIN − 1)/2 turns a
     pair; until then p + q is at most SCALE·(2·GAIN − 1), and pairs that are off are 0.
 
     Args:
@@ -154,13 +155,13 @@ def turned(hidden: float, letter: float) -> float:
     return (1 + 2 * GAIN) * own / (SCALE * (GAIN - 1) / 2)
 
 
-def pruned(machine: Automaton, precision: Precision, seed: int, units: int) -> Pruned:
+def prune(machine: Automaton, precision: Precision, seed: int, units: int) -> Pruned:
     """The machine in a random network.
 
     Args:
-        machine: What it must compute; its outputs, if it has any.
+        machine: The machine to compute; its outputs, if it has any.
         precision: The format.
-        seed: Of the weights.
+        seed: Seed of the weights.
         units: Random units for each input of a map.
 
     Raises:
@@ -210,7 +211,7 @@ def _network(
 def networks(
     machine: Automaton, precision: Precision, chosen: Choice
 ) -> Iterator[CompiledNetwork]:
-    """The networks to try to prove, those of fewer units first.
+    """The networks to try to prove, fewest units first.
 
     Raises:
         CompileError: If no masks are near enough, or the format is too coarse.
@@ -222,7 +223,7 @@ def networks(
         )
     tried, found = TRIED if chosen.units is None else (chosen.units,), False
     for units in tried:
-        made = pruned(stated(machine), precision, chosen.seed, units)
+        made = prune(machine_of_states(machine), precision, chosen.seed, units)
         if made.near or chosen.units is not None:
             found = True
             yield CompiledNetwork(NAME, made.network, {}, None)
@@ -236,11 +237,11 @@ def networks(
 def is_random(
     architecture: Mapping[str, Any], tensors: Mapping[str, FloatArray]
 ) -> bool:
-    """Whether every weight of a pruned network is that of the random network it names.
+    """Whether a pruned network has only weights of the random network that it names.
 
     Args:
         architecture: With ``random``: the seed, and the units of each input.
-        tensors: Of the file.
+        tensors: The tensors of the file.
     """
     told = architecture["random"]
     precision = PRECISIONS[architecture["dtype"]]

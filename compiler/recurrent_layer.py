@@ -13,7 +13,7 @@ MOST_UNITS = 4_096
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer: a recurrence, what reads it, and a table of letters and states.
+    """One layer: a recurrence, its reader, and a table of letters and states.
 
     Attributes:
         held: The recurrence; its rows are the letters of the layer.
@@ -54,7 +54,7 @@ class Layer:
 def table(
     symbols: int, patterns: FloatArray, rows: dict[tuple[int, int], int], width: int
 ) -> tuple[Affine, Affine]:
-    """1 at what the rows say of a symbol and a state, 0 elsewhere.
+    """1 at the output that the rows give a symbol and a state, 0 elsewhere.
 
     A unit is on at one symbol and one state; or at a symbol, where the state is all one.
 

@@ -37,8 +37,8 @@ class Rectangles(NamedTuple):
 def rectangles(transitions: IntArray) -> Rectangles:
     """Few rectangles; one for each state if that is possible.
 
-    Of what leads to a state, either states are put together which the same letters lead
-    there, or letters which do so from the same states: what gives fewer.
+    Of the transitions to a state, either states are put together which the same letters
+    lead there, or letters which do so from the same states: the way with fewer.
 
     Args:
         transitions: ``(letters, states)``.
@@ -143,13 +143,13 @@ def _without(on: Rectangles, silent: int) -> Rectangles:
 
 
 class Wiring(NamedTuple):
-    """What a recurrent network of a machine has, whatever its units are made of.
+    """The matrices of a recurrent network of a machine, whatever its units are made of.
 
     Attributes:
         matrices: From units to the states that they stand for, from states to the units
             whose P they are in, from letters to the units whose L, and to the classes.
         start: ``(units,)``: 1 for the unit that is on before the first letter.
-        logits: ``(classes,)``: what is added to what the units say.
+        logits: ``(classes,)``: the biases of the logits.
     """
 
     matrices: dict[str, Sparse]
@@ -160,8 +160,8 @@ class Wiring(NamedTuple):
     def of(cls, machine: Automaton, mute: int | None = None) -> "Wiring":
         """A unit is on if two of its inputs are: the state before, and the letter.
 
-        The unit that is on makes the logit of its class 1, all others −1; if none is, it is
-        that of the silent state. With such a state it is 3 beside 1.
+        The unit that is on makes the logit of its class 1, all others −1; if none is, the
+        silent state's logit is 1. With such a state it is 3 beside 1.
         """
         units = Units.of(machine, mute)
         width, alive = len(units.arrived), len(units.alive)
@@ -204,11 +204,11 @@ def elman(machine: Automaton, precision: Precision) -> Network:
 
 
 def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> Network:
-    """The same network, which says a vector of each state.
+    """The recurrent network of a machine that says a vector of each state.
 
     Args:
         machine: Without outputs.
-        vectors: ``(states or fewer, n)``: what is said. A last state beyond these says 0,
+        vectors: ``(states or fewer, n)``: the vectors. A last state beyond these says 0,
             and is silent if no letter leaves it.
         precision: The format.
     """

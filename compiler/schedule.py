@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from krohn.compiler.decision_paths import Opener
-from krohn.compiler.leaves import added, leaves
+from krohn.compiler.leaves import leaves, summands
 from krohn.compiler.passes.base import PassError
 from krohn.compiler.sum_of_steps import linear
 from krohn.program import Position, Program, Token, is_embedded, is_sum
@@ -100,9 +100,9 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
             one-hot channels.
     """
     born = _times(program, most_paths, strict, {})
-    if _attending(program, born) > max(ranked(program).values()):
-        born = _aligned(program, most_paths, strict)
-    stored = _stored(program, born)
+    if _attending(program, born) > max(attention_ranks(program).values()):
+        born = _align_heads(program, most_paths, strict)
+    stored = _stored_channels(program, born)
     kept = {name: snapshot for name, snapshot in born.items() if name in stored}
     last = max(kept.values(), default=0)
     return Schedule(program, kept, (last + 1) // 2)
@@ -136,11 +136,11 @@ def _groups(program: Program) -> dict[str, Group]:
 
     All heads of a block are linear, or none is.
     """
-    ranks = ranked(program)
+    ranks = attention_ranks(program)
     return {n: (ranks[n], op.linear) for n, op in program.operations.items()}
 
 
-def ranked(program: Program) -> dict[str, int]:
+def attention_ranks(program: Program) -> dict[str, int]:
     """How many attention operations the longest chain up to each channel has."""
     ranks: dict[str, int] = {}
     for name, operation in program.operations.items():
@@ -153,10 +153,10 @@ def _attending(program: Program, born: Mapping[str, int]) -> int:
     return len({s for n, s in born.items() if program.operations[n].is_attention})
 
 
-def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
+def _align_heads(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
     """Heads of one rank wait for each other: no packing has fewer attention layers.
 
-    Those that are linear wait apart from the others.
+    Linear heads wait apart from the others.
     """
     groups = _groups(program)
     soonest: dict[Group, int] = {}
@@ -187,7 +187,7 @@ def _earliest(
     if ready % 2 == 1 or ready == 0:
         return ready + 1 + (ready == 0)
     before = Before(born, ready)
-    summed = added(program, name, before)
+    summed = summands(program, name, before)
     alone = is_sum(operation) or name in program.sizes
     if alone or not (summed or most_paths):
         return ready + 2
@@ -202,8 +202,8 @@ def _earliest(
     return ready if together else ready + 2
 
 
-def _stored(program: Program, born: Mapping[str, int]) -> set[str]:
-    """The outputs, what heads read, and what these are computed from."""
+def _stored_channels(program: Program, born: Mapping[str, int]) -> set[str]:
+    """The outputs, the channels that heads read, and those that decide them."""
     todo = [n for n in program.outputs if n in born]
     stored: set[str] = set()
     while todo:

@@ -56,7 +56,7 @@ def selected_mean(source: SelectedMean, precision: Precision) -> Network:
 
 
 def sharpness(source: SelectedMean, precision: Precision) -> float:
-    """Λ for a gap of 1: what is wrong weighs less than a unit of rounding; a power of 2."""
+    """Λ for a gap of 1: wrong positions weigh less than a rounding; a power of 2."""
     heaviest = log(source.sizes[0]) if source.form == GRAVITY else 0.0
     needed = log(source.length) - log(precision.accumulator_unit) + heaviest
     return float(2.0 ** ceil(log2(needed)))

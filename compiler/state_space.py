@@ -17,7 +17,7 @@ from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import IntArray
 from krohn.algebra.shown import output_classes
 from krohn.algebra.structure import Counter, Memory, as_counter, as_memory
-from krohn.compiler.constructions.cascade_search import decomposed
+from krohn.compiler.constructions.cascade_search import find_cascade
 from krohn.compiler.errors import CompileError
 from krohn.compiler.held_components import Affine, Held, Sum, flips, latches, switches
 from krohn.compiler.recurrent_layer import Layer, table
@@ -69,7 +69,7 @@ class Parts:
                 serve.
         """
         alive = reachable(machine)
-        cascade = decomposed(alive, METHODS[form])
+        cascade = find_cascade(alive, METHODS[form])
         start = tuple(cascade.lift[alive.start].tolist())
         alone = (
             Automaton(c.machine, start=q)
@@ -90,7 +90,7 @@ class Parts:
         sizes = [len(self.machine.states), *(c.size for c in self.cascade.components)]
         return sizes == [2, 2] and isinstance(self.parts[0], Memory)
 
-    def summed(self, form: str) -> list[Counter]:
+    def adding_counters(self, form: str) -> list[Counter]:
         """The counters whose increments are added up, which limits the length."""
         counters = (part for part in self.parts if isinstance(part, Counter))
         return [part for part in counters if not _turns(part, form)]
@@ -99,7 +99,10 @@ class Parts:
         """The longest words for which the form is right; None if there is no limit."""
         if form == SIGNS:
             return _idle(precision) + 1
-        return min((Sum(c, precision).longest for c in self.summed(form)), default=None)
+        return min(
+            (Sum(c, precision).longest for c in self.adding_counters(form)),
+            default=None,
+        )
 
 
 def _part(alone: Automaton, name: str) -> Part:
@@ -113,7 +116,7 @@ def _part(alone: Automaton, name: str) -> Part:
 
 
 def _turns(counter: Counter, form: str) -> bool:
-    """Whether a decay of −1 counts: each letter's own, or that of all letters alike."""
+    """Whether a decay of −1 counts: each letter's own, or one for all letters alike."""
     every = form == SELECTIVE or all(step == 1 for step in counter.increments)
     return counter.modulus == 2 and every
 
@@ -147,7 +150,10 @@ def ssm(
         layers = [_sign(taken, of, len(classes.names), precision)]
     else:
         layers = _layers(
-            taken, of, len(classes.names), partial(_held, form, length or 1, precision)
+            taken,
+            of,
+            len(classes.names),
+            partial(_in_coordinates, form, length or 1, precision),
         )
     tensors = {
         f"layers.{i}.{name}": value
@@ -162,7 +168,7 @@ Holder = Callable[[Part, int, int], Held]
 """From a component, its size and its start state to how it is held."""
 
 
-def _held(
+def _in_coordinates(
     form: str, length: int, precision: Precision, part: Part, size: int, start: int
 ) -> Held:
     if isinstance(part, Memory):
@@ -171,7 +177,7 @@ def _held(
         return latches(part, size, start, precision)
     if _turns(part, form):
         return flips(part)
-    return Sum(part, precision).held(length, start)
+    return Sum(part, precision).in_one_coordinate(length, start)
 
 
 def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[Layer]:
@@ -214,7 +220,7 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
 
 
 def _occurring(taken: Parts) -> list[Rows]:
-    """What each component makes of symbols and its states before, where words lead.
+    """The transitions of each component that occur, by symbol and state before.
 
     Raises:
         CompileError: If there are too many joint states to visit.

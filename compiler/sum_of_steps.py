@@ -17,7 +17,7 @@ import numpy as np
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.decision_paths import Opener
 from krohn.compiler.errors import CompileError
-from krohn.compiler.leaves import added, leaves
+from krohn.compiler.leaves import leaves, summands
 from krohn.compiler.passes.base import evaluate_cone
 from krohn.network.precision import FloatArray
 from krohn.program import Flagged, Map, Program, Table, is_embedded
@@ -73,22 +73,22 @@ def linear(
     """The sum that a table of several integers sees, if that makes it smaller.
 
     Args:
-        program: Where the table stands.
+        program: The Program of the table.
         name: Its channel.
-        stored: The channels that are there to be read; None if those that the table
-            reads are. Other Maps are opened.
+        stored: The channels that are there to be read; None if the inputs of the
+            table are. Other Maps are opened.
         deep: Whether there may be two hidden layers, so that it may be steep.
     """
     operation = program.operations[name]
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
     inputs = operation.inputs if stored is None else leaves(program, name, stored)
-    summed = added(program, name, stored or ())
+    summed = summands(program, name, stored or ())
     if summed:
         alone = _of_a_sum(program, name, operation.function, summed)
         return alone if deep or not alone.steep else None
     whole = operation if set(inputs) == set(operation.inputs) else None
-    whole = whole or _opened(program, name, inputs)
+    whole = whole or _joint_table(program, name, inputs)
     found = form(program, name, whole) if whole else None
     if found is None or (found.steep and not deep):
         return None
@@ -114,7 +114,7 @@ def _codes(program: Program, name: str, values: IntArray) -> FloatArray:
     return values[:, None].astype(np.float64)
 
 
-def _opened(program: Program, name: str, inputs: tuple[str, ...]) -> Map | None:
+def _joint_table(program: Program, name: str, inputs: tuple[str, ...]) -> Map | None:
     """A table of tables as one table, if it is small and its inputs are integers."""
     domains = [program.domains[n] for n in inputs]
     if not 2 <= len(inputs) <= MOST_INPUTS or prod(map(len, domains)) > MOST_ROWS:
@@ -149,7 +149,7 @@ def _is_flag(program: Program, name: str) -> bool:
     """Whether a head looks for the positions where a channel is 1.
 
     In its scores a flag counts for as many gaps as there are positions, and so does
-    what is lost of it.
+    its error.
     """
     return any(
         isinstance(operation, Flagged) and operation.where == name
@@ -191,7 +191,7 @@ def too_steep(domain: Sequence[int], codes: FloatArray) -> bool:
 
 
 def loss(domain: Sequence[int], codes: FloatArray) -> float:
-    """What a sum of steps over a channel could lose to rounding in binary32.
+    """The most that a sum of steps over a channel could lose to rounding in binary32.
 
     A step is the difference of two ReLUs that grow with the distance from it, so a long
     sum of steps has large terms that cancel: n terms of size s lose up to n·s·u in some
@@ -203,10 +203,10 @@ def loss(domain: Sequence[int], codes: FloatArray) -> float:
     above = 2 * (values[-1] - values[middle + 1 :]) + 1
     below = 2 * (values[:middle] - values[0]) + 1
     sides = [(above, changes[middle:]), (below, changes[:middle])]
-    return float(max(_lost(sizes, change).max() for sizes, change in sides))
+    return float(max(_losses(sizes, change).max() for sizes, change in sides))
 
 
-def _lost(sizes: FloatArray, changes: FloatArray) -> FloatArray:
-    """What each sum of steps of some sizes may lose; only steps that change it count."""
+def _losses(sizes: FloatArray, changes: FloatArray) -> FloatArray:
+    """The most that each sum of steps may lose; only steps that change it count."""
     terms = 2 * np.count_nonzero(changes, axis=0)
     return np.asarray(terms * 2.0**-24 * 2 * (changes.T @ sizes))

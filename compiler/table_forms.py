@@ -36,12 +36,12 @@ def single(plan: Schedule, name: str) -> tuple[str, Table] | None:
 
 
 def along(plan: Schedule, name: str, deep: bool) -> Linear | None:
-    """The sum along which a Map, with those that it opens, is made of steps, if any."""
+    """The sum along which a Map, with the Maps it opens, is made of steps, if any."""
     return linear(plan.program, name, plan.leaves(name), deep)
 
 
 def needs_depth(plan: Schedule, name: str) -> bool:
-    """Whether a Map, with those that it opens, needs two hidden layers."""
+    """Whether a Map, with the Maps it opens, needs two hidden layers."""
     program = plan.program
     if is_sum(program.operations[name]) or name in program.sizes:
         return isinstance(program.operations[name], Normalised)

@@ -211,7 +211,7 @@ def _pad(matrix: FloatArray, axis: int, size: int) -> FloatArray:
 def _residual(layout: Layout, block: int) -> FloatArray:
     """1 on dimensions that the MLP adds to, 0 on those that it overwrites."""
     mask = np.ones(layout.d_model)
-    for name in layout.freed(block):
+    for name in layout.channels_to_clear(block):
         mask[layout.places[name].start : layout.places[name].stop] = 0.0
     return mask
 

@@ -6,7 +6,7 @@ from typing import Any
 from krohn.certification import Choice
 from krohn.compiled_model import rows_of
 from krohn.compiler.construction_choice.known_constructions import summary_of
-from krohn.compiler.construction_choice.objectives import OBJECTIVES, checked
+from krohn.compiler.construction_choice.objectives import OBJECTIVES, objective_named
 from krohn.compiler.construction_choice.planning import Candidate, Planning
 from krohn.compiler.cost import Cost
 
@@ -33,7 +33,7 @@ def construction_table(
         ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
         ``tried``: what is not proved though it would be chosen before.
     """
-    objective = checked(minimise)
+    objective = objective_named(minimise)
     chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
     proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
     if chosen is not None and choice.found is not None:

@@ -65,7 +65,7 @@ def reasons(tried: Iterable[Tried]) -> str:
     alike: dict[str, list[str]] = {}
     for t in tried:
         reason = t.reason.removeprefix(f"{t.construction} ")
-        alike.setdefault(reason, []).append(t.called)
+        alike.setdefault(reason, []).append(t.label)
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
 
 

@@ -16,7 +16,7 @@ from krohn.candidates import construction_table
 from krohn.certification import MachineClaim, Way, choose, planned, proof_steps
 from krohn.compilation import formats_of, length_given, options_of
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.compiled_network import stated
+from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.construction_choice.known_constructions import depth_grows
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.pipeline import Options
@@ -161,7 +161,7 @@ def _explained(
         "dtype": options.precision.name,
         **offered,
         **budget.record(),
-        "rnn_width": len(Units.of(stated(compiled)).arrived),
+        "rnn_width": len(Units.of(machine_of_states(compiled)).arrived),
     }
 
 

@@ -13,7 +13,7 @@ from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.compiled_network import stated
+from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.errors import CompileError
 from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
 from krohn.network.precision import PRECISIONS
@@ -33,7 +33,7 @@ def forms(machine: Automaton, budget: Budget) -> dict[str, Any]:
         any network with real decays holds it, Krohn's or not; None where that is not
         decided. ``networks``: what Krohn compiles.
     """
-    wanted = stated(machine)
+    wanted = machine_of_states(machine)
     rows = {form: list(_rows(wanted, form)) for form in FORMS}
     fixed, chosen = (rows[f][0]["right_for"] == EVERY for f in (ROUNDING, SELECTIVE))
     return {

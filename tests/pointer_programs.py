@@ -61,7 +61,7 @@ def program(
         made, pointer = _pointer(word[half:k], length)
         operations |= made
         operations |= pointers.first(f"first{half}", flags[half - 1])
-        operations |= pointers.reached(f"test{k}", f"first{half}", pointer, length)
+        operations |= pointers.has_happened(f"test{k}", f"first{half}", pointer, length)
         flags.append(f"test{k}")
     n = len(word)
     return Program(
@@ -81,7 +81,11 @@ def _pointer(word: Sequence[int], length: int) -> tuple[dict[str, Operation], st
     first, outer = _pointer(word[:cut], length)
     second, inner = _pointer(word[cut:], length)
     name = "last" + "".join(map(str, word))
-    return {**first, **second, **pointers.composed(name, outer, inner, length)}, name
+    return {
+        **first,
+        **second,
+        **pointers.compose_pointers(name, outer, inner, length),
+    }, name
 
 
 def lowered(

@@ -14,13 +14,13 @@ from krohn.program import At, Operation, Program
 
 
 def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float:
-    """Score per matching binary digit of a head that looks where digits say.
+    """The score per matching binary digit of a head that looks where digits say.
 
     Of N digits as ±1 the right position matches N, others at most N − 1, which differ by
     2; BOS scores N − 1 and lies between: T rivals, all at a distance of 1 at least.
-    What leaks may be what it may for `recency_slope`, divided by the weight of a gate,
-    which is the largest value plus 1: a bit that is computed from a 0 that was read opens
-    gates in a sum that must be a whole number again when it is stored. All scores are
+    The leak may be as large as for `recency_slope`, divided by the weight of a gate, which
+    is the largest value plus 1: a bit computed from a 0 that was read opens gates in a
+    sum that must be a whole number again when it is stored. All scores are
     exact.
     """
     needed = log(length / leak_allowed(precision, largest * (largest + 1)))
@@ -30,7 +30,7 @@ def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float
 class AtLowering(Lowering):
     """Score slope·(digits that agree − digits that do not); BOS one below a match.
 
-    Digits of the query are 0 and 1, those of positions −1 and 1; BOS has none.
+    Digits of the query are 0 and 1, digits of positions −1 and 1; BOS has none.
     """
 
     operation: ClassVar[type[Operation]] = At

@@ -65,7 +65,7 @@ class Lowering(ABC):
         return 1
 
     def gain(self, program: Program, looked: Any) -> float:
-        """What is copied is multiplied by this."""
+        """The factor by which copied values are multiplied."""
         return 1.0
 
 

@@ -17,7 +17,7 @@ def check_block_sum(
     """Refuse sums that the roundings of φ and of the running sums blur (Theorem 13b).
 
     Each φ is off by up to 51u, so each position outside the block weighs up to 104u; and
-    weights of the block differ by 208u and by what two sums of all terms lose.
+    weights of the block differ by 208u and by the rounding of two sums of all terms.
 
     Args:
         length: T.
@@ -60,7 +60,7 @@ class BlockSumLowering(Lowering):
     def matrices(
         self, layout: Layout, positions: Positions, looked: BlockSum
     ) -> Matrices:
-        """The number of a block as a unit vector, and that of the one that is asked."""
+        """The number of a position's block and of the block asked for, as unit vectors."""
         scale, entries = self.largest(positions)[0], positions.block_entries
         count, own = positions.block_counts[looked.size], layout.features["block"][0]
         own += positions.block_place(looked.size)

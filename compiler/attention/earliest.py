@@ -17,7 +17,7 @@ def earliest_scale(
     """Slope per position and bonus, in positions, of a head for the earliest flag.
 
     The score is slope·(bonus·where_j − j): flagged positions lie above 0, BOS at 0, the
-    others below. Rivals stand at distances 1, 2, … as those of the latest flag do, but
+    others below. Rivals stand at distances 1, 2, … as for the latest flag, but
     scores go up to the bonus only: the integers up to it must fit the format.
 
     Raises:
@@ -42,7 +42,7 @@ class EarliestLowering(Lowering):
     def matrices(
         self, layout: Layout, positions: Positions, looked: Earliest
     ) -> Matrices:
-        """What comes first is highest."""
+        """Scores that fall with the position and are lifted by the flag."""
         slope, bonus = self.largest(positions)
         query, key = blank(layout, 1)
         query[layout.features["one"][0], 0] = slope

@@ -85,8 +85,8 @@ def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
 class LatestLowering(Lowering):
     """Score slope·(j + bonus·where_j): the latest position with the flag wins.
 
-    Where positions are spread over both signs, what has no flag loses the bonus instead:
-    a constant less for all, so that the scores of flagged positions are exact.
+    Where positions are spread over both signs, those without the flag lose the bonus
+    instead: a constant less for all, so that the scores of flagged positions are exact.
     """
 
     operation = Latest

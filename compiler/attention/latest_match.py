@@ -51,7 +51,7 @@ class LatestMatchLowering(Lowering):
         """One entry for each value that keys and queries share, and one for the order."""
         program = layout.plan.program
         slope, bonus = self.largest(positions)
-        compared = _compared(program, looked)
+        compared = _common_values(program, looked)
         n, index = len(compared), np.arange(len(compared))
         query, key = blank(layout, n + 1)
         query[layout.places[looked.query].start + compared, index] = slope
@@ -69,10 +69,10 @@ class LatestMatchLowering(Lowering):
 
     def query_size(self, program: Program, positions: Positions, looked: Match) -> int:
         """The values compared, and one entry for the order."""
-        return len(_compared(program, looked)) + 1
+        return len(_common_values(program, looked)) + 1
 
 
-def _compared(program: Program, looked: Match) -> IntArray:
+def _common_values(program: Program, looked: Match) -> IntArray:
     """The values that a key and a query can both have, ascending."""
     assert program.one_hot.issuperset((looked.key, looked.query))
     return np.intersect1d(program.domains[looked.key], program.domains[looked.query])

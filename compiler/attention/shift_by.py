@@ -15,7 +15,7 @@ from krohn.program import Operation, ShiftBy
 def distance_slope(length: int, precision: Precision, largest: int = 1) -> float:
     """The score that is lost one position beside the right one.
 
-    At a distance of d it is d² times as much, less what noise of the distance takes away:
+    At a distance of d it is d² times as much, less the effect of noise in the distance:
     up to a quarter of a step leaves d²/2 at least. Rivals on both sides leak
     2·Σ e^(−d²·slope/2) ≤ 4·e^(−slope/2). Scores are up to 3·(T/2)²·slope, and are off by
     16 units of that at most (three products, their sum, and an exponent).
@@ -36,8 +36,8 @@ def distance_slope(length: int, precision: Precision, largest: int = 1) -> float
 class ShiftByLowering(Lowering):
     """Score slope·(2·(t − by)·j − j²), positions counted from the middle of the word.
 
-    It is slope·((t − by)² − (j − (t − by))²): the nearest to t − by wins, BOS for what
-    lies before it. The first part is the same for all positions.
+    It is slope·((t − by)² − (j − (t − by))²): the nearest to t − by wins, BOS for
+    positions before it. The first part is the same for all positions.
     """
 
     operation: ClassVar[type[Operation]] = ShiftBy

@@ -38,7 +38,7 @@ def sibling_scale(length: int, precision: Precision) -> float:
 class SiblingLatestLowering(Lowering):
     """Match the higher binary digits of the position, the lowest of them flipped.
 
-    Which positions agree so with t and come before it: those of its sibling block.
+    The positions before t that agree so with it are its sibling block.
     """
 
     operation = SiblingLatest

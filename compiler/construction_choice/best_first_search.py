@@ -42,10 +42,10 @@ class OpenBranch(Generic[Found]):
 
 @dataclass
 class Search(Generic[Found]):
-    """What is known of all branches so far.
+    """The state of a search: all branches, the plans found, and the failures.
 
     Attributes:
-        branches: Those still open, by their rank.
+        branches: The open branches, by their rank.
         found: The plans that were priced, by their rank.
         reasons: Why a construction, or a form of it, leads to nothing.
     """
@@ -100,21 +100,21 @@ class Search(Generic[Found]):
         """Follow a branch to its next bound, its end, or where it parts.
 
         Returns:
-            The ranks of what it led to: the same, or those of its parts.
+            The rank of the branch, or the ranks of its parts.
         """
         branch = self.branches[rank]
         try:
             branch.bound = branch.bound.and_also(next(branch.steps))
         except StopIteration as end:
             del self.branches[rank]
-            return self._ended(branch, end.value)
+            return self._finish(branch, end.value)
         except CompileError as error:
             del self.branches[rank]
             self.reasons.setdefault(branch.name, []).append(str(error))
             return []
         return [rank]
 
-    def _ended(self, branch: OpenBranch[Found], end: Any) -> list[Rank]:
+    def _finish(self, branch: OpenBranch[Found], end: Any) -> list[Rank]:
         if not isinstance(end, list):
             self.found[branch.rank] = end
             return [branch.rank]

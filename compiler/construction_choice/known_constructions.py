@@ -6,7 +6,7 @@ from functools import partial
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import NORMAL, Budget
 from krohn.algebra.near_names import near
-from krohn.compiler.bounds import Steps, finished
+from krohn.compiler.bounds import Steps, result_of
 from krohn.compiler.constructions import (
     cascade,
     content,
@@ -34,7 +34,7 @@ from krohn.compiler.constructions.thesis import (
     wreath,
 )
 from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import observed
+from krohn.compiler.output_programs import decode_outputs
 from krohn.program import Program
 
 # One that takes long to build yields bounds of its sizes first.
@@ -45,7 +45,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
     window.NAME: window.window,
     counter.NAME: counter.counter,
-    parity.SELECTED: parity.selected,
+    parity.SELECTED: parity.selected_parity,
     parity.NAME: parity.parity,
     parity_tree.NAME: parity_tree.parity_tree,
     product.NAME: product.product,
@@ -59,12 +59,12 @@ CONSTRUCTIONS: dict[str, Construction] = {
     cascade.NAME: cascade.cascade,
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
-    scan.NAME: scan.staged,
-    sequential.NAME: sequential.staged,
+    scan.NAME: scan.scan_steps,
+    sequential.NAME: sequential.sequential_steps,
 }
 # Depth bought with heads and look-ups between them: only for those who ask for it.
 ON_REQUEST: dict[str, Construction] = {
-    f"{scan.NAME}{radix}": partial(scan.staged, radix=radix) for radix in (3, 5, 10)
+    f"{scan.NAME}{radix}": partial(scan.scan_steps, radix=radix) for radix in (3, 5, 10)
 }
 # What the thesis builds, to compare with.
 ON_REQUEST |= {
@@ -118,20 +118,20 @@ def construct(
 
     Args:
         name: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
-        machine: What is to be computed.
+        machine: The machine to compute.
         length: T.
         budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
     """
-    return finished(built(name, machine, length, budget))
+    return result_of(construction_steps(name, machine, length, budget))
 
 
-def built(
+def construction_steps(
     name: str, machine: Automaton, length: int, budget: Budget | None = None
 ) -> Steps[Program]:
-    """The same, after bounds.
+    """The Program of a construction, after bounds of its sizes.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
@@ -155,14 +155,14 @@ def built(
     else:
         made = construction(machine, length)
     program = made if isinstance(made, Program) else (yield from made)
-    return program if machine.output is None else observed(program, machine)
+    return program if machine.output is None else decode_outputs(program, machine)
 
 
 def construction_named(name: str) -> Construction | None:
     """The construction of a name; scans have one for each radix."""
     radix = radix_of(name)
     if radix is not None:
-        return partial(scan.staged, radix=radix)
+        return partial(scan.scan_steps, radix=radix)
     return (CONSTRUCTIONS | ON_REQUEST).get(name)
 
 
@@ -179,7 +179,7 @@ def depth_grows(name: str) -> bool:
 
 
 def summary_of(name: str) -> str:
-    """What a construction is, in a few words."""
+    """A summary of a construction, in a few words."""
     radix = radix_of(name)
     if radix is None:
         return SUMMARIES[name]

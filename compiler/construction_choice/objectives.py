@@ -23,7 +23,7 @@ FRONT = ("depth", "width", "parameters", "latency")
 Plan = TypeVar("Plan", bound=Priced)
 
 
-def checked(minimise: str | None, default: str = COMPROMISE) -> str:
+def objective_named(minimise: str | None, default: str = COMPROMISE) -> str:
     """The name of an objective; the default if none was given.
 
     Raises:
@@ -40,7 +40,7 @@ def checked(minimise: str | None, default: str = COMPROMISE) -> str:
 
 
 def sizes(cost: Bound, objective: str) -> tuple[float, ...]:
-    """What an objective compares, most important first."""
+    """The sizes that an objective compares, most important first."""
     return tuple(getattr(cost, name) for name in OBJECTIVES[objective])
 
 
@@ -57,7 +57,7 @@ def no_better(cost: Bound, others: Iterable[Bound]) -> bool:
 
 
 def front(plans: Iterable[Plan]) -> list[Plan]:
-    """Those that no other one beats (Pareto); the first where several are equal."""
+    """The plans that no other one beats (Pareto); the first where several are equal."""
     alike: dict[tuple[float, ...], Plan] = {}
     for plan in plans:
         alike.setdefault(tuple(getattr(plan.cost, name) for name in FRONT), plan)

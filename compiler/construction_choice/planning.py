@@ -12,21 +12,21 @@ from krohn.compiler.bounds import Bound, Steps
 from krohn.compiler.construction_choice.best_first_search import Key, Search
 from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
-    built,
+    construction_steps,
     radix_of,
 )
 from krohn.compiler.construction_choice.objectives import (
     COMPROMISE,
-    checked,
     front,
     no_better,
+    objective_named,
     sizes,
 )
 from krohn.compiler.construction_choice.stages import Plan, Request, branch
 from krohn.compiler.constructions import scan
 from krohn.compiler.cost import Cost
 from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import forms, spoken
+from krohn.compiler.output_programs import forms, say_vectors
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import LONGEST
 from krohn.program import Program, Vectors
@@ -59,11 +59,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Planning:
-    """All ways to compute a machine, followed no further than what is asked needs.
+    """All ways to compute a machine, followed only as far as the answer needs.
 
     Attributes:
         names: The constructions, by their order among equals.
-        search: What is known of them so far.
+        search: The search among them so far.
         wanted: The machine, length and format, in words.
     """
 
@@ -80,12 +80,12 @@ class Planning:
         objective = self.objective(minimise)
         seen: set[tuple[str, Cost]] = set()
         key = partial(sizes, objective=objective)
-        for plan in self.search.best_first(key, self.tried(objective)):
+        for plan in self.search.best_first(key, self.eligible(objective)):
             if (plan.construction, plan.cost) not in seen:
                 seen.add((plan.construction, plan.cost))
                 yield plan
 
-    def tried(self, objective: str) -> frozenset[str]:
+    def eligible(self, objective: str) -> frozenset[str]:
         """The constructions that an objective chooses from.
 
         The compromise leaves out scans of higher radix: fewer layers for more heads and
@@ -109,22 +109,22 @@ class Planning:
             search.advance(min(ahead)[1])
 
     def candidates(self, minimise: str | None = None) -> list[Candidate]:
-        """What is known of every construction.
+        """The state of every construction, best first.
 
-        Best first; then those that the objective does not choose from. Of each of these
-        two, what does not apply comes last.
+        Constructions that the objective does not choose from follow. Of each of these
+        two groups, constructions that do not apply come last.
         """
         objective = self.objective(minimise)
-        key, tried = partial(sizes, objective=objective), self.tried(objective)
+        key, tried = partial(sizes, objective=objective), self.eligible(objective)
         found = [self._candidate(name, key) for name in self.names]
         return sorted(found, key=lambda c: (c.name not in tried, _place(key, c)))
 
     def objective(self, minimise: str | None) -> str:
-        """What is chosen by: if nothing is said, a compromise.
+        """The objective; if none is named, a compromise.
 
-        Of a construction that was asked for, it is the depth.
+        For a single construction that was asked for, it is the depth.
         """
-        return checked(minimise, COMPROMISE if len(self.names) > 1 else "depth")
+        return objective_named(minimise, COMPROMISE if len(self.names) > 1 else "depth")
 
     def reasons(self) -> str:
         """Why nothing applies."""
@@ -170,13 +170,13 @@ def planning(
     decided at once or one after the other.
 
     Args:
-        machine: What is to be computed: its outputs if it has any, else its states.
+        machine: The machine to compute: its outputs if it has any, else its states.
         length: T.
         options: Number format and form.
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`; or ``auto``, for all of
             `CONSTRUCTIONS`, and `scans` of higher radix.
         budget: How much work each search may do; it notes what they left out.
-        vectors: What is to be said of each state instead of its name, if that is real.
+        vectors: A real vector to say in each state instead of its name, if wanted.
         others: More constructions, which are for this machine alone.
 
     Raises:
@@ -194,7 +194,7 @@ def planning(
         (name, branch(_request(name, form, length, options, most[name], build)))
         for name in names
         for form in forms(machine)
-        for build in (partial(_built, name, form, budget, vectors),)
+        for build in (partial(_build, name, form, budget, vectors),)
     ]
     for name, build in others.items():
         names, most[name] = (*names, name), MOST_PARAMETERS
@@ -226,15 +226,15 @@ def scans(length: int) -> list[str]:
     return found
 
 
-def _built(
+def _build(
     name: str,
     machine: Automaton,
     budget: Budget | None,
     vectors: Vectors | None,
     length: int,
 ) -> Steps[Program]:
-    program = yield from built(name, machine, length, budget)
-    return program if vectors is None else spoken(program, vectors)
+    program = yield from construction_steps(name, machine, length, budget)
+    return program if vectors is None else say_vectors(program, vectors)
 
 
 def _request(

@@ -8,7 +8,13 @@ from krohn.compiler.construction_choice.best_first_search import Branch
 from krohn.compiler.cost import Cost, latency, priced, unplaced
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
-from krohn.compiler.pipeline import Options, features_of, optimise, placed, scheduled
+from krohn.compiler.pipeline import (
+    Options,
+    features_of,
+    make_layout,
+    make_schedule,
+    optimise,
+)
 from krohn.compiler.position_table import Positions
 from krohn.compiler.schedule import Schedule
 from krohn.program import Program
@@ -20,14 +26,14 @@ MERGES = (1024, 0)
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to lower a construction, with what it costs.
+    """A way to lower a construction, with its cost.
 
     Attributes:
         construction: Its name.
         program: The Program as constructed.
         layout: Where its channels lie after all passes.
         features: Its position features.
-        cost: What the network will cost.
+        cost: The cost of the network.
         options: How it is lowered.
     """
 
@@ -41,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be lowered, and what it may cost.
+    """A construction to lower, with the most that it may cost.
 
     Attributes:
         name: The construction.
@@ -49,7 +55,7 @@ class Request:
         length: T.
         options: Number format and form.
         most: Parameters that its networks may have.
-        refusal: What to say with the number that it needs, if it is more.
+        refusal: The message, with the number that it needs, if it is more.
     """
 
     name: str
@@ -66,7 +72,7 @@ def branch(request: Request) -> "Branch[Plan]":
     Raises:
         CompileError: If it does not serve the machine, cannot be lowered, or is too large.
     """
-    program = yield from _allowed(request, request.build(request.length))
+    program = yield from _limit(request, request.build(request.length))
     _check_pairs(program)
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
@@ -74,15 +80,15 @@ def branch(request: Request) -> "Branch[Plan]":
     merges = (0,) if request.options.activation == "sine" else MERGES
     every = [replace(request.options, most_paths=most) for most in merges]
     if request.options.strict:
-        return [_parted(request, program, [options]) for options in every]
-    return [_parted(request, program, every)]
+        return [_branch_by_schedule(request, program, [options]) for options in every]
+    return [_branch_by_schedule(request, program, every)]
 
 
 def _check_pairs(program: Program) -> None:
-    """What no proof is long enough for is not laid out.
+    """Refuse a Program whose heads have more scores than any proof looks at.
 
     Raises:
-        CompileError: If a head has more scores than a proof looks at.
+        CompileError: If a head has so many.
     """
     paired = [name for name, o in program.operations.items() if o.every_pair]
     if paired and program.length > MOST_PAIRED:
@@ -105,32 +111,36 @@ def _check_same(program: Program, longer: Program) -> None:
         )
 
 
-def _parted(request: Request, program: Program, every: list[Options]) -> "Branch[Plan]":
+def _branch_by_schedule(
+    request: Request, program: Program, every: list[Options]
+) -> "Branch[Plan]":
     """The schedules of a Program that differ; all options lead to one optimised form."""
     optimised = optimise(program, every[0])
-    yield _checked(request, unplaced(optimised, features_of(optimised, every[0])))
+    yield _check_parameters(
+        request, bound_before_schedule(optimised, features_of(optimised, every[0]))
+    )
     parts: list[Branch[Plan]] = []
     seen: list[object] = []
     for options in every:
-        plan = scheduled(optimised, options)
+        plan = make_schedule(optimised, options)
         if plan.born not in seen:
             seen.append(plan.born)
-            parts.append(_priced(request, program, plan, options))
+            parts.append(_price(request, program, plan, options))
     return parts
 
 
-def _priced(
+def _price(
     request: Request, program: Program, plan: Schedule, options: Options
 ) -> "Branch[Plan]":
-    layout, features = placed(plan, options)
-    steps = priced(layout, features, options.strict, options.activation)
-    cost = yield from _allowed(request, steps)
-    _checked(request, cost)
+    layout, features = make_layout(plan, options)
+    steps = cost_steps(layout, features, options.strict, options.activation)
+    cost = yield from _limit(request, steps)
+    _check_parameters(request, cost)
     return Plan(request.name, program, layout, features, cost, options)
 
 
-def _allowed(request: Request, steps: Steps[Result]) -> Steps[Result]:
-    """The same steps, up to where a network would be too large."""
+def _limit(request: Request, steps: Steps[Result]) -> Steps[Result]:
+    """The given steps, up to where a network would be too large."""
     while True:
         try:
             bound = next(steps)
@@ -140,12 +150,12 @@ def _allowed(request: Request, steps: Steps[Result]) -> Steps[Result]:
         layers = max(bound.layers, bound.depth)
         sizes = bound.depth, layers, bound.parameters, bound.flops_per_token
         least = latency(*sizes, request.length)
-        yield _checked(
+        yield _check_parameters(
             request, replace(bound, layers=layers, latency=max(least, bound.latency))
         )
 
 
-def _checked(request: Request, bound: Bound) -> Bound:
+def _check_parameters(request: Request, bound: Bound) -> Bound:
     if bound.parameters > request.most:
         raise CompileError(request.refusal.format(f"{bound.parameters:.1e}"))
     return bound

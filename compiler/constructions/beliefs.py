@@ -12,7 +12,7 @@ from krohn.compiler.compiled_network import CompiledNetwork, realise
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.constructions import context_scan
 from krohn.compiler.errors import CompileError, Unsuited
-from krohn.compiler.output_programs import spoken, vectors_of
+from krohn.compiler.output_programs import say_vectors, vectors_of
 from krohn.compiler.pipeline import Options
 from krohn.compiler.rnn import speaking
 from krohn.program import Program, Vectors
@@ -30,7 +30,7 @@ def networks(
 ) -> Iterator[CompiledNetwork]:
     """Networks of a model whose words lead to finitely many beliefs, best first.
 
-    The Program is that of the machine whose states are the beliefs; `spoken` puts its
+    The Program computes the machine whose states are the beliefs; `say_vectors` puts its
     outputs together, and lays the result out as the belief.
 
     Raises:
@@ -97,7 +97,7 @@ def _points(
     """A scan of few points, as impossible words allow it."""
     yield Bound()
     program = context_scan.context_scan(letters, found.following, length)
-    return spoken(program, vectors)
+    return say_vectors(program, vectors)
 
 
 def machine_of(model: HiddenMarkovModel, found: Beliefs) -> Automaton:

@@ -51,7 +51,7 @@ class CascadeChannels:
         elif count is not None:
             self._counter(i, count.modulus, count.increments, count.labels)
         elif len(self.cascade.components) > 1:
-            self._scanned(i, component)
+            self._scan(i, component)
         else:
             raise CompileError(
                 f"{machine} is one component with a group that is not solvable, or too "
@@ -108,7 +108,7 @@ class CascadeChannels:
         """
         says, at_bos = values
         before, states = self._before(step.component)
-        after = says[_filled(step.follow)]
+        after = says[_fill(step.follow)]
         rows: dict[Row, int] = {
             (n, shown): int(after[n, state])
             for n in range(len(after))
@@ -119,7 +119,7 @@ class CascadeChannels:
         self.operations[name] = Map(table(rows), (channel, before))
 
     def _before(self, i: int) -> tuple[str, Mapping[int, int]]:
-        """A channel of a component's state before the letter, and what it means."""
+        """A channel of a component's state before the letter, and its values' meaning."""
         size = self.cascade.components[i].size
         made: dict[str, Operation]
         if f"scan{i}.map0[0]" in self.operations:
@@ -129,15 +129,15 @@ class CascadeChannels:
             name, states = f"before{i}", {q: q for q in range(size)}
             made = {name: self._turned_back(i)}
         else:
-            name, states = f"earlier{i}", self._stored(i)
+            name, states = f"earlier{i}", self._states_of_memory(i)
             values, flags = f"written{i}", f"writes{i}"
             made = latest_before(name, values, flags, range(size + 1), self.length)
         if name not in self.operations:
             self.operations |= made
         return name, states
 
-    def _stored(self, i: int) -> dict[int, int]:
-        """What a value of a memory means; 0, nothing written yet, is the start."""
+    def _states_of_memory(self, i: int) -> dict[int, int]:
+        """The state of each value of a memory; 0, before any write, is the start."""
         size = self.cascade.components[i].size
         return {0: int(self.start[i]), **{q + 1: q for q in range(size)}}
 
@@ -174,11 +174,11 @@ class CascadeChannels:
         flags = [int(q is not None) for q in writes]
         self._letter(i, {f"written{i}": (written, 0), f"writes{i}": (flags, 1)})
         self.operations[f"stored{i}"] = Latest(f"written{i}", f"writes{i}")
-        rows: dict[Row, int] = {(v,): q for v, q in self._stored(i).items()}
+        rows: dict[Row, int] = {(v,): q for v, q in self._states_of_memory(i).items()}
         self.operations[f"now{i}"] = Map(table(rows), (f"stored{i}",))
 
-    def _scanned(self, i: int, component: Component) -> None:
-        """What has no sum and is no memory is composed map by map (Theorem 10)."""
+    def _scan(self, i: int, component: Component) -> None:
+        """Compose the maps of a component that is no sum and no memory (Theorem 10)."""
         prefix, points = f"scan{i}.", range(component.size)
         table_of_letters = component.machine.transitions
         self._letter(
@@ -208,12 +208,12 @@ class CascadeChannels:
         self.operations["at0"] = Map(table(rows), (channel,))
         for i, follow in enumerate(self.cascade.projection.follow[1:], start=1):
             led: dict[Row, int] = {
-                (n, s): int(v) for (n, s), v in np.ndenumerate(_filled(follow))
+                (n, s): int(v) for (n, s), v in np.ndenumerate(_fill(follow))
             }
             self.operations[f"at{i}"] = Map(table(led), (f"at{i - 1}", f"now{i}"))
         return f"at{len(self.cascade.components) - 1}"
 
 
-def _filled(follow: IntArray) -> IntArray:
-    """Every row completed by a node that it leads to; such entries never occur."""
+def _fill(follow: IntArray) -> IntArray:
+    """Every row completed by a node to which it leads; such entries never occur."""
     return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)

@@ -18,10 +18,10 @@ MOST_IMAGES = 200_000
 MOST_COORDINATES = 50_000
 
 
-def decomposed(
+def find_cascade(
     machine: Automaton, method: str = "auto", budget: Budget | None = None
 ) -> Cascade:
-    """A cascade, cut down to what the start reaches.
+    """A cascade, cut down to the coordinates that the start reaches.
 
     Args:
         machine: Any machine.
@@ -74,7 +74,7 @@ def search_cascade(machine: Automaton, method: str, budget: Budget) -> FoundCasc
 def _cheapest(
     shape: tuple[int, int], table: bytes, start: int, method: str, steps: float
 ) -> FoundCascade:
-    """What is found for transitions; a search is not done twice."""
+    """The cascade found for transitions; a search is not done twice."""
     transitions = np.frombuffer(table, dtype=np.int64).reshape(shape)
     letters, states = (tuple(map(str, range(n))) for n in shape)
     machine = Semiautomaton(transitions, letters, states)

@@ -141,44 +141,44 @@ class _Channels:
     known: dict[Expression, Expression] = field(default_factory=dict)
 
     def bounds(self, expression: Expression) -> tuple[int, int]:
-        """What an expression of channels can be."""
+        """The least and the largest value of an expression of channels."""
         return Bounds(self.box).of(expression)
 
     def argument(self, k: int, reads: Sequence[Argument]) -> Expression:
-        """What a head fetches for an argument at each position, and what is added."""
+        """An argument at each position: content that a head fetches, plus a constant."""
         places = [read.place for read in reads]
-        fetched = self._fetched(f"argument{k}", CONTENT, f"place{k}", places)
+        fetched = self._fetch(f"argument{k}", CONTENT, f"place{k}", places)
         return fetched + self.constant(k, reads)
 
     def constant(self, k: int, reads: Sequence[Argument]) -> Expression:
-        """What is added."""
+        """The constant of an argument at each position."""
         return self.position(f"constant{k}", [r.constant for r in reads])
 
     def far_argument(self, block: int, k: int, reads: Sequence[Argument]) -> Expression:
-        """The same where heads see the last positions, and the end of each block.
+        """An argument where heads see only the last positions and the end of each block.
 
-        Slot r of a position is the content of the position r before it; only those of
-        ends of blocks are read. Where nothing is to be fetched, that is what BOS counts: 0.
+        Slot r of a position is the content of the position r before it; only slots
+        of the ends of blocks are read. Where nothing is to be fetched, BOS gives 0.
         """
         places = [read.place for read in reads]
         near = [x if t - x < block else 0 for t, x in enumerate(places)]
         far = [x - n for x, n in zip(places, near, strict=True)]
         ends = [-(-x // block) * block for x in far]
         offsets = [e - x if e else -1 for e, x in zip(ends, far, strict=True)]
-        self._fetched(f"near{k}", CONTENT, f"near{k}.place", near)
+        self._fetch(f"near{k}", CONTENT, f"near{k}.place", near)
         found = {-1: f"near{k}"}
         for r in sorted({*offsets} - {-1}):
             slot = f"slot{r}" if r else CONTENT
             if r:
                 self.operations.setdefault(slot, Shift(CONTENT, r))
             found[r] = f"far{k}[{r}]"
-            self._fetched(found[r], slot, f"end{k}", ends)
-        return self._selected(k, offsets, found, reads)
+            self._fetch(found[r], slot, f"end{k}", ends)
+        return self._select(k, offsets, found, reads)
 
     def added_argument(
         self, block: int, k: int, reads: Sequence[Argument]
     ) -> Expression:
-        """The same where heads add up blocks of positions.
+        """An argument where heads add up blocks of positions.
 
         Slot r of a position is its content if it is the r-th of its block, else 0.
         """
@@ -189,16 +189,19 @@ class _Channels:
         found = dict[int, str]()
         for r in sorted({*offsets} - {-1}):
             here = [int(t % block == r) for t in range(len(reads))]
-            content, flag = self._named(CONTENT, (0, self.most)), f"is.slot{r}"
+            content, flag = (
+                self._channel_argument(CONTENT, (0, self.most)),
+                f"is.slot{r}",
+            )
             only = gate(content, self.position(flag, here), self.most + 1)
             (atom, _), *_ = self.add(only, f"slot{r}").terms
             assert isinstance(atom.inside, int)
             found[r] = f"sum{k}[{r}]"
             slot = self.names[atom.inside]
             self.operations[found[r]] = BlockSum(slot, f"block{k}", block)
-        return self._selected(k, offsets, found, reads)
+        return self._select(k, offsets, found, reads)
 
-    def _selected(
+    def _select(
         self,
         k: int,
         offsets: Sequence[int],
@@ -213,10 +216,10 @@ class _Channels:
         name, chosen = f"argument{k}", [order.get(o, 0) for o in offsets]
         self.operations[f"which{k}"] = Position(tuple(chosen))
         self.operations[name] = Map(Select(), (f"which{k}", *found.values()))
-        fetched = self._named(name, (0, self.most))
+        fetched = self._channel_argument(name, (0, self.most))
         return fetched + added
 
-    def _fetched(
+    def _fetch(
         self, name: str, source: str, place: str, places: Sequence[int]
     ) -> Expression:
         """A channel that fetches another one from a place for each position."""
@@ -224,17 +227,17 @@ class _Channels:
         for b, digit in enumerate(digits):
             self.operations[digit] = Position(tuple(p >> b & 1 for p in places))
         self.operations[name] = At(source, digits)
-        return self._named(name, (0, self.most))
+        return self._channel_argument(name, (0, self.most))
 
     def position(self, name: str, values: Sequence[int]) -> Expression:
         """A function of the position."""
         if len(set(values)) == 1:
             return number(values[0])
         self.operations[name] = Position(tuple(values))
-        return self._named(name, (min(values), max(values)))
+        return self._channel_argument(name, (min(values), max(values)))
 
     def affine(self, expression: Expression) -> Expression:
-        """The same without terms max(e, 0): these, and values, are channels."""
+        """An expression without terms max(e, 0): these, and values, become channels."""
         return expression.with_atoms(self._channel)
 
     def _channel(self, atom: Atom) -> Expression:
@@ -267,10 +270,10 @@ class _Channels:
         function = Piecewise(expression.with_arguments(local.__getitem__))
         inputs = tuple(self.names[at] for at in used)
         self.operations[name] = Map(function, inputs)
-        self.known[expression] = self._named(name, self.bounds(expression))
+        self.known[expression] = self._channel_argument(name, self.bounds(expression))
         return self.known[expression]
 
-    def _named(self, name: str, box: tuple[int, int]) -> Expression:
+    def _channel_argument(self, name: str, box: tuple[int, int]) -> Expression:
         if name in self.names:
             return argument(self.names.index(name))
         self.names.append(name)

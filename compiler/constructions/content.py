@@ -18,10 +18,10 @@ LARGEST_TABLE = 20_000
 def content(machine: Automaton, length: int) -> Program:
     """The machine from the number of times that each letter has occurred.
 
-    Letters that act alike are counted together; those that do nothing are not. The powers
-    of a letter come to repeat themselves: aⁿ⁺ᵖ = aⁿ from some n on. So a count matters
-    up to n, and beyond it modulo p. For n = p = 1, whether the letter has occurred at all
-    is a memory, which needs no sum.
+    Letters that act alike are counted together; letters that do nothing are not counted.
+    The powers of a letter come to repeat themselves: aⁿ⁺ᵖ = aⁿ from some n on. So a count
+    matters up to n, and beyond it modulo p. For n = p = 1, whether the letter has
+    occurred at all is a memory, which needs no sum.
 
     Raises:
         CompileError: If two letters do not commute, or the tables would be too large.
@@ -38,7 +38,7 @@ def content(machine: Automaton, length: int) -> Program:
     for i, act in enumerate(acts):
         powers, period = _powers(act)
         alike = (rows == act).all(axis=1)
-        operations |= _counted(f"letter{i}", alike, len(powers), period, length)
+        operations |= _count_channels(f"letter{i}", alike, len(powers), period, length)
         outputs.append(f"letter{i}.class")
         images = {
             (*counts, n): int(power[q])
@@ -63,7 +63,7 @@ def content(machine: Automaton, length: int) -> Program:
 
 
 def _powers(act: IntArray) -> tuple[list[IntArray], int]:
-    """All different powers of a map, a⁰ first, and with what period the last return."""
+    """All different powers of a map, a⁰ first, and the period of the last ones."""
     powers = [np.arange(len(act))]
     known = {powers[0].tobytes(): 0}
     while (after := act[powers[-1]]).tobytes() not in known:
@@ -72,7 +72,7 @@ def _powers(act: IntArray) -> tuple[list[IntArray], int]:
     return powers, len(powers) - known[after.tobytes()]
 
 
-def _counted(
+def _count_channels(
     name: str, alike: IntArray, classes: int, period: int, length: int
 ) -> dict[str, Operation]:
     """``{name}.class``: the number of letters among ``alike``, as a power of the act."""

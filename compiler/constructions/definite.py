@@ -37,7 +37,7 @@ def definite(machine: Automaton, length: int) -> Program:
     else:
         width = _decided_after(part)
         blocks = [np.arange(len(part.states))] * (width + 1)
-        operations = _together(part, blocks) | _kept(part, width)
+        operations = _together(part, blocks) | _kept_state(part, width)
         outputs = ("kept",)
     if width > LONGEST_WINDOW or len(part.letters) ** width > MOST_WORDS:
         raise CompileError(f"there are too many words of {width} letters to look at")
@@ -94,7 +94,7 @@ def _decided_after(part: Automaton) -> int:
     )
 
 
-def _kept(part: Automaton, width: int) -> dict[str, Operation]:
+def _kept_state(part: Automaton, width: int) -> dict[str, Operation]:
     """The state at the latest position that is no more than ``width`` letters in."""
     begun: dict[Row, int] = {(a,): 0 for a in range(len(part.letters))}
     return {

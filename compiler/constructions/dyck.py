@@ -21,9 +21,9 @@ def dyck(machine: Automaton, length: int) -> Program:
 
     Let z be the depth, the brackets opened less those closed. While no letter was
     illegal, the i-th bracket of the stack is the latest one that was opened at depth i.
-    A letter is illegal if z leaves 0..D, or if it closes another kind than that of
-    depth z + 1. The first illegal letter is judged by a stack that is still right; what
-    is found later does not matter. If the machine's outputs depend only on the depth and
+    A letter is illegal if z leaves 0..D, or if it closes another kind than the bracket
+    of depth z + 1. The first illegal letter is judged by a stack that is still right; later
+    ones do not matter. If the machine's outputs depend only on the depth and
     on the top of the stack, no other bracket is looked for.
 
     Raises:
@@ -75,7 +75,7 @@ def _program(machine: Automaton, found: Brackets, length: int, direct: bool) -> 
 
 @dataclass(frozen=True)
 class _ReadOut:
-    """The channels that say the state, or enough of it, and what they mean."""
+    """The channels that say the state, or its outputs, and the meaning of their values."""
 
     operations: dict[str, Operation]
     outputs: tuple[str, ...]
@@ -87,7 +87,7 @@ def _stack(nesting: Nesting) -> _ReadOut:
     found, operations = nesting.found, dict[str, Operation]()
     for i in nesting.levels:
         rows: dict[Row, int] = {
-            (failed, z, kind): _shown(nesting, i, failed, z, kind)
+            (failed, z, kind): _code_at_level(nesting, i, failed, z, kind)
             for failed in (0, 1)
             for z in range(found.depth + 2)
             for kind in range(found.kinds + 1)
@@ -109,7 +109,7 @@ def _code(found: Brackets, stack: Stack | None) -> Row:
     return (*(kind + 1 for kind in stack), *empty[len(stack) :])
 
 
-def _shown(nesting: Nesting, level: int, failed: int, z: int, kind: int) -> int:
+def _code_at_level(nesting: Nesting, level: int, failed: int, z: int, kind: int) -> int:
     if failed:
         return _code(nesting.found, None)[level - 1]
     bracket = nesting.bracket(level, kind)
@@ -118,7 +118,7 @@ def _shown(nesting: Nesting, level: int, failed: int, z: int, kind: int) -> int:
 
 
 def _views(found: Brackets, shows: IntArray) -> list[Row] | None:
-    """What is shown at each depth for each top of the stack, if that decides it."""
+    """The output at each depth for each top of the stack, if these two decide it."""
     shown: dict[tuple[int, int], int] = {}
     for stack, output in zip(found.stacks, shows.tolist(), strict=True):
         if stack is not None:

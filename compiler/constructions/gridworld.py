@@ -34,8 +34,8 @@ def gridworld(machine: Automaton, length: int) -> Program:
     same residue shows which, by the parity of ⌊z/n⌋. Nothing but z mod 2n matters.
 
     Departures from the paper: there is no padding, since before the first letter all
-    levels 0, …, n−1 of the window are even, which is what BOS answers to every query
-    that matches nothing (E27, E28, E31); the walk is matched modulo n, so that the
+    levels 0, …, n−1 of the window are even, and so BOS answers every query that
+    matches nothing (E27, E28, E31); the walk is matched modulo n, so that the
     temperature is that of a memory and not T³ log T; 0/1 values are fetched, not
     positions, so that no head measures a time (E29, E30, E33); the read-out compares n
     codes (E32, E34).

@@ -39,7 +39,7 @@ def memory(machine: Automaton, length: int) -> Program:
 
 
 def channels(found: Memory, machine: Automaton, prefix: str) -> Mapping[str, Operation]:
-    """What a letter writes, whether it writes, and the stored state."""
+    """The channels of the letter's write, of its flag, and of the stored state."""
     bos = len(machine.letters)
     values: dict[Row, int] = {(a,): q or 0 for a, q in enumerate(found.writes)}
     flags: dict[Row, int] = {

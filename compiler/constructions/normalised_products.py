@@ -36,14 +36,14 @@ def normalised_products(
 ) -> Program:
     """The Program of a hidden Markov model for words up to ``length``.
 
-    After l levels ``belief{2^l}`` is A_{o_t} … A_{o_{t−2^l+1}}, divided by its mass: the
-    sum of what it makes of the start. At BOS each column is the start: a window that ends
-    there has equal columns, and that of BOS itself does not change it. The last channel is
+    After l levels ``belief{2^l}`` is A_{o_t} … A_{o_{t−2^l+1}}, divided by its mass,
+    the sum of its product with the start. At BOS each column is the start: a window that
+    ends there has equal columns, and BOS does not change it. The last channel is
     normalised twice, for the first function that does it leaves a mass that is only near
     1; applied to the start it is the belief.
 
-    Departure from the paper, which multiplies what is not normalised with O(T) bits and
-    divides once: numbers here are of the size of 1 in every level.
+    Departure from the paper, which multiplies matrices that are not normalised, with O(T)
+    bits, and divides once: numbers here are of the size of 1 in every level.
     """
     start, letters = tuple(model.start.tolist()), _letters(model, precision)
     operations: dict[str, Operation] = {

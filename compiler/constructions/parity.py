@@ -35,7 +35,7 @@ def parity(machine: Automaton, length: int) -> Program:
     """The parity of letters at given positions, for words up to ``length``.
 
     Letters that do not count are 0 before a uniform head adds up all of them. That takes
-    a block more than `selected`, and a table with a step for each letter.
+    a block more than `selected_parity`, and a table with a step for each letter.
 
     Raises:
         CompileError: If words of some length reach other than one state or two that all
@@ -55,7 +55,7 @@ def parity(machine: Automaton, length: int) -> Program:
     return _program(machine, found, operations)
 
 
-def selected(machine: Automaton, length: int) -> Program:
+def selected_parity(machine: Automaton, length: int) -> Program:
     """The parity of letters at given positions, which a head selects.
 
     Proposition 9 of the thesis (section 4.2.7), with the repair of F5: the head looks at
@@ -66,7 +66,7 @@ def selected(machine: Automaton, length: int) -> Program:
             letters keep apart, or no position counts.
     """
     found = _layers(machine, length)
-    operations = marked(length, len(machine.letters), kinds(found))
+    operations = sum_channels(length, len(machine.letters), kinds(found))
     return _program(machine, found, operations)
 
 
@@ -85,7 +85,7 @@ def by_table(machine: Automaton, length: int) -> Program:
     found = _layers(machine, length)
     single = [(kind, (place,)) for kind, places in kinds(found) for place in places]
     operations: dict[str, Operation] = {}
-    for name, operation in marked(length, len(machine.letters), single).items():
+    for name, operation in sum_channels(length, len(machine.letters), single).items():
         if isinstance(operation, MarkedSum):
             both = operation.source, operation.where
             operations[f"{name}.summand"] = Map(table(BOTH), both)
@@ -124,7 +124,7 @@ Summand = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def kinds(found: LayeredParity, first: int = 0) -> list[Summand]:
-    """The positions that count, from ``first`` on, by what letters add there."""
+    """The positions that count, from ``first`` on, by the letters' increments there."""
     places: dict[tuple[int, ...], list[int]] = {}
     for t, kind in enumerate(found.increments, first + 1):
         if any(kind):
@@ -132,7 +132,7 @@ def kinds(found: LayeredParity, first: int = 0) -> list[Summand]:
     return [(kind, tuple(at)) for kind, at in places.items()]
 
 
-def marked(
+def sum_channels(
     length: int, letters: int, summands: Sequence[Summand], suffix: str = ""
 ) -> dict[str, Operation]:
     """A sum over the positions of each summand, and the parity of all sums."""

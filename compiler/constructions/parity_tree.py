@@ -9,9 +9,9 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.layered_parity import ParityNode, as_parity_tree
 from krohn.compiler.bounds import check_written
-from krohn.compiler.constructions.parity import kinds, marked
+from krohn.compiler.constructions.parity import kinds, sum_channels
 from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import observed
+from krohn.compiler.output_programs import decode_outputs
 from krohn.program import Operation, Position, Program, Row, Token
 
 NAME = "parity-tree"
@@ -24,8 +24,8 @@ def parity_tree(machine: Automaton, length: int) -> Program:
     """The state after a path through a tree of parities, for words up to ``length``.
 
     Section 4.2.7.3 of the thesis, for every machine that is such a tree: all nodes are
-    added up side by side, each by a head that selects its positions, and those that are
-    not on the path are ignored by the table that follows it.
+    added up side by side, each by a head that selects its positions, and nodes off the
+    path are ignored by the table that follows it.
 
     Raises:
         CompileError: If the machine is no tree of two parities or more, or a large one.
@@ -41,7 +41,7 @@ def parity_tree(machine: Automaton, length: int) -> Program:
     if machine.output is not None:
         return program
     shown = Output("states", np.arange(len(machine.states)), machine.states)
-    return observed(program, replace(machine, output=shown))
+    return decode_outputs(program, replace(machine, output=shown))
 
 
 def _program(machine: Automaton, length: int, nodes: Sequence[ParityNode]) -> Program:
@@ -50,7 +50,7 @@ def _program(machine: Automaton, length: int, nodes: Sequence[ParityNode]) -> Pr
     for i, node in enumerate(nodes):
         summands = kinds(node.parity, node.first)
         if summands:
-            operations |= marked(length, len(machine.letters), summands, f"@{i}")
+            operations |= sum_channels(length, len(machine.letters), summands, f"@{i}")
             begins[i] = min(places[0] for _, places in summands)
     operations["place"] = Position(tuple(range(length + 1)))
     return Program(
@@ -76,10 +76,10 @@ def _rows(
     for t, some in enumerate(free):
         for bits in product((0, 1), repeat=len(some)):
             label = dict.fromkeys(begins, 0) | dict(zip(some, bits, strict=True))
-            yield (*label.values(), t), _followed(nodes, label, t)
+            yield (*label.values(), t), _state_after(nodes, label, t)
 
 
-def _followed(nodes: Sequence[ParityNode], label: Mapping[int, int], t: int) -> int:
+def _state_after(nodes: Sequence[ParityNode], label: Mapping[int, int], t: int) -> int:
     """The state after t letters."""
     i = 0
     while t > nodes[i].last:

@@ -25,7 +25,7 @@ def digits(pointer: str, length: int) -> tuple[str, ...]:
 
 
 def places(length: int) -> dict[str, Operation]:
-    """What pointers fetch: the position before with its digits, and the ones left over.
+    """The channels that pointers fetch: the position before with its digits, and the rest.
 
     Raises:
         CompileError: If there are too many positions to state.
@@ -43,8 +43,8 @@ def last(name: str, leaves: str, length: int) -> dict[str, Operation]:
     """The pointer max(R(t), 0) of a flag; it needs the channels of `places`.
 
     Args:
-        name: What to call it.
-        leaves: The flag, 1 at BOS, as that of every `Latest`.
+        name: The name of the pointer.
+        leaves: The flag, 1 at BOS, as for every `Latest`.
         length: T.
     """
     read = (BEFORE, *digits(BEFORE, length))
@@ -52,13 +52,15 @@ def last(name: str, leaves: str, length: int) -> dict[str, Operation]:
     return {new: Latest(old, leaves) for new, old in zip(made, read, strict=True)}
 
 
-def composed(name: str, outer: str, inner: str, length: int) -> dict[str, Operation]:
+def compose_pointers(
+    name: str, outer: str, inner: str, length: int
+) -> dict[str, Operation]:
     """The pointer R_outer(R_inner(t)): first the outer flag, then the inner one.
 
     Args:
-        name: What to call it.
-        outer: A pointer: to the departures that come first.
-        inner: A pointer: to those that come after them.
+        name: The name of the pointer.
+        outer: A pointer: to the first departures.
+        inner: A pointer: to the departures after them.
         length: T.
     """
     at = digits(inner, length)
@@ -71,19 +73,21 @@ def first(name: str, where: str) -> dict[str, Operation]:
     """T − p at and after the first flagged position p ≥ 1, 0 before it.
 
     Args:
-        name: What to call it.
-        where: The flag, 0 at BOS, as that of every `Earliest`.
+        name: The name of the channel.
+        where: The flag, 0 at BOS, as for every `Earliest`.
     """
     return {name: Earliest(LEFT, where)}
 
 
-def reached(name: str, start: str, pointer: str, length: int) -> dict[str, Operation]:
+def has_happened(
+    name: str, start: str, pointer: str, length: int
+) -> dict[str, Operation]:
     """Whether p ≤ R(t): all departures of a pointer have happened after p, up to t.
 
     One step of R(t) + (T − p); without p, R(t) + 0 is below T.
 
     Args:
-        name: What to call it: 0 or 1.
+        name: The name of the channel, which is 0 or 1.
         start: The channel of `first` for p.
         pointer: The channel of R.
         length: T.

@@ -21,7 +21,7 @@ class Component:
 
     Attributes:
         operations: Its channels.
-        outputs: Those that say its state.
+        outputs: The channels that say its state.
         codes: The values of its outputs for each of its states.
     """
 

@@ -59,7 +59,7 @@ def realise(
     scale: float | None = None,
     window: int | None = None,
 ) -> tuple[Network, dict[str, object]]:
-    """The network of a linear system, and what a model file says of its Program.
+    """The network of a linear system, and the statement of its Program in a model file.
 
     Args:
         system: Its letters must have numbers that the format holds.

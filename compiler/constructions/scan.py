@@ -25,7 +25,7 @@ def scan(
 
     After l levels the channels ``map{l}[0..m-1]`` hold the composition of the last 2^l
     letters' maps at every position, as a list of the images of the m points; level
-    l + 1 selects among them by what stands 2^l positions earlier (Lemma 14).
+    l + 1 selects among them by the map 2^l positions earlier (Lemma 14).
 
     Departures from the paper: BOS carries the identity, so one network serves every start
     state and the read-out takes the coordinate of the start state (E9); a look-back that
@@ -61,10 +61,10 @@ def scan(
             "leave it out of the file"
         )
     windows = radix, window or length
-    return _composed(machine, length, windows, action, points, decode)
+    return _program(machine, length, windows, action, points, decode)
 
 
-def staged(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
+def scan_steps(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
     """The scan, after a bound."""
     depth = levels(length, radix)
     if depth:
@@ -81,10 +81,10 @@ def _on_states(machine: Automaton, length: int, radix: int, window: int) -> Prog
     action = place[machine.transitions[:, alive]]
     decode: dict[Row, int] = {(p,): int(q) for p, q in enumerate(alive)}
     start = [int(place[machine.start])]
-    return _composed(machine, length, (radix, window), action, start, decode)
+    return _program(machine, length, (radix, window), action, start, decode)
 
 
-def _composed(
+def _program(
     machine: Automaton,
     length: int,
     windows: tuple[int, int],
@@ -123,7 +123,7 @@ def compose(
     """Compositions of the maps ``{prefix}map0[p]`` over all letters so far.
 
     Returns:
-        The channels, and those that hold the image of each point.
+        The channels, and the names of the last ones: the image of each point.
     """
     operations: dict[str, Operation] = {}
     width, level = 1, 0

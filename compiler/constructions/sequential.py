@@ -11,7 +11,7 @@ MOST_ROWS = 400_000
 SUMMARY = "one step of the machine in each layer (the depth-T baseline)"
 
 
-def staged(machine: Automaton, length: int) -> Steps[Program]:
+def sequential_steps(machine: Automaton, length: int) -> Steps[Program]:
     """The sequential baseline, after a bound."""
     yield looking_back(machine, length, length - 1)
     return sequential(machine, length)

@@ -35,7 +35,7 @@ class Nesting:
 
     @property
     def outside(self) -> int:
-        """What stands for every depth that no stack has."""
+        """A number that stands for every depth that no stack has."""
         return self.found.depth + 1
 
     def operations(self) -> dict[str, Operation]:
@@ -53,7 +53,7 @@ class Nesting:
         return Map(table(rows), self._counts)
 
     def bracket(self, level: int, kind: int) -> int | None:
-        """The kind that is open at a level, from what was found there."""
+        """The kind of the bracket that is open at a level, from the kind fetched there."""
         if kind < self.found.kinds:
             return kind
         return self.start[level - 1] if level <= len(self.start) else None
@@ -63,7 +63,7 @@ class Nesting:
         return ("ups", "downs") if self.direct else ("upwards", "downwards")
 
     def _letters(self) -> dict[str, Operation]:
-        """What a letter opens or closes; BOS opened something unknown."""
+        """The bracket that a letter opens or closes; BOS opened an unknown one."""
         opens, closes = self.found.opens, self.found.closes
         kinds = self.found.kinds
         return {

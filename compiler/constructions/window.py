@@ -22,9 +22,9 @@ def window(machine: Automaton, length: int) -> Program:
     """The machine as a memory whose letters are windows of the last k letters.
 
     The two-layer network of the flip-flop language (thesis, section 3.5, Proposition 3)
-    for every machine of which that is true. Departures: letters are looked at by
-    position instead of by the score of a write; BOS has written what the start stands
-    for; an absorbing state, such as the error of a language, is entered at the first
+    for every machine that is such a memory. Departures: letters are looked at by
+    position instead of by the score of a write; BOS has written the value of the
+    start; an absorbing state, such as the error of a language, is entered at the first
     letter that the memory says is illegal, which costs a third layer.
 
     Raises:
@@ -44,7 +44,7 @@ def window(machine: Automaton, length: int) -> Program:
         operations={
             "token": Token(),
             **build.letters(),
-            **build.stored(),
+            **build.stored_channels(),
             **build.verdict(),
             **build.kind(),
             **build.state(),
@@ -138,8 +138,8 @@ class _Windows:
             operations[name] = Shift(f"letter{by}", by)
         return operations
 
-    def stored(self) -> dict[str, Operation]:
-        """What the window writes, whether it writes, and what was written last."""
+    def stored_channels(self) -> dict[str, Operation]:
+        """The channels of the window's value, of its flag, and of the last value."""
         writes = self.found.writes.reshape(-1)
         written = self._of_window(np.maximum(writes, 0), self.found.start)
         if (writes >= 0).all():
@@ -180,7 +180,7 @@ class _Windows:
         return {"kind": self._of_window(self.kind_after.reshape(-1), at_bos)}
 
     @property
-    def meant(self) -> dict[Row, int]:
+    def states_by_label(self) -> dict[Row, int]:
         """The state that a label means after a context of a kind."""
         pairs = enumerate(self.kinds[1])
         return {(label, k): q for k, row in pairs for label, q in row.items()}
@@ -188,7 +188,7 @@ class _Windows:
     @property
     def plain(self) -> bool:
         """Whether label and kind name each state once, so that they can be outputs."""
-        once = len(set(self.meant.values())) == len(self.meant)
+        once = len(set(self.states_by_label.values())) == len(self.states_by_label)
         return self.found.sink is None and once
 
     @property
@@ -197,20 +197,26 @@ class _Windows:
         return ("stored", *self.kind()) if self.plain else ("state",)
 
     def decode(self) -> dict[Row, int]:
-        """What the outputs mean."""
+        """The state that each tuple of outputs means."""
         if self.plain:
-            return {row[: len(self.outputs)]: q for row, q in self.meant.items()}
+            return {
+                row[: len(self.outputs)]: q for row, q in self.states_by_label.items()
+            }
         sink = () if self.found.sink is None else (self.found.sink,)
-        return {(q,): q for q in (*self.meant.values(), *sink)}
+        return {(q,): q for q in (*self.states_by_label.values(), *sink)}
 
     def state(self) -> dict[str, Operation]:
         """The state as one channel, where label and kind do not do."""
         if self.plain:
             return {}
         names, sink = ("stored", *self.kind()), self.found.sink
-        any_state = next(iter(self.meant.values()))  # where there is no such label
+        any_state = next(
+            iter(self.states_by_label.values())
+        )  # where there is no such label
         grid = product(range(self.labels), range(len(self.kinds[1])))
-        rows = {row[: len(names)]: self.meant.get(row, any_state) for row in grid}
+        rows = {
+            row[: len(names)]: self.states_by_label.get(row, any_state) for row in grid
+        }
         if sink is None:
             return {"state": Map(table(rows), names)}
         judged = {(0, *row): q for row, q in rows.items()}

@@ -24,7 +24,7 @@ class Pass(Protocol[Source, Target]):
         ...
 
     def check(self, source: Source, target: Target, /) -> None:
-        """Raise `PassError` unless ``target`` means what ``source`` means."""
+        """Raise `PassError` unless ``target`` and ``source`` have the same meaning."""
         ...
 
 
@@ -50,7 +50,7 @@ def check_frame(source: Program, target: Program) -> None:
 
 
 def check_same_channels(source: Program, target: Program) -> None:
-    """Each channel of ``target`` means what the channel of that name meant before.
+    """Check that each channel of ``target`` has the meaning that it had in ``source``.
 
     Attention operations must be unchanged up to renaming by equal channels; Maps are
     evaluated, in ``source``, on every row that they have in ``target``.

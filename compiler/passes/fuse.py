@@ -13,7 +13,7 @@ from krohn.program import Map, Operation, Program, Table, Token
 
 @dataclass(frozen=True)
 class Fuse:
-    """Replace tables over tables by tables over what those read.
+    """Replace tables over tables by tables over the inputs of the inner ones.
 
     Tables of the letter alone live in the embedding and cost nothing, so a table whose
     whole cone is the letter always becomes one; any other pair is fused when the joint
@@ -66,16 +66,16 @@ def _fuse(done: Program, name: str, operation: Operation) -> Operation:
 
 
 def _atoms(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
-    """What the inputs are tables of; embedded channels count as read, like the token."""
+    """The channels that the inputs are tables of; embedded ones count as read."""
     operations = program.operations
     tables = [operations[n] for n in inputs if _is_table(operations[n])]
     below = {r for op in tables for r in op.reads}
     if len(tables) == len(inputs) and all(_is_token(operations[r]) for r in below):
         return tuple(dict.fromkeys(r for op in tables for r in op.reads))
-    return tuple(dict.fromkeys(r for n in inputs for r in _opened(program, n)))
+    return tuple(dict.fromkeys(r for n in inputs for r in _inputs_of_table(program, n)))
 
 
-def _opened(program: Program, name: str) -> tuple[str, ...]:
+def _inputs_of_table(program: Program, name: str) -> tuple[str, ...]:
     operation = program.operations[name]
     if not _is_table(operation):
         return (name,)

@@ -31,7 +31,7 @@ def with_identities(
     names: Mapping[str, str],
     one_hot: bool,
 ) -> Program:
-    """The Program with new channels, which say what old ones say.
+    """The Program with new channels, which repeat old ones.
 
     Args:
         source: The Program before.

@@ -23,7 +23,7 @@ class InferDomains:
         for name, operation in source.operations.items():
             read = tuple(values[n] for n in operation.reads)
             try:
-                operations[name] = _restricted(operation, read, tables)
+                operations[name] = _restrict(operation, read, tables)
                 values[name] = operations[name].infer(read, source.frame)
             except Refused as reason:
                 raise CompileError(f"channel {name!r}: {reason}") from None
@@ -46,7 +46,7 @@ Restricted: TypeAlias = dict[tuple[int, tuple[Values, ...]], Table]
 """What is left of a table, by its identity, where its inputs have some values."""
 
 
-def _restricted(
+def _restrict(
     operation: Operation, read: tuple[Values, ...], tables: Restricted
 ) -> Operation:
     """The operation with the rows of its table that occur."""

@@ -22,21 +22,21 @@ class OneHotMatches:
     name: ClassVar[str] = "one-hot keys and queries"
 
     def apply(self, source: Program) -> Program:
-        """Recode keys and queries, but not what is fetched."""
+        """Recode keys and queries, but not the fetched channels."""
         operations: dict[str, Operation] = {}
         names: dict[str, str] = {}
         for name, operation in source.operations.items():
-            for read in _matched(source, operation):
+            for read in _keys_and_queries(source, operation):
                 if read not in names:
                     names[read] = f"{read}.one-hot"
                     operations[names[read]] = _again(source, read)
-            operations[name] = _rematched(operation, names)
+            operations[name] = _with_recoded(operation, names)
         return with_identities(source, operations, names, one_hot=True)
 
     def check(self, source: Program, target: Program) -> None:
         """Only copies are new, and every key and query is one-hot."""
-        check_copies(source, target, dict(_repeated(source, target)))
-        if any(_matched(target, op) for op in target.operations.values()):
+        check_copies(source, target, dict(_repeated_channels(source, target)))
+        if any(_keys_and_queries(target, op) for op in target.operations.values()):
             raise PassError("a latest match compares codes that are not one-hot")
 
 
@@ -75,7 +75,7 @@ class WidenOutputs:
         return name not in program.vectors and 2 * largest**2 >= 2**self.digits
 
 
-def _matched(program: Program, operation: Operation) -> tuple[str, ...]:
+def _keys_and_queries(program: Program, operation: Operation) -> tuple[str, ...]:
     if not isinstance(operation, Match):
         return ()
     pair = (operation.key, operation.query)
@@ -90,14 +90,14 @@ def _again(program: Program, name: str) -> Operation:
     return identity(name, program.domains[name])
 
 
-def _rematched(operation: Operation, names: Mapping[str, str]) -> Operation:
+def _with_recoded(operation: Operation, names: Mapping[str, str]) -> Operation:
     if not isinstance(operation, Match):
         return operation
     key, query = operation.key, operation.query
     return replace(operation, key=names.get(key, key), query=names.get(query, query))
 
 
-def _repeated(source: Program, target: Program) -> Iterator[tuple[str, str]]:
+def _repeated_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]:
     """The channels that a new one-hot channel repeats."""
     for name, operation in target.operations.items():
         if name in source.operations:

@@ -24,7 +24,7 @@ class DropDead:
         return source.with_operations(kept)
 
     def check(self, source: Program, target: Program) -> None:
-        """What is left is unchanged and complete."""
+        """Check that the remaining channels are unchanged and complete."""
         check_order(target)
         check_frame(source, target)
         if target.outputs != source.outputs or any(

@@ -68,7 +68,7 @@ class _Recoding:
         source: The Program.
         anew: Whether one-hot channels are read from integer ones.
         operations: The channels so far.
-        wide: Those that are one-hot.
+        wide: The channels that are one-hot.
     """
 
     source: Program
@@ -77,7 +77,7 @@ class _Recoding:
     wide: set[str] = field(default_factory=set)
 
     def program(self) -> Program:
-        """The Program with what its outputs need."""
+        """The Program with the channels that its outputs need."""
         for name in self.source.outputs:
             self._add(name, name in self.source.one_hot)
         kept = {n: d for n, d in self.source.domains.items() if n in self.operations}
@@ -93,27 +93,30 @@ class _Recoding:
 
     def _add(self, name: str, one_hot: bool) -> None:
         """Make a channel in a code, after all that it needs and that is not there."""
-        todo = [self._recoded(name, one_hot)]
+        todo = [self._recode(name, one_hot)]
         while todo:
             made, before, codes = todo[-1]
-            names = {n: self._named(n, code) for n, code in codes.items()}
+            names = {n: self._name_in_code(n, code) for n, code in codes.items()}
             missing = [n for n in codes if names[n] not in self.operations]
             if made not in self.operations and missing:
-                todo.append(self._recoded(missing[0], codes[missing[0]]))
+                todo.append(self._recode(missing[0], codes[missing[0]]))
                 continue
             todo.pop()
             self.operations.setdefault(made, before.renamed(names))
 
-    def _named(self, name: str, one_hot: bool) -> str:
-        """What a channel is called in a code."""
+    def _name_in_code(self, name: str, one_hot: bool) -> str:
+        """The name of a channel in a code."""
         plain = not one_hot or name in self.source.one_hot
         return name if plain else f"{name}.one-hot"
 
-    def _recoded(
+    def _recode(
         self, name: str, one_hot: bool
     ) -> tuple[str, Operation, Mapping[str, bool]]:
         """A channel in a code: its name, its operation, and the codes of its reads."""
-        operation, made = self.source.operations[name], self._named(name, one_hot)
+        operation, made = (
+            self.source.operations[name],
+            self._name_in_code(name, one_hot),
+        )
         one_hot = one_hot or name in self.source.one_hot
         if one_hot:
             self.wide.add(made)
@@ -131,7 +134,7 @@ class _Recoding:
         return made, operation, codes
 
     def _plain_reads(self, operation: Operation) -> tuple[str, ...]:
-        """What is read as it is: single inputs of tables, flags, keys and queries."""
+        """Channels read as they are: single inputs of tables, flags, keys and queries."""
         read = operation.reads
         if isinstance(operation, Map):
             return read if len(read) == 1 else ()

@@ -200,7 +200,7 @@ def _networks(
         yield realise(source, length, options)
         return
     for scale in gated_rnn.scales(source):
-        yield gated_rnn.gated(source, options.precision, scale), {}
+        yield gated_rnn.gated_network(source, options.precision, scale), {}
 
 
 def _of_chain(source: LinearSystem) -> dict[str, Any]:

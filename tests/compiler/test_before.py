@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from krohn.algebra import zoo
 from krohn.compiler.attention.sibling_latest import sibling_scale
 from krohn.compiler.attention_scales import leak_target
-from krohn.compiler.bounds import finished
+from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.latest_before import latest_before
 from krohn.compiler.errors import CompileError
@@ -153,7 +153,7 @@ def test_formats_that_cannot_order_positions_in_blocks_are_refused(
 def test_components_say_their_states_before_the_letter(name: str) -> None:
     """Every ``before`` is the ``now`` of the position before it."""
     machine = zoo.machine(name)
-    source = finished(cascade(machine, 9))
+    source = result_of(cascade(machine, 9))
     rng = np.random.default_rng(3)
     words = rng.integers(0, len(machine.letters), (50, 9))
     values = interpret(source, words)

@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.bounds import finished
+from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions import cascade as construction
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.errors import CompileError
@@ -50,7 +50,7 @@ def served(machine: Automaton) -> bool:
     With ten and more, tables grow so large that a proof takes a minute.
     """
     try:
-        channels = finished(cascade(machine, 1)).operations
+        channels = result_of(cascade(machine, 1)).operations
     except CompileError as reason:
         if "not solvable" not in str(reason):
             raise
@@ -114,10 +114,10 @@ def test_bounds_before_the_program_hold(length: int) -> None:
 
 def test_a_search_that_was_cut_short_says_so() -> None:
     machine = krohn.zoo("PermReset4")
-    finished(cascade(machine, 8, plenty := Budget(100_000)))
+    result_of(cascade(machine, 8, plenty := Budget(100_000)))
     assert plenty.cut == ()
     with pytest.raises(CompileError, match=r"not decomposed.*a higher effort="):
-        finished(cascade(machine, 8, few := Budget(100)))
+        result_of(cascade(machine, 8, few := Budget(100)))
     assert [what.partition(":")[0] for what in few.cut] == ["derived", "congruence"]
 
 
@@ -129,5 +129,5 @@ def test_a_cascade_too_large_for_the_effort_is_not_laid_out(
     # Of 861 nodes; one that is too large for all that it took to find it has thousands.
     monkeypatch.setattr(construction, "PAIRS_PER_STEP", 1)
     with pytest.raises(CompileError, match=r"nodes of wiring.*a higher effort="):
-        finished(cascade(machine, 8, few := Budget(300_000)))
+        result_of(cascade(machine, 8, few := Budget(300_000)))
     assert few.cut[-1].endswith("nodes of wiring was not laid out")

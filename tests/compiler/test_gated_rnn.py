@@ -6,7 +6,7 @@ import torch
 from linear_networks import changed, system, words_of
 
 from krohn.algebra.formats import json_format
-from krohn.compiler.gated_rnn import gated
+from krohn.compiler.gated_rnn import gated_network
 from krohn.machines import automaton
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
@@ -29,7 +29,7 @@ def merging() -> LinearSystem:
 
 def file_of(source: LinearSystem, dtype: str, scale: float = 2.0) -> ModelFile:
     precision = PRECISIONS[dtype]
-    network = gated(source, precision, scale)
+    network = gated_network(source, precision, scale)
     machine = automaton(source)
     claim = {"start": machine.states[machine.start], "dtype": dtype}
     header = {
@@ -87,7 +87,7 @@ def test_outputs_are_the_states_themselves(source: LinearSystem, dtype: str) -> 
 
 def test_real_letters_drift_by_rounding_only() -> None:
     source, length = system("MatMul5,5@3"), 500
-    network = gated(source, PRECISIONS["float64"], 2.5)
+    network = gated_network(source, PRECISIONS["float64"], 2.5)
     tensors = {name: torch.tensor(t) for name, t in network.tensors.items()}
     words = np.random.default_rng(0).integers(5, size=(8, length))
     said = Rnn(network.architecture, tensors)(torch.tensor(words)).numpy()
@@ -96,7 +96,7 @@ def test_real_letters_drift_by_rounding_only() -> None:
 
 def within(source: LinearSystem, length: int, dtype: str, scale: float) -> ModelFile:
     precision = PRECISIONS[dtype]
-    network = gated(source, precision, scale)
+    network = gated_network(source, precision, scale)
     claim = {"kind": "within", "error": 1e9, "length": length, "dtype": dtype}
     header = {
         "architecture": network.architecture,

@@ -5,7 +5,13 @@ import pytest
 from kernel_networks import of
 
 from krohn.compiler.errors import CompileError
-from krohn.compiler.linear_recurrence import Hankel, exact, modal, network, shortened
+from krohn.compiler.linear_recurrence import (
+    Hankel,
+    exact,
+    modal,
+    network,
+    short_realisations,
+)
 from krohn.network.precision import FLOAT64
 from krohn.sources.kernels import EXAMPLES, Kernel, Mode
 
@@ -30,7 +36,7 @@ def test_a_unit_for_each_exponential_and_for_each_value() -> None:
 def test_ho_and_kalman_find_the_modes_of_samples() -> None:
     modes = (Mode(1, 0.9), Mode(0.5 - 1j, 0.6 + 0.5j), Mode(-0.25, -0.7))
     samples = Kernel("three", (), modes, 40).samples()
-    found = modal(Hankel(samples, padded=False).truncated(4))
+    found = modal(Hankel(samples, padded=False).truncate(4))
     assert found is not None
     assert np.abs(found.response(40) - samples).max() < 1e-12
 
@@ -42,7 +48,7 @@ def test_balanced_truncation_keeps_the_bounds_of_glover(name: str) -> None:
     hankel, long = Hankel(samples, padded=True), np.zeros(2048)
     long[: len(samples)] = samples
     for order in range(1, min(12, len(samples))):
-        found = hankel.truncated(order)
+        found = hankel.truncate(order)
         assert np.abs(np.linalg.eigvals(found.matrix)).max() < 1 + 1e-9
         off = np.abs(np.fft.fft(found.response(2048) - long)).max()
         left = hankel.values[order:]
@@ -55,7 +61,7 @@ def test_shorter_ones_are_near_enough_and_the_shortest_come_first() -> None:
     samples = of("Power64,1").samples()
     sizes = []
     for most in (1.0, 1e-1, 1e-2, 1e-4):
-        found = next(shortened(samples, most))
+        found = next(short_realisations(samples, most))
         assert np.abs(found.response(64) - samples).sum() <= most
         sizes.append(len(found.input))
     assert sizes == sorted(sizes)
@@ -64,13 +70,13 @@ def test_shorter_ones_are_near_enough_and_the_shortest_come_first() -> None:
 
 def test_a_window_that_is_cut_off_needs_one_unit() -> None:
     """1 for all times up to T: a sum, which is no truncation of a stable system."""
-    found = next(shortened(np.ones(32), 1e-9))
+    found = next(short_realisations(np.ones(32), 1e-9))
     assert len(found.input) == 1
 
 
 def test_what_is_too_long_is_refused() -> None:
     with pytest.raises(CompileError, match="leave within= out"):
-        next(shortened(np.ones(1025), 0.1))
+        next(short_realisations(np.ones(1025), 0.1))
     many = Kernel("many", (1.0,) * 4096, (Mode(1, 0.5),), 4096)
     with pytest.raises(CompileError, match="too large"):
         network(exact(many), FLOAT64)

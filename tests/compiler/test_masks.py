@@ -10,7 +10,7 @@ from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import pruned
 from krohn.compiler.errors import CompileError
-from krohn.compiler.masks import layer, masked, nearest_subset
+from krohn.compiler.masks import layer, mask_for, nearest_subset
 from krohn.network.precision import PRECISIONS
 
 FLOAT64, FLOAT32 = PRECISIONS["float64"], PRECISIONS["float32"]
@@ -60,7 +60,7 @@ def test_random_products_hit_a_target_as_often_as_measured_before(
 def test_a_masked_random_map_is_the_linear_one_on_what_is_not_negative() -> None:
     generator = np.random.default_rng(3)
     target = generator.uniform(-1, 1, (3, 3))
-    found = masked("test", 5, target, 56, FLOAT64)
+    found = mask_for("test", 5, target, 56, FLOAT64)
     left, right = found.left.dense(), found.right.dense()
     assert found.off <= 1e-3
     assert np.abs(left @ right - target).max() == pytest.approx(found.off, abs=1e-12)
@@ -73,11 +73,11 @@ def test_a_masked_random_map_is_the_linear_one_on_what_is_not_negative() -> None
 
 def test_what_is_kept_is_what_was_drawn_and_the_seed_says_what_that_was() -> None:
     target = np.array([[0.5, -1.0]])
-    found = masked("test", 5, target, 24, FLOAT32)
+    found = mask_for("test", 5, target, 24, FLOAT32)
     drawn = layer("test.right", 5, *found.right.shape, FLOAT32)
     at = found.right.rows, found.right.columns
     assert np.array_equal(found.right.values, drawn[at])
-    again = masked("test", 5, target, 24, FLOAT32)
+    again = mask_for("test", 5, target, 24, FLOAT32)
     assert np.array_equal(again.right.values, found.right.values)
     other = layer("test.right", 6, *found.right.shape, FLOAT32)
     assert not np.intersect1d(drawn, other).size
@@ -91,7 +91,7 @@ def test_the_rnn_that_is_looked_for_is_the_machine_and_hands_no_error_on(
     """Exactly in binary fractions; and with weights off by what turns no pair, for ever."""
     machine, generator = zoo.machine(name), np.random.default_rng(2)
     wanted = pruned.target(machine)
-    off = 0.99 / pruned.turned(1.0, 1.0)
+    off = 0.99 / pruned.relative_error(1.0, 1.0)
     noisy = [
         x + off * generator.choice([-1, 1], x.shape) * (x != 0)
         for x in (wanted.hidden, wanted.input)

@@ -80,7 +80,7 @@ def test_pointers_compose(word: tuple[int, ...], path: list[int]) -> None:
     found = pointers.last("r0", f"leaves{path[0]}", length)
     for i, a in enumerate(path[1:], start=1):
         found |= pointers.last(f"s{i}", f"leaves{a}", length)
-        found |= pointers.composed(f"r{i}", f"r{i - 1}", f"s{i}", length)
+        found |= pointers.compose_pointers(f"r{i}", f"r{i - 1}", f"s{i}", length)
     values = interpret(program(length, found), [word])
     name = f"r{len(path) - 1}"
     for t in range(length + 1):
@@ -100,9 +100,9 @@ def test_departures_are_counted_from_both_sides(
     """On all words: the first letter of the path by Earliest, the others by pointers."""
     found = pointers.last("r", f"leaves{path[1]}", length)
     found |= pointers.last("s", f"leaves{path[2]}", length)
-    found |= pointers.composed("rs", "r", "s", length)
+    found |= pointers.compose_pointers("rs", "r", "s", length)
     found |= pointers.first("p", f"is{path[0]}")
-    found |= pointers.reached("done", "p", "rs", length)
+    found |= pointers.has_happened("done", "p", "rs", length)
     every = np.array(list(product(range(2), repeat=length)))
     done = interpret(program(length, found), every)["done"]
     stage = np.zeros(len(every), dtype=np.int64)

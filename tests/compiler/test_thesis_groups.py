@@ -134,7 +134,7 @@ def test_codes_tell_elements_and_begin_with_zeros(name: str, simulator: object) 
     assert callable(simulator)
     found = simulator(group_of(zoo.machine(name)))
     assert isinstance(found, Simulator)
-    assert len(found.told()) == len(found.codes)
+    assert len(found.elements_by_code()) == len(found.codes)
     assert not found.codes[0].any()
 
 

@@ -183,8 +183,8 @@ def test_lists_that_double_are_not_followed_without_end() -> None:
     """Forty pointers, each composed with itself, would be a list of 2^40 flags."""
     found = pointers.last("p0", "leaves0", LENGTH)
     for i in range(40):
-        found |= pointers.composed(f"p{i + 1}", f"p{i}", f"p{i}", LENGTH)
-    found |= pointers.reached("seen1", "first1", "p40", LENGTH)
+        found |= pointers.compose_pointers(f"p{i + 1}", f"p{i}", f"p{i}", LENGTH)
+    found |= pointers.has_happened("seen1", "first1", "p40", LENGTH)
     source = program(WORD, LENGTH)
     kept = {n: op for n, op in source.operations.items() if n != "seen1"}
     file = lowered(replace(source, operations={**kept, **found}), MACHINE)

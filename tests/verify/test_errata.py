@@ -18,7 +18,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
-from krohn.compiler.bounds import finished
+from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.counter import counter
 from krohn.compiler.constructions.gridworld import gridworld
@@ -374,7 +374,7 @@ class TestE16InCascades:
     )
     def test_bos_that_does_not_write(self, name: str, memory: int, start: int) -> None:
         machine = replace(zoo.machine(name), start=start)
-        source = finished(cascade(machine, 6))
+        source = result_of(cascade(machine, 6))
         with pytest.raises(CompileError, match="1 at BOS"):
             lowered(at_bos(source, f"writes{memory}", 0), machine)
         assert is_verified(lowered(source, machine), machine)
@@ -395,7 +395,7 @@ class TestE16InCascades:
     @pytest.mark.parametrize(("name", "memory"), [("Grid4", 2), ("PermReset3", 2)])
     def test_bos_that_writes_another_state(self, name: str, memory: int) -> None:
         machine = zoo.machine(name)
-        source = finished(cascade(machine, 6))
+        source = result_of(cascade(machine, 6))
         at_start = interpret(source, [[0]])[f"now{memory}"][0, 0]
         other = at_bos(source, f"written{memory}", 2 - int(at_start))
         assert refuted(lowered(other, machine), machine) <= 6
@@ -498,7 +498,7 @@ class TestE21:
         self, name: str, component: int
     ) -> None:
         machine = zoo.machine(name)
-        source = finished(cascade(machine, 6))
+        source = result_of(cascade(machine, 6))
         wrong = lowered(off_by_one(source, component), machine)
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
         assert is_verified(lowered(source, machine), machine)
@@ -509,7 +509,7 @@ class TestE21:
     ) -> None:
         """Letters that write do not move the group, nor a rotation its sign."""
         machine = zoo.machine("PermReset3")
-        same = lowered(off_by_one(finished(cascade(machine, 6)), component), machine)
+        same = lowered(off_by_one(result_of(cascade(machine, 6)), component), machine)
         assert is_verified(same, machine)
         assert first_wrong(same, machine, 5) is None
 

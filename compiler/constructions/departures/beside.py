@@ -21,7 +21,7 @@ class Function:
 
     Attributes:
         name: The channel; 0 at BOS.
-        shown: ``(values, letters)``: what it says, also where that does not matter.
+        shown: ``(values, letters)``: its values, also where they do not matter.
         depth: After how many attention layers it is known.
     """
 
@@ -76,11 +76,11 @@ class PartChannels:
         """A function of the letter and of the parts before it; 0 at BOS.
 
         Args:
-            name: What to call the channel if there is none yet that says the same.
-            shown: ``(values, letters)``: what to say; `NEVER` where that does not matter.
+            name: The name of the channel, if none has these values yet.
+            shown: ``(values, letters)``: its values; `NEVER` where they do not matter.
         """
-        read = _needed(self.values, shown)
-        full = _filled(self.values[:, read], shown)
+        read = _deciding_parts(self.values, shown)
+        full = _fill(self.values[:, read], shown)
         key = full.tobytes()
         if key not in self._functions:
             self.operations |= self._table(name, full, at_bos=0)
@@ -88,15 +88,15 @@ class PartChannels:
             self._functions[key] = Function(name, full, depth)
         return self._functions[key]
 
-    def flagged(self, flag: Function) -> str:
-        """The flag with 1 at BOS, as those of `Latest` are."""
+    def flag_with_bos(self, flag: Function) -> str:
+        """The flag with 1 at BOS, as `Latest` needs it."""
         name = f"{flag.name}.or-bos"
         if name not in self.operations:
             self.operations |= self._table(name, flag.shown, at_bos=1)
         return name
 
     def _table(self, name: str, full: IntArray, at_bos: int) -> dict[str, Operation]:
-        read = _needed(self.values, full)
+        read = _deciding_parts(self.values, full)
         told = [self.before(i) for i in read]
         columns, kind = np.unique(full, axis=1, return_inverse=True)
         kinds: IntArray = kind.reshape(-1)
@@ -130,11 +130,11 @@ class PartChannels:
         """A function of the parts after the letter, as a channel or a number; its depth.
 
         Args:
-            name: What to call the channel.
-            states: ``(values,)``: what to say; `NEVER` where that does not matter.
+            name: The name of the channel.
+            states: ``(values,)``: its values; `NEVER` where they do not matter.
         """
-        read = _needed(self.values, states[:, None])
-        full = _filled(self.values[:, read], states[:, None])[:, 0]
+        read = _deciding_parts(self.values, states[:, None])
+        full = _fill(self.values[:, read], states[:, None])[:, 0]
         if not read:
             return int(states.max()), 0
         told = [self.now(i) for i in read]
@@ -150,7 +150,7 @@ class PartChannels:
         return name, max(k.depth for k in told)
 
 
-def _needed(values: IntArray, shown: IntArray) -> list[int]:
+def _deciding_parts(values: IntArray, shown: IntArray) -> list[int]:
     """Parts that together decide, none of which can be left out."""
     read = list(range(values.shape[1]))
     for i in reversed(range(values.shape[1])):
@@ -161,12 +161,12 @@ def _needed(values: IntArray, shown: IntArray) -> list[int]:
 
 
 def _decides(values: IntArray, shown: IntArray) -> bool:
-    full = _filled(values, shown)
+    full = _fill(values, shown)
     return bool(((shown == NEVER) | (full == shown)).all())
 
 
-def _filled(values: IntArray, shown: IntArray) -> IntArray:
-    """What is said beside equal values; 0 where nothing is."""
+def _fill(values: IntArray, shown: IntArray) -> IntArray:
+    """The value of each row, also where any would do: as at equal parts, else 0."""
     _, group = np.unique(values, axis=0, return_inverse=True)
     group = group.reshape(-1)
     most = np.full((int(group.max()) + 1, shown.shape[1]), NEVER)

@@ -23,7 +23,7 @@ MOST_PATHS = 256
 def departures(machine: Automaton, length: int) -> Program:
     """The machine by the positions at which its run leaves one node for another.
 
-    Nodes are what `krohn.algebra.departures.nodes` makes of the machine: stay sets of a
+    The nodes are those of `krohn.algebra.departures.nodes`: stay sets of a
     partially ordered machine, lines along which the position alone tells the state, or
     components beside counters, memories and windows. A run follows one path of nodes;
     whether it has left the last one is a test of the path's flags, and the letter at the
@@ -77,8 +77,8 @@ class _Step:
 
     Attributes:
         node: The node.
-        index: What says where the run is after it: 0 for still there, i + 1 for the
-            i-th of what follows; None if no letter leaves the node.
+        index: A channel of the run's place after it: 0 for still there, i + 1 for the
+            i-th successor; None if no letter leaves the node.
         follows: The step of each successor.
         here: The state in the node, as a channel or a number, with its depth.
     """
@@ -127,9 +127,11 @@ class _Walk:
         path = (*path, self.paths.flag(leaves))
         follows = tuple(self._step(n, path) for n in after)
         if len(after) == 1:
-            return _Step(node, self.paths.left(path), follows, here)
-        where = self.beside.function(f"enters{node}", self._entered(node, after))
-        return _Step(node, self.paths.fetched(path, where), follows, here)
+            return _Step(node, self.paths.has_left(path), follows, here)
+        where = self.beside.function(
+            f"enters{node}", self._successor_numbers(node, after)
+        )
+        return _Step(node, self.paths.value_at_departure(path, where), follows, here)
 
     def _state(self, node: int) -> tuple[str | int, int]:
         if node not in self._states:
@@ -137,8 +139,8 @@ class _Walk:
             self._states[node] = self.beside.state(name, self.nodes.state[node])
         return self._states[node]
 
-    def _entered(self, node: int, after: list[int]) -> IntArray:
-        """``(values, letters)``: which successor follows, from 1 on."""
+    def _successor_numbers(self, node: int, after: list[int]) -> IntArray:
+        """The number of the successor that follows, from 1 on: ``(values, letters)``."""
         follow = self.nodes.follow[node]
         number = np.full(len(self.nodes.state), NEVER)
         number[after] = np.arange(1, len(after) + 1)

@@ -44,7 +44,7 @@ class Paths:
     Attributes:
         beside: Where the flags stand and the channels go.
         flags: The flags by their number.
-        sums: Whether prefix sums may be used; pointers do what they do, in more layers.
+        sums: Whether prefix sums may be used; pointers replace them, in more layers.
     """
 
     def __init__(self, beside: PartChannels) -> None:
@@ -60,16 +60,16 @@ class Paths:
             self.flags.append(flag)
         return names.index(flag.name) if flag.name in names else len(names)
 
-    def left(self, path: Path) -> ChannelRecipe:
+    def has_left(self, path: Path) -> ChannelRecipe:
         """Whether all departures were made; 0 at BOS, and 1 for good once it is 1."""
-        return self._first_of("left", path, self._left)
+        return self._first_of("left", path, self._ways_to_tell)
 
     def completes(self, path: Path) -> ChannelRecipe:
         """A flag that is 1 first where the last departure is made; 0 at BOS."""
         return self._first_of("completes", path, self._completes)
 
-    def fetched(self, path: Path, source: Function) -> ChannelRecipe:
-        """What a function says at the last departure; 0 before it."""
+    def value_at_departure(self, path: Path, source: Function) -> ChannelRecipe:
+        """The value of a function at the last departure; 0 before it."""
         ends, name = self.completes(path), f"{source.name}.at.{_spell(path)}"
         return ChannelRecipe(
             1 + max(ends.depth, source.depth),
@@ -92,13 +92,13 @@ class Paths:
             self._add(made, operation)
         return name
 
-    def _left(self, path: Path) -> Iterable[ChannelRecipe]:
-        rest, times = _run(path)
+    def _ways_to_tell(self, path: Path) -> Iterable[ChannelRecipe]:
+        rest, times = _split_repeats(path)
         ends = self._one_by_one(path)
         if times == 1 and ends is not None:
-            yield self._seen(path, ends)
+            yield self._ever(path, ends)
         if self.sums:
-            yield self._counted(rest, path[-1], times)
+            yield self._count(rest, path[-1], times)
         yield from self._halves(path)
 
     def _completes(self, path: Path) -> Iterable[ChannelRecipe]:
@@ -106,7 +106,7 @@ class Paths:
         if ends is not None:
             yield ends
         if len(path) > 1:
-            yield self.left(path)
+            yield self.has_left(path)
 
     def _one_by_one(self, path: Path) -> ChannelRecipe | None:
         """The last flag, where all other departures were made before, if that is known."""
@@ -124,7 +124,7 @@ class Paths:
 
         return ChannelRecipe(max(before.depth, flag.depth), make)
 
-    def _seen(self, path: Path, ends: ChannelRecipe) -> ChannelRecipe:
+    def _ever(self, path: Path, ends: ChannelRecipe) -> ChannelRecipe:
         name = f"left.{_spell(path)}"
 
         def make() -> str:
@@ -137,14 +137,14 @@ class Paths:
 
     def _before(self, path: Path, after: int) -> ChannelRecipe | None:
         """Whether all departures were made before a position with the flag ``after``."""
-        rest, times = _run(path)
-        ways = [self._counted(rest, path[-1], times, before=True)] if self.sums else []
+        rest, times = _split_repeats(path)
+        ways = [self._count(rest, path[-1], times, before=True)] if self.sums else []
         if not (self.flags[path[-1]].shown & self.flags[after].shown).any():
             # The last departure is not made there, so it was made before if it was made.
-            ways.insert(0, self.left(path))
+            ways.insert(0, self.has_left(path))
         return min(ways, key=lambda way: way.depth, default=None)
 
-    def _counted(
+    def _count(
         self, rest: Path, flag: int, times: int, before: bool = False
     ) -> ChannelRecipe:
         """Whether a flag was there so often since other departures, by a sum."""
@@ -172,9 +172,9 @@ class Paths:
 
     def _halves(self, path: Path) -> Iterable[ChannelRecipe]:
         """From the left up to some departure, from the right for the others."""
-        return (self._reached(path[:i], path[i:]) for i in range(1, len(path)))
+        return (self._compare_pointers(path[:i], path[i:]) for i in range(1, len(path)))
 
-    def _reached(self, done: Path, left: Path) -> ChannelRecipe:
+    def _compare_pointers(self, done: Path, left: Path) -> ChannelRecipe:
         ends, last = self.completes(done), self._pointer(left)
         start = f"first.{_spell(done)}"
         name, length = f"left.{_spell(done)}-{_spell(left)}", self.beside.length
@@ -182,7 +182,7 @@ class Paths:
         def make() -> str:
             self._add_all("", pointers.places(length))
             self._add_all(start, pointers.first(start, ends.make()))
-            made = pointers.reached(name, start, last.make(), length)
+            made = pointers.has_happened(name, start, last.make(), length)
             return self._add_all(name, made)
 
         return ChannelRecipe(max(ends.depth + 1, last.depth), make)
@@ -194,29 +194,29 @@ class Paths:
         name, length = f"last.{_spell(path)}", self.beside.length
         if len(path) > 1:
             cuts = range(1, len(path))
-            yield from (self._composed(name, path[:i], path[i:]) for i in cuts)
+            yield from (self._compose(name, path[:i], path[i:]) for i in cuts)
             return
         flag = self.flags[path[0]]
 
         def make() -> str:
             self._add_all("", pointers.places(length))
-            where = self.beside.flagged(flag)
+            where = self.beside.flag_with_bos(flag)
             return self._add_all(name, pointers.last(name, where, length))
 
         yield ChannelRecipe(flag.depth + 1, make)
 
-    def _composed(self, name: str, first: Path, then: Path) -> ChannelRecipe:
+    def _compose(self, name: str, first: Path, then: Path) -> ChannelRecipe:
         outer, inner = self._pointer(first), self._pointer(then)
 
         def make() -> str:
             read = outer.make(), inner.make()
-            made = pointers.composed(name, *read, self.beside.length)
+            made = pointers.compose_pointers(name, *read, self.beside.length)
             return self._add_all(name, made)
 
         return ChannelRecipe(1 + max(outer.depth, inner.depth), make)
 
 
-def _run(path: Path) -> tuple[Path, int]:
+def _split_repeats(path: Path) -> tuple[Path, int]:
     """The path without the equal flags at its end, and how many they are."""
     times = next((i for i, f in enumerate(reversed(path)) if f != path[-1]), len(path))
     return path[: len(path) - times], times

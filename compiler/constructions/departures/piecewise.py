@@ -37,7 +37,7 @@ def piecewise(machine: Automaton, length: int) -> Program:
             f"{machine.name} is not piecewise testable: subsequences do not decide its "
             "state"
         )
-    found = _decided(part)
+    found = _deciding_tests(part)
     beside = PartChannels(
         (), np.zeros((1, 0), dtype=np.int64), len(part.letters), length
     )
@@ -47,7 +47,7 @@ def piecewise(machine: Automaton, length: int) -> Program:
         for i in sorted({i for test in found.tests for i in test})
     }
     outputs = tuple(
-        paths.left(tuple(flags[i] for i in test)).make() for test in found.tests
+        paths.has_left(tuple(flags[i] for i in test)).make() for test in found.tests
     )
     names = {name: q for q, name in enumerate(machine.states)}
     program = Program(
@@ -61,7 +61,7 @@ def piecewise(machine: Automaton, length: int) -> Program:
     return one_tuple_each(program, "state")
 
 
-def _decided(part: Automaton) -> Subsequences:
+def _deciding_tests(part: Automaton) -> Subsequences:
     """Tests of two letters at most if these do, because they take one layer."""
     for longest in (2, 3, 4):
         found = subsequences(part, longest)

@@ -135,7 +135,7 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
     rows = part.machine.transitions
     states = np.arange(rows.shape[1])
     resets = (rows == rows[:, :1]).all(axis=1)
-    turning = _replaced(part.machine, np.where(resets[:, None], states, rows))
+    turning = _with_transitions(part.machine, np.where(resets[:, None], states, rows))
     found = as_counter(turning)
     assert found is not None
     n, bos = found.modulus, len(rows)
@@ -165,7 +165,7 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
     return StateChannels(names, means, (0, 0), 2 + before), made
 
 
-def _replaced(machine: Automaton, transitions: IntArray) -> Automaton:
+def _with_transitions(machine: Automaton, transitions: IntArray) -> Automaton:
     """The machine with other transitions."""
     inner = replace(machine.semiautomaton, transitions=transitions)
     return replace(machine, semiautomaton=inner)

@@ -18,7 +18,7 @@ from krohn.algebra.cascade import INVALID, Cascade
 from krohn.algebra.dependency import Dependency, dependency
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import IntArray
-from krohn.compiler.constructions.cascade_search import decomposed
+from krohn.compiler.constructions.cascade_search import find_cascade
 from krohn.compiler.constructions.thesis.permutation_reset import (
     MOST_ROWS,
     PermutationReset,
@@ -49,7 +49,7 @@ def krohn_rhodes(
     alive = reachable(machine)
     if not 1 < len(alive.states) <= MOST_STATES:
         raise CompileError(f"{NAME} takes machines of 2 to {MOST_STATES} states")
-    found = decomposed(alive, "holonomy", budget)
+    found = find_cascade(alive, "holonomy", budget)
     wires, now = Wires(length), list[str]()
     same: dict[Row, int] = {(a,): a for a in range(len(machine.letters) + 1)}
     wires.add("letter", Map(table(same), ("token",)))
@@ -91,7 +91,7 @@ def _wire(
             wires.add(f"before{j}", Shift(now[j], 1))
         before.append(f"before{j}")
     inputs = ("letter", *before) if above else ("token",)
-    asked = _asked(reading, [found.sizes[j] for j in above])
+    asked = _letters_asked(reading, [found.sizes[j] for j in above])
     bos = len(found.letters)
     for name, (values, at_bos) in part.letters(f"{i}.").items():
         rows: dict[Row, int] = {row: values[letter] for row, letter in asked.items()}
@@ -100,8 +100,8 @@ def _wire(
         wires.add(name, Map(table(rows), inputs))
 
 
-def _asked(reading: Dependency, sizes: list[int]) -> dict[Row, int]:
-    """What a component reads for each letter and each state of those above it."""
+def _letters_asked(reading: Dependency, sizes: list[int]) -> dict[Row, int]:
+    """The letter of a component for each input letter and each state of those above it."""
     if len(reading.entry) * prod(sizes) > MOST_ROWS:
         raise CompileError(
             f"a wiring would have {len(reading.entry) * prod(sizes):,} rows; use cascade"

@@ -72,25 +72,29 @@ class PermutationReset:
         states = self.simulator.run(wires, prefix, turns)
         now = [states[i] for i in self.simulator.telling]
         if not self.resets.any():
-            return wires.add(f"{prefix}state", Map(table(self._turned()), tuple(now)))
+            return wires.add(
+                f"{prefix}state", Map(table(self._state_by_element()), tuple(now))
+            )
         wires.add(f"{prefix}stored", stored)
         then = [
             wires.add(f"{prefix}since{i}", Latest(name, f"{prefix}writes"))
             for i, name in enumerate(now)
         ]
         inputs = (*now, *then, f"{prefix}stored")
-        return wires.add(f"{prefix}state", Map(table(self._applied()), inputs))
+        return wires.add(
+            f"{prefix}state", Map(table(self._state_since_reset()), inputs)
+        )
 
-    def _turned(self) -> dict[Row, int]:
+    def _state_by_element(self) -> dict[Row, int]:
         """The state after each group element from the start."""
         assert self.simulator is not None
-        told = self.simulator.told().items()
+        told = self.simulator.elements_by_code().items()
         return {code: int(self.elements[g, self.start]) for code, g in told}
 
-    def _applied(self) -> dict[Row, int]:
+    def _state_since_reset(self) -> dict[Row, int]:
         """The state q·h⁻¹·g for the codes of each g and h and each q."""
         assert self.simulator is not None
-        told, states = self.simulator.told(), range(self.elements.shape[1])
+        told, states = self.simulator.elements_by_code(), range(self.elements.shape[1])
         if len(told) ** 2 * len(states) > MOST_ROWS:
             raise CompileError(
                 f"its last table would have {len(told) ** 2 * len(states):,} rows; "

@@ -49,8 +49,8 @@ class SemidirectSimulator(Simulator):
     """A simulator of N ⋊ H from simulators of both.
 
     Attributes:
-        normal: That of N.
-        top: That of H.
+        normal: The simulator of N.
+        top: The simulator of H.
         twist: ``(|H|, |N|)``: h·n·h⁻¹.
         back: ``(|H|, |N|)``: h⁻¹·n·h; None if the product is left as it is.
     """
@@ -70,7 +70,7 @@ class SemidirectSimulator(Simulator):
         """The four stages, or three."""
         places = self.normal.codes.shape[1]
         top = self.top.run(wires, f"{prefix}h.", letters[places:])
-        twisted = self._moved(
+        twisted = self._act(
             wires,
             f"{prefix}twisted",
             (self.normal.codes, letters[:places]),
@@ -80,10 +80,10 @@ class SemidirectSimulator(Simulator):
         multiplied = self.normal.run(wires, f"{prefix}n.", twisted)
         if self.back is not None:
             found = (self.normal.states, multiplied)
-            multiplied = self._moved(wires, f"{prefix}back", found, top, self.back)
+            multiplied = self._act(wires, f"{prefix}back", found, top, self.back)
         return multiplied + top
 
-    def _moved(
+    def _act(
         self,
         wires: Wires,
         name: str,
@@ -165,10 +165,10 @@ def _over(over: Extension, undone: bool) -> Simulator | None:
     n, h = found.coordinates(np.arange(over.group.order))
     if isinstance(found, Direct):
         return side_by_side((normal, below[n]), (top, above[h]))
-    return _twisted(found, (normal, below), (top, above), undone)
+    return _simulator_of_splitting(found, (normal, below), (top, above), undone)
 
 
-def _twisted(
+def _simulator_of_splitting(
     found: SemiDirect,
     normal: tuple[Simulator, IntArray],
     top: tuple[Simulator, IntArray],
@@ -191,12 +191,12 @@ def _twisted(
         telling,
         below,
         above,
-        _renumbered(twist, n_number, h_number),
-        _renumbered(back, n_number, h_number) if undone else None,
+        _renumber(twist, n_number, h_number),
+        _renumber(back, n_number, h_number) if undone else None,
     )
 
 
-def _renumbered(action: IntArray, n_number: IntArray, h_number: IntArray) -> IntArray:
+def _renumber(action: IntArray, n_number: IntArray, h_number: IntArray) -> IntArray:
     """An action with both groups numbered as their simulators number them."""
     result = np.empty_like(action)
     result[np.ix_(h_number, n_number)] = n_number[action]

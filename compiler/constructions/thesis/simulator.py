@@ -64,19 +64,19 @@ class Simulator(ABC):
     @property
     @abstractmethod
     def stages(self) -> int:
-        """How many layers it has in the thesis, those that only look up included."""
+        """How many layers it has in the thesis, look-ups included."""
 
     @abstractmethod
     def run(self, wires: Wires, prefix: str, letters: Sequence[str]) -> tuple[str, ...]:
         """Channels with the code of the product of all letters so far.
 
         Args:
-            wires: Where channels are added.
-            prefix: What their names begin with.
+            wires: The channels, to which new ones are added.
+            prefix: The beginning of their names.
             letters: Channels with the code of the letter, one for each place.
         """
 
-    def told(self) -> dict[Row, int]:
+    def elements_by_code(self) -> dict[Row, int]:
         """The element of each tuple of telling places."""
         rows = self.states[:, list(self.telling)].tolist()
         return {tuple(row): element for element, row in enumerate(rows)}
@@ -118,7 +118,7 @@ class SideBySide(Simulator):
 
     Attributes:
         first: The simulator of one factor.
-        second: That of the other one.
+        second: The simulator of the other one.
     """
 
     first: Simulator
@@ -126,7 +126,7 @@ class SideBySide(Simulator):
 
     @property
     def stages(self) -> int:
-        """Those of the deeper factor."""
+        """The number of layers of the deeper factor."""
         return max(self.first.stages, self.second.stages)
 
     def run(self, wires: Wires, prefix: str, letters: Sequence[str]) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
     Args:
         machine: The machine.
         length: T.
-        simulator: That of ``group_of(machine)``.
+        simulator: The simulator of ``group_of(machine)``.
 
     Raises:
         CompileError: If no letter moves any state.
@@ -241,7 +241,9 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
     found = simulator.run(wires, "", letters)
     outputs = tuple(found[i] for i in simulator.telling)
     after = group.elements()[:, alive.start]
-    states: dict[Row, int] = {c: int(after[g]) for c, g in simulator.told().items()}
+    states: dict[Row, int] = {
+        c: int(after[g]) for c, g in simulator.elements_by_code().items()
+    }
     if len(alive.states) < group.order:  # several elements lead to one state
         outputs = (wires.add("state", Map(table(states), outputs)),)
         states = {(q,): q for q in range(len(alive.states))}

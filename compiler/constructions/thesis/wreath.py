@@ -40,8 +40,8 @@ class WreathSimulator(Simulator):
     """A simulator of a subgroup of N ≀ K from simulators of both.
 
     Attributes:
-        normal: That of N.
-        top: That of K; its code is one number, which names the copies.
+        normal: The simulator of N.
+        top: The simulator of K; its code is one number, which names the copies.
         product: ``(|K|, |K|)``: the products of K in these numbers.
     """
 
@@ -58,16 +58,18 @@ class WreathSimulator(Simulator):
         """K, the letters of the copies re-indexed, all copies of N, and back."""
         places, copies = self.normal.codes.shape[1], len(self.product)
         (k,) = self.top.run(wires, f"{prefix}k.", letters[-1:])
-        moved = self._indexed(wires, f"{prefix}moved", letters[:-1], k, self.product)
+        moved = self._look_up_copies(
+            wires, f"{prefix}moved", letters[:-1], k, self.product
+        )
         found: list[str] = []
         for w in range(copies):
             one = moved[w * places : (w + 1) * places]
             found += self.normal.run(wires, f"{prefix}{w}.", one)
         divided = self.product[:, self.product.argmin(axis=1)]  # w·k⁻¹
-        back = self._indexed(wires, f"{prefix}back", found, k, divided)
+        back = self._look_up_copies(wires, f"{prefix}back", found, k, divided)
         return (*back, k)
 
-    def _indexed(
+    def _look_up_copies(
         self, wires: Wires, name: str, copies: Sequence[str], k: str, at: IntArray
     ) -> tuple[str, ...]:
         """Channels in which copy w is the copy ``at[w, k]`` (Lemma 19's look-up)."""

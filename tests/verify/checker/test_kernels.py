@@ -10,7 +10,7 @@ from context_networks import changed, restated
 from damaged_tensors import mutant
 from kernel_networks import measured, of, recurrent, shown
 
-from krohn.compiler.linear_recurrence import Realisation, network, shortened
+from krohn.compiler.linear_recurrence import Realisation, network, short_realisations
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64
@@ -64,7 +64,7 @@ def test_the_exponential_is_right_up_to_rounding() -> None:
 def test_the_bound_of_a_shortened_kernel_is_reached(name: str, most: float) -> None:
     """The worst input takes the sign of each deviation, and the norm is a maximum."""
     kernel = of(name)
-    for way in shortened(kernel.samples(), most):
+    for way in short_realisations(kernel.samples(), most):
         file = recurrent(kernel, way=way)
         error = shown(file).error
         assert 0.99 * error <= measured(file, kernel, np.zeros((1, 64))) <= error
@@ -76,7 +76,7 @@ def test_a_box_that_is_not_symmetric_has_its_own_bound() -> None:
         of("Power64,1"),
         Kernel("above", of("Power64,1").values, (), 64, (0.0, 1.0)),
     )
-    way = next(shortened(both.samples(), 1e-2))
+    way = next(short_realisations(both.samples(), 1e-2))
     errors = [shown(recurrent(k, way=way)).error for k in (both, above)]
     assert errors[1] < errors[0]
     file = recurrent(above, way=way)
@@ -195,7 +195,9 @@ def test_narrow_formats_are_refused() -> None:
 def survivors(count: int) -> int:
     """How many mutants are still proved; none says what is not shown of it."""
     proved = 0
-    dense = next(w for w in shortened(of("Power64,1").samples(), 1e-2) if not w.banded)
+    dense = next(
+        w for w in short_realisations(of("Power64,1").samples(), 1e-2) if not w.banded
+    )
     ways = [(WAVE, None), (of("Mean32,5"), None), (of("Power64,1"), dense)]
     files = [(kernel, recurrent(kernel, way=way)) for kernel, way in ways]
     for seed in range(count):
@@ -247,4 +249,6 @@ def test_the_file_and_its_evidence_are_enough() -> None:
     with pytest.raises(Refused, match="not shown"):
         recheck(data, json.dumps({**evidence, "error": 1e-18}).encode())
     assert isinstance(changed(file), ModelFile)
-    assert network(next(shortened(of("Exp32").samples(), 1.0)), FLOAT64).tensors
+    assert network(
+        next(short_realisations(of("Exp32").samples(), 1.0)), FLOAT64
+    ).tensors
