@@ -127,7 +127,8 @@ def main() -> None:
     results = trained("counting_training", cells(), measure, chosen)
     note = (
         "Percent: the mean of what is right where the answer is yes and where it is no; in "
-        f"brackets, of {WORDS} words those in which every answer is right. {MODEL.said}; "
+        f"brackets, of {WORDS} words those in which every answer is right. "
+        f"{MODEL.description}; "
         f"{RECIPE.steps:,} batches of {RECIPE.batch} words of {TRAINED} letters."
     )
     publish([Table(TITLE, list(rows(results)), note)], chosen)

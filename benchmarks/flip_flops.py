@@ -61,8 +61,8 @@ def row(result: Result) -> Row:
     """What a trained network does."""
     made = result.cell
     found: Row = {
-        "network": made.architecture.said,
-        "trained on": made.task.inputs.said,
+        "network": made.architecture.description,
+        "trained on": made.task.inputs.description,
         "T": made.recipe.length,
         "seed": made.seed,
     }
@@ -95,7 +95,10 @@ def rows(results: Sequence[Result]) -> list[Row]:
     """Derived, trained, and what is possible without memory."""
     return [
         *(derived(length) for length in COMPILED),
-        *(row(r) for r in sorted(results, key=lambda r: r.cell.task.inputs.said)),
+        *(
+            row(r)
+            for r in sorted(results, key=lambda r: r.cell.task.inputs.description)
+        ),
         *(windowed(window, length) for length in LENGTHS for window in WINDOWS),
     ]
 

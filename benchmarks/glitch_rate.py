@@ -10,7 +10,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.zoo.flipflop import Instructions, reads_of
 from krohn.compare.measures.answers import tally
-from krohn.compare.measures.rates import Rate, clustered
+from krohn.compare.measures.rates import Rate, clustered_rate
 from krohn.compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
 from krohn.compare.tasks.task import Task
 from krohn.verify.testing.simulator import Simulator
@@ -90,6 +90,6 @@ def glitches(
     for p in ignore:
         words = ceil(reads / reads_of(length, Instructions.ignoring(p)))
         counted = tally(model, replace(task, inputs=FlipFlop((p,))), rng, words, length)
-        rate = clustered(counted.word_right, counted.word_asked)
+        rate = clustered_rate(counted.word_right, counted.word_asked)
         found.append(Glitches(p, length, words, rate))
     return tuple(found)

@@ -72,8 +72,8 @@ def errors(found: Sequence[Sequence[float | None]]) -> Row:
 def tables(results: Sequence[Result]) -> Iterator[Table]:
     """Errors by the number of letters read, and what is read in which layer."""
     rows, read = list[Row](), list[Row]()
-    for name in dict.fromkeys(r.cell.architecture.said for r in results):
-        same = [r.measured for r in results if r.cell.architecture.said == name]
+    for name in dict.fromkeys(r.cell.architecture.description for r in results):
+        same = [r.measured for r in results if r.cell.architecture.description == name]
         excess = over_seeds([m["scores"]["excess"] for m in same])
         row = errors([m["scores"]["errors"] for m in same])
         rows.append({"network": name, **row, "nats above the floor": excess})

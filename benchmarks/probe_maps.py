@@ -90,7 +90,7 @@ def table(result: Result) -> Table:
         key=lambda r: (order.index(r.verdict), -max(c.gain for c in r.cells)),
     )
     made = result.cell
-    title = f"{found.machine}, seed {made.seed}: {made.architecture.said}"
+    title = f"{found.machine}, seed {made.seed}: {made.architecture.description}"
     kept = [line(row, found.layers) for row in rows[:SHOWN]]
     share = f"{100 * found.accuracy:.1f} % of its answers are right."
     return Table(title, kept, f"{conclusion(found)} {share}")
@@ -115,7 +115,7 @@ def said(result: Result) -> report.Row:
 
 def probe_map(result: Result) -> ProbeMap:
     """What was measured."""
-    return read(ProbeMap, result.measured, result.cell.said)
+    return read(ProbeMap, result.measured, result.cell.description)
 
 
 def main() -> None:

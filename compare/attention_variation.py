@@ -53,15 +53,15 @@ class Reader:
         raise NotImplementedError
 
     def facts(self) -> dict[str, float]:
-        """What else is known of its attention."""
+        """Further facts about its attention, by name."""
         return {}
 
 
 class Speaker(Reader):
-    """A generator; the pattern is that of its last layer."""
+    """A generator; the pattern is the last layer's."""
 
     def laws(self, words: IntArray) -> FloatArray:
-        """What it says."""
+        """The law of the next letter at each position of words."""
         with torch.inference_mode():
             said = Generator(self.file)(torch.from_numpy(words))[:, 1:]
         return np.asarray(said.double().numpy())

@@ -28,7 +28,7 @@ from krohn.running import letters_of
 SAMPLES = 64
 
 
-def compare_attention(
+def attended(
     files: Sequence[str],
     word: str | None = None,
     seed: int = 0,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from krohn.compare.measures.answers import Tally, tally
-from krohn.compare.measures.rates import Rate, clustered, independent
+from krohn.compare.measures.rates import Rate, clustered_rate, independent
 from krohn.compare.tasks.task import Task
 from krohn.verify.testing.simulator import Simulator
 
@@ -54,7 +54,7 @@ def accuracy(
 
     Args:
         model: The network; see `krohn.compare.measures.answers.simulator`.
-        task: The words and what counts.
+        task: The words, and which answers count.
         rng: The source of the words.
         length: Letters in each word.
         words: How many of them.
@@ -63,14 +63,16 @@ def accuracy(
         KrohnError: If the network does not read such words, or nothing is asked in them.
     """
     found = tally(model, task, rng, words, length)
-    return of_tally(found, task.inputs.said, length)
+    return of_tally(found, task.inputs.description, length)
 
 
 def of_tally(found: Tally, inputs: str, length: int) -> Accuracy:
     """The accuracies that a count of answers comes to."""
     some = found.word_asked > 0
     whole = (found.word_right == found.word_asked)[some]
-    tokens = clustered(found.word_right, found.word_asked)
-    sequences = clustered(whole.astype(np.int64), np.ones(len(whole), dtype=np.int64))
+    tokens = clustered_rate(found.word_right, found.word_asked)
+    sequences = clustered_rate(
+        whole.astype(np.int64), np.ones(len(whole), dtype=np.int64)
+    )
     positions = tuple(independent(found.right, found.asked))
     return Accuracy(inputs, length, tokens, sequences, positions)

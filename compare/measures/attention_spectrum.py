@@ -33,7 +33,7 @@ class Spectrum:
 
     Attributes:
         length: τ.
-        averaged: ``(k,)``: the mean over inputs of those of the logits, divided by τ.
+        averaged: ``(k,)``: the logits' values, averaged over inputs and divided by τ.
         deviation: ``(k,)``: the standard error of that mean.
         bias: ``(k,)``: how far it is too large, estimated.
     """
@@ -45,7 +45,7 @@ class Spectrum:
 
     @property
     def corrected(self) -> FloatArray:
-        """``(k,)``: what is left without the bias; its own error is O(1/τ²)."""
+        """The singular values without the bias, ``(k,)``; their own error is O(1/τ²)."""
         return self.averaged - self.bias
 
 
@@ -53,7 +53,7 @@ def of_logits(logits: FloatArray, terms: int) -> Spectrum:
     """The spectrum of logits ``(count, τ, τ)``, its bias by the jackknife.
 
     If b/τ is the bias, leaving out one part of g makes it b/τ · g/(g − 1): so g − 1 times
-    what the mean over the parts is larger estimates b/τ (Quenouille 1956).
+    the excess of the mean over the parts estimates b/τ (Quenouille 1956).
 
     Raises:
         KrohnError: If there are fewer than 2 inputs, or fewer positions than terms.
@@ -128,10 +128,10 @@ def expected_bias(bases: Bases, length: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """What a head asks for and offers, at every position of some inputs.
+    """The queries and keys of a head at every position of some inputs.
 
     Attributes:
-        title: Which one it is.
+        title: The name of the head.
         queries: ``(count, τ, m_h)``, scaled so that logits are their products.
         keys: ``(count, τ, m_h)``.
     """
@@ -142,13 +142,13 @@ class Head:
 
     @property
     def logits(self) -> FloatArray:
-        """``(count, τ, τ)``: of all pairs, also those that a causal mask hides."""
+        """``(count, τ, τ)``: all pairs, also those that a causal mask hides."""
         found: FloatArray = self.queries @ self.keys.swapaxes(1, 2)
         return found
 
     @property
     def centred(self) -> "Head":
-        """The same attention, without what the softmax does not see.
+        """A head of the same attention weights, with keys of mean 0.
 
         A term that depends on the query alone changes no weight. Here it is the mean over
         the keys; of all logits with these weights the centred ones are least in L².
@@ -159,7 +159,7 @@ class Head:
     def pooled(self, terms: int) -> Bases:
         """The largest terms of one matrix of all pairs of the inputs of all sequences.
 
-        Its bias is that of τ = count · τ. The matrix is not formed: with QR on each side
+        Its bias is as at τ = count · τ. The matrix is not formed: with QR on each side
         it has the singular values of a matrix of m_h by m_h.
         """
         rows = self.queries.shape[0] * self.queries.shape[1]

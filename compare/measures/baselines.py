@@ -19,9 +19,9 @@ class Baseline:
     """A network's rival that knows nothing of the machine.
 
     Attributes:
-        name: What tables call it.
-        about: What it is, and what was chosen for it.
-        model: What says classes.
+        name: Its name in tables.
+        about: A description, with the chosen settings.
+        model: The model that gives the classes.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Guess:
         code = np.full(len(letters), self.seed, dtype=np.uint64)
         said = np.empty(letters.shape, dtype=np.int64)
         for t in range(letters.shape[1]):
-            code = _mixed(code ^ (read[:, t] * _ODD))
+            code = _mix_bits(code ^ (read[:, t] * _ODD))
             said[:, t] = (code >> _SHIFT).astype(np.int64) % self.classes
         return said
 
 
-def _mixed(code: Codes) -> Codes:
+def _mix_bits(code: Codes) -> Codes:
     """Every bit of the result depends on every bit of the code."""
     for _ in range(2):
         code = (code ^ (code >> _SHIFT)) * _ODD

@@ -12,7 +12,7 @@ from krohn.algebra.zoo.flipflop import VALUES, letters
 from krohn.compare.measures.accuracy import Accuracy, accuracy
 from krohn.compare.tasks.brackets import DyckPrefixes
 from krohn.compare.tasks.flipflop import FlipFlop
-from krohn.compare.tasks.letters import Biased, Counted, forbids, marked
+from krohn.compare.tasks.letters import Biased, Counted, forbids, marked_letter
 from krohn.compare.tasks.task import Inputs, Task
 from krohn.verify.testing.simulator import Simulator
 
@@ -81,7 +81,7 @@ def by_bias(
 ) -> Curve:
     """Accuracy where a letter has another probability than in training.
 
-    Of a flip-flop the letter is ``i``, and words are those of FFL(p). Brackets open with
+    Of a flip-flop the letter is ``i``, and words come from FFL(p). Brackets open with
     another probability (`by_opening`), unless a letter is named.
 
     Raises:
@@ -93,7 +93,7 @@ def by_bias(
         chosen: list[Inputs] = [FlipFlop((p,)) for p in biases]
         letter = "i"
     else:
-        letter = task.letters[marked(task.machine, letter)]
+        letter = task.letters[marked_letter(task.machine, letter)]
         chosen = [Biased(p, letter) for p in biases]
     found = _along(model, task, rng, chosen, [length] * len(biases), words)
     return Curve("bias", letter, tuple(biases), found)
@@ -123,7 +123,7 @@ def by_count(
         KrohnError: If there is no such letter, the machine forbids letters, or the
             network does not read the words.
     """
-    letter = task.letters[marked(task.machine, letter)]
+    letter = task.letters[marked_letter(task.machine, letter)]
     if counts is None:
         counts = sorted({round(x) for x in np.linspace(0, length, COUNTS + 1)})
     chosen = [Counted(count, letter) for count in counts]
@@ -164,7 +164,7 @@ def by_length(
     lengths: Sequence[int] = LENGTHS,
     words: int = FEWER,
 ) -> Curve:
-    """Accuracy on shorter and longer words; those that it cannot read are left out.
+    """Accuracy on shorter and longer words; lengths that it cannot read are left out.
 
     Raises:
         KrohnError: If it reads other letters.

@@ -8,7 +8,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.compare.measures.answers import evaluating, right
 from krohn.compare.measures.legal_words import OnLegalWords, TaskMachine, task_machine
-from krohn.compare.measures.rates import Rate, clustered
+from krohn.compare.measures.rates import Rate, clustered_rate
 from krohn.compare.tasks.task import Task
 from krohn.verify.testing.counterexample import Counterexample
 from krohn.verify.testing.examination import PREFIXES, Examination, examine
@@ -109,7 +109,7 @@ def _how(run: Examination) -> str:
 def _as_read(wanted: TaskMachine, found: Counterexample) -> Counterexample:
     """The word with the legal letters that it stands for."""
     word = wanted.machine.semiautomaton.encode(found.word)
-    read, _ = wanted.read(word[None])
+    read, _ = wanted.legal_words_and_states(word[None])
     letters = tuple(wanted.machine.letters[a] for a in read[0])
     return replace(found, word=letters)
 
@@ -121,8 +121,8 @@ def first_failing_words(
 
     Args:
         model: The network.
-        task: What it is asked.
-        lengths: Ascending; those that the network cannot read are left out.
+        task: The task that it is asked.
+        lengths: Ascending; lengths that the network cannot read are left out.
         budgets: As for `find_failing_word`.
 
     Raises:
@@ -182,7 +182,9 @@ def by_strategy(
     """
     wanted, found = task_machine(task), []
     for name, strategy in STRATEGIES.items():
-        read, _ = wanted.read(strategy(rng, wanted.machine, words, length))
+        read, _ = wanted.legal_words_and_states(
+            strategy(rng, wanted.machine, words, length)
+        )
         batch = task.label(read)
         counted = batch.asked.sum(axis=1)
         if not counted.any():
@@ -190,6 +192,6 @@ def by_strategy(
         good = (right(model, task, batch) & batch.asked).sum(axis=1)
         some = counted > 0
         each = (good == counted)[some].astype(np.int64)
-        whole = clustered(each, np.ones_like(each))
-        found.append(StrategyAccuracy(name, clustered(good, counted), whole))
+        whole = clustered_rate(each, np.ones_like(each))
+        found.append(StrategyAccuracy(name, clustered_rate(good, counted), whole))
     return tuple(found)

@@ -43,7 +43,7 @@ class TaskMachine:
     legal: IntArray
     asked: BoolArray
 
-    def read(self, words: IntArray) -> tuple[IntArray, IntArray]:
+    def legal_words_and_states(self, words: IntArray) -> tuple[IntArray, IntArray]:
         """The legal words that words stand for, and the state after each letter.
 
         Args:
@@ -98,7 +98,7 @@ def task_machine(task: Task) -> TaskMachine:
 
 
 def _language(task: Task) -> tuple[Automaton, BoolArray]:
-    """The machine, with a memory of what is legal; ``(letters, states)`` what is."""
+    """The machine with a memory of legality; ``(letters, states)``: the legal steps."""
     machine, full = task.machine, task.machine
     if flips(machine) and not forbids(machine):
         words = acceptor(len(machine.letters) - VALUES)
@@ -138,11 +138,11 @@ def _answers(
 
 @dataclass(frozen=True, eq=False)
 class OnLegalWords:
-    """A network that reads what `TaskMachine` says, and is right where nothing is asked.
+    """A network that reads the words of a `TaskMachine`, right where nothing is asked.
 
     Attributes:
         inner: The network.
-        task: What it is asked.
+        task: The task that it is asked.
         task_machine: The task as a machine.
     """
 
@@ -157,7 +157,7 @@ class OnLegalWords:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What the network says, and what it cannot say but should."""
+        """The classes of the network, and classes of the task that it lacks."""
         known = self.inner.classes
         return (*known, *(c for c in self.task.classes if c not in known))
 
@@ -178,16 +178,16 @@ class OnLegalWords:
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """Logits ``(count, length, classes)`` for letter indices ``(count, length)``."""
-        read, after = self.task_machine.read(tokens.cpu().numpy())
+        read, after = self.task_machine.legal_words_and_states(tokens.cpu().numpy())
         theirs = np.array([self.inner.letters.index(name) for name in self.letters])
-        said = self._padded(self.inner(_on(tokens.device, theirs[read])))
+        said = self._pad(self.inner(_on(tokens.device, theirs[read])))
         answers = np.array([self.classes.index(name) for name in self.task.classes])
         right = _on(tokens.device, answers[self.task_machine.answers[after]])
         given = nn.functional.one_hot(right, said.shape[-1]).to(said.dtype)
         asked = _on(tokens.device, self.task_machine.asked[read, after])
         return torch.where(asked[..., None], said, given)
 
-    def _padded(self, logits: Tensor) -> Tensor:
+    def _pad(self, logits: Tensor) -> Tensor:
         """Logits with a column for each class that the network lacks, below all others."""
         least = logits.amin(dim=-1, keepdim=True) - 1
         missing = len(self.classes) - logits.shape[-1]

@@ -34,8 +34,8 @@ class Contexts:
     codes: Codes
     classes: IntArray
 
-    def known(self, codes: Codes) -> tuple[BoolArray, IntArray]:
-        """Which contexts were seen, and the class of those that were."""
+    def look_up(self, codes: Codes) -> tuple[BoolArray, IntArray]:
+        """Whether each context was seen, and its class if it was."""
         at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         return self.codes[at] == codes, self.classes[at]
 
@@ -67,17 +67,17 @@ class NGram:
         return said
 
     def answers(self, letters: IntArray) -> Iterator[IntArray]:
-        """What each order says, ascending, with all shorter ones to back off to."""
+        """The answers of each order, ascending, with all shorter ones to back off to."""
         said = np.zeros(letters.shape, dtype=np.int64)
         orders = [table.order for table in self.tables]
         each = contexts(letters, self.keys, orders)
         for table, codes in zip(self.tables, each, strict=True):
-            known, classes = table.known(codes)
+            known, classes = table.look_up(codes)
             said = np.where(known, classes, said)
             yield said
 
     def until(self, order: int) -> "NGram":
-        """The same with contexts of up to so many letters."""
+        """The n-grams with contexts of up to so many letters."""
         kept = tuple(table for table in self.tables if table.order <= order)
         return NGram(self.keys, kept)
 
@@ -147,7 +147,7 @@ def _most_frequent(order: int, codes: Codes, labels: IntArray) -> Contexts:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The best n, and what led to it.
+    """The best n, with the accuracies that decided it.
 
     Attributes:
         model: The n-gram of this order.

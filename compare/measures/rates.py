@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Rate:
-    """Right answers among those that were asked for.
+    """Right answers among the answers that were asked for.
 
     Attributes:
         right: How many were right.
@@ -56,7 +56,7 @@ class Rate:
         }
 
 
-def clustered(right: IntArray, of: IntArray) -> Rate:
+def clustered_rate(right: IntArray, of: IntArray) -> Rate:
     """The rate of answers that come in words, which are independent; answers are not.
 
     After Korn and Graubard (1998): the Clopper–Pearson interval for as many independent
@@ -83,7 +83,7 @@ def _effective(right: IntArray, of: IntArray) -> float:
     """How many independent answers these words are worth, at most all of them.
 
     Two words are thought to be there as well, one all right and one all wrong: without
-    an error the variance is that of whole words, so that there are as many as words.
+    an error the variance is the variance of whole words, so that each word counts once.
     """
     size = of.sum() / len(of)
     answers = np.append(of, [size, size])

@@ -15,13 +15,13 @@ BLANK = -1
 
 @dataclass(frozen=True)
 class TextScores:
-    """What came of prompts.
+    """How many of some prompts a network continued rightly.
 
     Attributes:
         prompts: How many there were.
         texts: How many were continued rightly, token for token.
-        answers: After how many the last token before the end was right: what Yang et al.
-            (2024) count. A wrong step may be followed by the right answer.
+        answers: After how many the last token before the end was right, the measure of
+            Yang et al. (2024). A wrong step may be followed by the right answer.
     """
 
     prompts: int
@@ -52,7 +52,7 @@ def text_scores(
 ) -> TextScores:
     """How many of so many fresh prompts are continued rightly."""
     texts = task.texts.draw(rng, count)
-    asked = task.continued(texts)
+    asked = task.in_continuation(texts)
     # After the right end nothing counts, but an end that comes late is none.
     blank = np.cumsum(asked, axis=1) > 0
     said = greedy(network, np.where(blank, BLANK, texts))

@@ -29,11 +29,11 @@ class Window:
     means: tuple[FloatArray, ...]
 
     def __call__(self, letters: IntArray) -> FloatArray:
-        """``(count, length, classes)``: what it says of words."""
+        """The belief after each letter of words: ``(count, length, classes)``."""
         return self.by_order(letters)[-1]
 
     def by_order(self, letters: IntArray) -> list[FloatArray]:
-        """What each order says, ascending, with all shorter ones to back off to."""
+        """The beliefs by each order, ascending, with all shorter ones to back off to."""
         said = np.zeros((*letters.shape, self.means[0].shape[1]))
         found = []
         each = contexts(letters, self.keys, list(self.orders))
@@ -44,7 +44,7 @@ class Window:
         return found
 
     def until(self, order: int) -> "Window":
-        """The same with contexts of up to so many letters."""
+        """The windows with contexts of up to so many letters."""
         many = sum(o <= order for o in self.orders)
         parts = (self.orders[:many], self.codes[:many], self.means[:many])
         return Window(self.keys, *parts)
@@ -56,8 +56,8 @@ def best_window(
     """The n-gram of beliefs whose n is best on words of its own, the least of several.
 
     Args:
-        task: The words, and what is asked of them.
-        seed: Of the words and the keys.
+        task: The words, and the question about them.
+        seed: Seed of the words and the keys.
         length: Letters in each word.
         tokens: How many letters to count in.
     """

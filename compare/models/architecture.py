@@ -24,10 +24,10 @@ class Gpt:
         inner: Width of the MLPs (512).
         positions: How a letter knows where it is (compare/models/gpt.py);
             ``"rope"`` is GPT-NeoX, which differs from GPT-2 in nothing else.
-        scale: What sinusoidal and linear positions are multiplied by. Letters start
-            with a spread of 0.02, beside which waves of size 1 are all that blocks see:
+        scale: The factor of sinusoidal and linear positions. Letters start
+            with a spread of 0.02, beside which blocks would see only waves of size 1:
             at width 64, parity is learned with 0.1 and not with 1 (docs/models.md).
-        dropout: Of attention weights and of what heads and MLPs add.
+        dropout: Of attention weights and of the outputs of heads and MLPs.
         embedding_dropout: Of the embedded letters (section 3.5.4: up to 0.5).
 
     Raises:
@@ -64,8 +64,8 @@ class Gpt:
             )
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables."""
+    def description(self) -> str:
+        """A description in a few words, for tables."""
         return (
             f"GPT-2 of {self.depth} blocks, width {self.width}, {self.heads} heads, "
             f"positions: {self.positions}"
@@ -104,9 +104,9 @@ class EfficientGpt(Gpt):
             )
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables."""
-        return f"{super().said}, {self.attention} attention"
+    def description(self) -> str:
+        """A description in a few words, for tables."""
+        return f"{super().description}, {self.attention} attention"
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class Lstm:
         _shares(self, "dropout")
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables."""
+    def description(self) -> str:
+        """A description in a few words, for tables."""
         layers = "" if self.layers == 1 else f" in {self.layers} layers"
         return f"LSTM of {self.hidden} units{layers}"
 
@@ -161,8 +161,8 @@ class Rnn:
         _at_least_one(self, "hidden")
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables."""
+    def description(self) -> str:
+        """A description in a few words, for tables."""
         return f"RNN of {self.hidden} ReLUs"
 
 
@@ -177,8 +177,8 @@ class Derived:
         file: Its model file.
         trains: Whether its weights may change; they are float32 then.
         noise: How much Gaussian noise they get first, relative to their size.
-        noisy: Which of them: those that are not 0, each relative to itself, or all,
-            relative to the root mean square of those that are not 0 in their tensor.
+        noisy: Which weights: the ones that are not 0, each relative to itself, or all,
+            relative to the root mean square of the ones that are not 0 in their tensor.
 
     Raises:
         KrohnError: If that makes no sense.
@@ -200,8 +200,8 @@ class Derived:
             raise KrohnError("noise is for compiled networks that train afterwards")
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables."""
+    def description(self) -> str:
+        """A description in a few words, for tables."""
         if not self.trains:
             return "compiled"
         start = f" with noise of {self.noise:g}" if self.noise else " weights"

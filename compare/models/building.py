@@ -9,7 +9,7 @@ from krohn.compare.models.architecture import (
     Rnn,
     Specification,
 )
-from krohn.compare.models.compiled import opened
+from krohn.compare.models.compiled import open_compiled
 from krohn.compare.models.gpt import GptNetwork
 from krohn.compare.models.network import Network
 from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
@@ -44,7 +44,7 @@ def assemble(specification: Specification, seed: int = 0) -> Network:
     """
     architecture = specification.architecture
     if isinstance(architecture, Derived):
-        return opened(specification, seed)
+        return open_compiled(specification, seed)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         if isinstance(architecture, Gpt):

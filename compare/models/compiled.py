@@ -54,7 +54,7 @@ class Compiled(Network):
         return self._run(letters, None)
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits and what led to them.
+        """Logits, with the hidden states and the attention of the pass.
 
         Of a Transformer, `hidden` is the residual stream at the letters after the
         embedding and after every sublayer: 2b + 1 after the heads of block b, 2b + 2
@@ -73,7 +73,7 @@ class Compiled(Network):
         return Inside(logits, tuple(hidden), tuple(attention))
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """The taps: what a hook puts there at the letters, the network goes on with.
+        """The taps: the network goes on with the tensor that a hook returns there.
 
         BOS stays as it is. In an RNN, hidden states that are changed reach the read-out,
         not the states that follow.
@@ -116,14 +116,14 @@ class CompiledTransformer(Compiled):
 
     def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
         body, taps = self._body, iter(self.taps)
-        x = _tapped(next(taps), body.embed(body.with_bos(letters)))
+        x = _through_tap(next(taps), body.embed(body.with_bos(letters)))
         for look, mlp in zip(body.attention, body.mlp, strict=True):
             if attention is not None:
                 attention.append(_weights(look, x))
             if isinstance(look, Attention):
                 x = x + look(x)[0]
-            x = _tapped(next(taps), x)
-            x = _tapped(next(taps), mlp(x))
+            x = _through_tap(next(taps), x)
+            x = _through_tap(next(taps), mlp(x))
         return body.read_out(x[:, 1:])
 
 
@@ -151,9 +151,9 @@ def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> C
     """A compiled network as a `Network`.
 
     Args:
-        file: What was compiled.
+        file: The model file.
         source: Whether it trains and with what noise; None for a frozen one.
-        seed: Of the noise.
+        seed: Seed of the noise.
 
     Raises:
         KrohnError: If it has no letters and classes by name, or is a generator.
@@ -178,7 +178,7 @@ def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> C
     return CompiledTransformer(specification, model)
 
 
-def opened(specification: Specification, seed: int) -> Compiled:
+def open_compiled(specification: Specification, seed: int) -> Compiled:
     """The compiled network of a specification, from its file.
 
     Raises:
@@ -212,11 +212,11 @@ def _free(model: Model, derived: Derived, seed: int) -> None:
         if name.endswith(MASK):
             continue
         if derived.noise:
-            weight.data = disturbed(weight.data, derived.noise, derived.noisy, rng)
+            weight.data = with_noise(weight.data, derived.noise, derived.noisy, rng)
         weight.requires_grad_(True)
 
 
-def _tapped(tap: nn.Module, x: Tensor) -> Tensor:
+def _through_tap(tap: nn.Module, x: Tensor) -> Tensor:
     """The stream, of which a tap sees the letters and not BOS."""
     if not tap._forward_hooks:
         return x

@@ -22,7 +22,7 @@ from krohn.network.work import parts
 
 @dataclass(frozen=True)
 class Cost:
-    """What a network costs for one word.
+    """The cost of a network for one word.
 
     Attributes:
         length: Of the word.
@@ -46,7 +46,7 @@ class Cost:
 
 
 def cost(network: Network, length: int) -> Cost:
-    """What a network costs for a word of some length."""
+    """The cost of a network for a word of some length."""
     weights = list(network.parameters())
     return Cost(
         length=length,
@@ -63,7 +63,7 @@ def parameters(specification: Specification) -> int:
     """How many numbers the weights of a GPT-2, an LSTM or an RNN will hold.
 
     Raises:
-        TypeError: If it is another one: what a compiled network holds, its file says.
+        TypeError: If it is another one: a compiled network is counted from its file.
     """
     architecture = specification.architecture
     letters, classes = specification.letters, specification.classes

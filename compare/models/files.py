@@ -49,7 +49,7 @@ def save(network: Network, path: str | Path) -> None:
             no numbers any more, or the network is made of another one.
     """
     if isinstance(network, GptNetwork | LstmNetwork | RnnNetwork):
-        atomic_write(path, _packed(network))
+        atomic_write(path, _to_bytes(network))
         return
     if not isinstance(network, Compiled):
         raise KrohnError(
@@ -79,7 +79,7 @@ def load(path: str | Path) -> Network:
             return compiled(modelfile.read(path), Derived(str(path))).eval()
         if KEY not in metadata:
             raise KrohnError(f"{path} holds no network of Krohn")
-        return _restored(metadata[KEY], tensors).eval()
+        return _restore(metadata[KEY], tensors).eval()
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
     except (safetensors.SafetensorError, _Damaged, ValueError) as error:
@@ -87,10 +87,10 @@ def load(path: str | Path) -> Network:
 
 
 class _Damaged(Exception):
-    """What a file says does not fit what it holds."""
+    """The header and the content of a file do not fit."""
 
 
-def _packed(network: Network) -> bytes:
+def _to_bytes(network: Network) -> bytes:
     specification = network.specification
     said = {
         "version": VERSION,
@@ -107,7 +107,7 @@ def _packed(network: Network) -> bytes:
     return bytes(safetensors.torch.save(tensors, {KEY: text}))
 
 
-def _restored(text: str, tensors: Mapping[str, Tensor]) -> Network:
+def _restore(text: str, tensors: Mapping[str, Tensor]) -> Network:
     specification = _specification(text)
     if isinstance(specification.architecture, Derived):
         raise _Damaged("compiled networks are kept in model files")

@@ -109,7 +109,7 @@ class GptNetwork(Network):
         Raises:
             KrohnError: If there are no positions for words so long.
         """
-        return self._read(letters, shift, None, keep=False)[0]
+        return self._forward(letters, shift, None, keep=False)[0]
 
     def further(
         self, letters: Tensor, memory: Any = None, shift: int = 0
@@ -119,9 +119,9 @@ class GptNetwork(Network):
         Raises:
             KrohnError: If there are no positions for words so long.
         """
-        return self._read(letters, shift, memory, keep=True)
+        return self._forward(letters, shift, memory, keep=True)
 
-    def _read(
+    def _forward(
         self, letters: Tensor, shift: int, memory: Any, keep: bool
     ) -> tuple[Tensor, Any]:
         known = 0 if memory is None else memory.get_seq_length()
@@ -149,7 +149,7 @@ class GptNetwork(Network):
             )
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits and what led to them; in training, weights of attention after dropout.
+        """Logits and the states before them; in training, attention weights after dropout.
 
         Raises:
             KrohnError: If there are no positions for words so long.

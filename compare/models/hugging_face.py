@@ -51,12 +51,12 @@ def gpt2(architecture: Gpt, letters: int, rows: int) -> Any:
     if isinstance(architecture, EfficientGpt):
         # The library passes no mask to attention whose name it does not know.
         heads = f"{OWN}{architecture.attention}-{architecture.block}"
-        AttentionInterface.register(heads, partial(_attended, architecture))
+        AttentionInterface.register(heads, partial(_attend, architecture))
         body.set_attn_implementation(heads)
     return body
 
 
-def _attended(
+def _attend(
     architecture: EfficientGpt,
     module: nn.Module,
     query: Tensor,
@@ -67,8 +67,8 @@ def _attended(
     dropout: float = 0.0,
     **_: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Heads as the library calls them: what they take ``(batch, time, heads, v)``."""
-    weights = mixed(architecture, query, key)
+    """Heads as the library calls them, with their outputs ``(batch, time, heads, v)``."""
+    weights = attention_weights(architecture, query, key)
     kept = nn.functional.dropout(weights, p=dropout, training=module.training)
     return (kept @ value).transpose(1, 2), weights
 
@@ -76,8 +76,8 @@ def _attended(
 def gpt_neox(architecture: Gpt, letters: int) -> Any:
     """A `GPTNeoXModel` that is GPT-2 but for rotary positions, with fresh weights.
 
-    Residual connections one after the other, all of a head rotates, and what writes to
-    the residual stream starts smaller by √(2·depth), as in GPT-2.
+    Residual connections one after the other, all of a head rotates, and the maps into
+    the residual stream start smaller by √(2·depth), as in GPT-2.
 
     Raises:
         KrohnError: If the library is not installed.

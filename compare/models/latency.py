@@ -30,9 +30,8 @@ def latencies(
 ) -> dict[str, Latency]:
     """The latency of each network, on the device where it is, without gradients.
 
-    In each round every network runs once, so that what slows the machine down slows all
-    of them; a first round is not counted. What they compute takes the same time
-    whatever the letters are.
+    In each round every network runs once, so that a slower machine slows all
+    of them; a first round is not counted. The time does not depend on the letters.
 
     Args:
         networks: By name; ratios are to the first.
@@ -73,6 +72,6 @@ def _once(network: Network, batch: int, length: int) -> float:
 
 
 def _wait(device: torch.device) -> None:
-    """Until the device has done what it was told."""
+    """Wait until the device has done its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

@@ -12,12 +12,12 @@ from krohn.compare.models.architecture import Specification
 
 @dataclass(frozen=True)
 class Inside:
-    """What a pass shows of the inside of a network.
+    """The inside of a network during one pass.
 
     Attributes:
         logits: ``(count, length, classes)``.
         hidden: After the embedding and after each layer, ``(count, length, width)`` each;
-            for position t what stands at the place that read letter t.
+            for position t the state at the place that read letter t.
         attention: For each layer ``(count, heads, length, length)``, rows are queries;
             empty for networks without. A compiled network has one column more, the
             first one: the weight on BOS.
@@ -68,12 +68,12 @@ class Network(nn.Module):
 
     @abstractmethod
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits for words, and what led to them."""
+        """Logits for words, with the hidden states and the attention before them."""
 
     @abstractmethod
     def layers(self) -> tuple[nn.Module, ...]:
         """The module whose output is ``hidden[i]``, for each i (to intervene there).
 
-        They run in this order. A forward hook that gives another tensor changes what
-        comes after, and `inside` then shows that tensor.
+        They run in this order. A forward hook that gives another tensor changes the
+        later ones, and `inside` then shows that tensor.
         """

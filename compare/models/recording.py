@@ -9,7 +9,7 @@ from torch import nn
 
 @contextmanager
 def recording(modules: Sequence[nn.Module]) -> Iterator[list[Any]]:
-    """A list that fills with what modules give, in the order in which they are run.
+    """A list that fills with the outputs of modules, in the order in which they are run.
 
     A hook of someone else that was there before has changed it already.
     """

@@ -82,9 +82,9 @@ class LstmNetwork(Recurrent):
         return logits, after
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """The embedding, and what gives the hidden states of each layer.
+        """The embedding, and the modules that give the hidden states of each layer.
 
-        What is changed there reaches the layers above, not the memory of the layer.
+        A change there reaches the layers above, not the memory of the layer.
         """
         return (self.embedding, *self.given)
 

@@ -14,9 +14,9 @@ class Cases:
     """Positions of pairs that count.
 
     Attributes:
-        predicted: ``(pairs, length)``: what the Program says after the exchange.
-        before: What the network says of the base without it.
-        other: What it says of the source.
+        predicted: ``(pairs, length)``: the Program's answers after the exchange.
+        before: The network's answers on the base without it.
+        other: Its answers on the source.
         counted: Where the network is right on both words, and the Program has an answer.
     """
 
@@ -58,13 +58,13 @@ class Agreement:
     decided: float | None
 
     @property
-    def balanced(self) -> float:
+    def mean_share(self) -> float:
         """The mean of both kinds of cases; by it, subspaces are chosen."""
         return (self.changed + self.kept) / 2
 
 
 def agreement(cases: Cases, said: IntArray) -> Agreement:
-    """The agreement of answers ``(pairs, length)`` with what was predicted."""
+    """The agreement of answers ``(pairs, length)`` with the predictions."""
     right = said == cases.predicted
     changed, error = _ratio(right, cases.changing)
     kept = float(right[cases.staying].mean()) if cases.staying.any() else 1.0

@@ -42,9 +42,9 @@ class HeadSimilarity:
         head: The trained head.
         compiled: The compiled head that it is most like.
         similarity: 1 − ½ Σ|a − b|, the mean over rows; 1 for equal patterns.
-        uniform: The same of a head that attends to all letters so far alike.
-        elsewhere: The same of the trained head on other words: what is like the compiled
-            head without having read the word.
+        uniform: The similarity of a head that attends to all letters so far alike.
+        elsewhere: The similarity of the trained head on other words: likeness without
+            having read the word.
     """
 
     head: str
@@ -75,7 +75,7 @@ class LandmarkAttention:
 
 @dataclass(frozen=True)
 class AttentionComparison:
-    """What the heads of a network are like.
+    """The likeness of a network's heads to compiled ones, and to landmarks.
 
     Attributes:
         likenesses: For each head the compiled head that it is most like; empty if there
@@ -93,14 +93,14 @@ class AttentionComparison:
     compiled: tuple[str, ...]
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """What stands out, in sentences; none that goes beyond attention."""
+    def sentences(self) -> tuple[str, ...]:
+        """The striking findings, in sentences; none goes beyond attention."""
         alike = [_alike(found) for found in self.counterparts if _stands_out(found)]
         points = [_points(found) for found in self.pointings if _points_there(found)]
         return (*alike, *points) or (NONE,)
 
     def to_object(self) -> dict[str, Any]:
-        """What JSON holds."""
+        """All values, as JSON holds them."""
         return asdict(self)
 
 
@@ -111,14 +111,14 @@ def attended(
     length: int = 32,
     seed: int = 0,
 ) -> AttentionComparison:
-    """Compare the heads of a network with those of compiled ones, and with landmarks.
+    """Compare the heads of a network with compiled ones, and with landmarks.
 
     Args:
         network: A trained one; without heads, nothing is found.
-        task: What it was trained on, and words to look at.
+        task: The task of its training, and of the words to look at.
         compiled: Compiled networks of the same machine, for words as long.
-        length: Of the words.
-        seed: Of the words.
+        length: Length of the words.
+        seed: Seed of the words.
     """
     rng = np.random.default_rng(seed)
     words = task.inputs.draw(task.machine, rng, WORDS, length)

@@ -11,7 +11,7 @@ import torch
 
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models.network import Network
-from krohn.compare.probes.linear import Whitening, classifiers, explained, whitening
+from krohn.compare.probes.linear import Whitening, classifiers, r_squared, whitening
 from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.network.precision import FloatArray
 
@@ -24,7 +24,7 @@ SHUFFLED = 64
 
 @dataclass(frozen=True)
 class LayerProbe:
-    """What is read after a layer, on words that nothing was fitted on.
+    """The accuracy of probes after a layer, on words that nothing was fitted on.
 
     Attributes:
         belief: R² over all numbers of the belief.
@@ -53,15 +53,15 @@ def layer_probes(
 
     Args:
         network: In evaluation mode.
-        task: Of the words; beliefs are those of its source, whatever it asks for.
-        length: Of the words.
-        seed: Of the words.
+        task: The task of the words; beliefs are of its source, whatever it asks for.
+        length: Length of the words.
+        seed: Seed of the words.
     """
     asked = BeliefTask(task.source)
     rng = np.random.default_rng(seed)
     back = min(BACK, length)
     fitted, chosen, tested = (
-        _seen(network, asked, rng, count, length, back) for count in SPLITS
+        _words_with_states(network, asked, rng, count, length, back) for count in SPLITS
     )
     found = []
     for layer in range(len(fitted.states)):
@@ -72,7 +72,7 @@ def layer_probes(
             float((probe(test) == right).mean())
             for probe, right in zip(probes, tested.classes, strict=True)
         ]
-        r2 = _explained(train, fitted.beliefs, test, tested.beliefs)
+        r2 = _mean_r_squared(train, fitted.beliefs, test, tested.beliefs)
         found.append(LayerProbe(r2, shares[0], tuple(shares[1:])))
     return tuple(found)
 
@@ -94,7 +94,7 @@ def part_probes(
     member = parts[:, None] == np.arange(parts.max() + 1)
     found = []
     fitted, chosen, tested = (
-        _seen(network, asked, rng, count, length, 1) for count in SPLITS
+        _words_with_states(network, asked, rng, count, length, 1) for count in SPLITS
     )
     right = [(w.beliefs @ member).argmax(axis=1) for w in (fitted, chosen, tested)]
     for layer in range(len(fitted.states)):
@@ -105,7 +105,7 @@ def part_probes(
     return tuple(found)
 
 
-def _explained(
+def _mean_r_squared(
     train: FloatArray, beliefs: FloatArray, test: FloatArray, right: FloatArray
 ) -> float:
     """R² over all numbers, each weighted by its variance; 1 if nothing varies."""
@@ -113,13 +113,13 @@ def _explained(
     if not weights.sum():
         return 1.0
     each = [
-        explained(train, beliefs[:, i], (test, right[:, i]))
+        r_squared(train, beliefs[:, i], (test, right[:, i]))
         for i in range(beliefs.shape[1])
     ]
     return float(np.dot(weights, each) / weights.sum())
 
 
-def _seen(
+def _words_with_states(
     network: Network,
     task: BeliefTask,
     rng: np.random.Generator,
@@ -145,15 +145,15 @@ def _flat(values: FloatArray) -> FloatArray:
 def read_beliefs(
     network: Network, task: BeliefTask, length: int, seed: int, layer: int = -1
 ) -> tuple[FloatArray, FloatArray]:
-    """The beliefs of fresh words, and what least squares read of them after a layer.
+    """The beliefs of fresh words, and their estimates by least squares after a layer.
 
     Returns:
-        ``(positions, states)`` exact, and the same as read.
+        ``(positions, states)`` exact, and as estimated.
     """
     asked = BeliefTask(task.source)
     rng = np.random.default_rng(seed)
     fitted, tested = (
-        _seen(network, asked, rng, count, length, 1)
+        _words_with_states(network, asked, rng, count, length, 1)
         for count in (SPLITS[0] + SPLITS[1], SPLITS[2])
     )
     white: Whitening = whitening(fitted.states[layer])

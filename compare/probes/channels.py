@@ -40,7 +40,7 @@ QUOTIENT = " (quotient)"
 
 
 def programs(machine: Automaton, length: int) -> tuple[dict[str, Program], list[str]]:
-    """The Programs that serve a machine, small ones first, and what is too large.
+    """The Programs that serve a machine, small ones first, and the names of too large ones.
 
     Args:
         machine: With outputs, Programs say these, and its least quotient is tried too.
@@ -74,7 +74,7 @@ def channels(programs: Mapping[str, Program], words: IntArray) -> Iterator[Varia
         for name, parts in _families(program).items():
             home = VariableLocation(construction, program, parts)
             yield variable(
-                _called(construction, name),
+                _variable_name(construction, name),
                 "channel",
                 together(values, parts),
                 _counts(program, parts),
@@ -88,7 +88,7 @@ def together(values: Mapping[str, IntArray], parts: tuple[str, ...]) -> IntArray
     return columns[..., 0] if len(parts) == 1 else columns
 
 
-def _called(construction: str, name: str) -> str:
+def _variable_name(construction: str, name: str) -> str:
     level = name.removeprefix("map")
     if construction.partition(" ")[0] == scan.NAME and level.isdigit():
         return f"{construction}: product of the last {2 ** int(level)} letters"
@@ -96,7 +96,7 @@ def _called(construction: str, name: str) -> str:
 
 
 def _families(program: Program) -> dict[str, tuple[str, ...]]:
-    """The channels by what they are called, and the outputs together."""
+    """The channels by family name, and the outputs together."""
     found: dict[str, tuple[str, ...]] = {"outputs": program.outputs}
     for name in program.operations:
         if "@" not in name:

@@ -13,13 +13,13 @@ from krohn.network.evaluation_mode import evaluation_mode
 from krohn.network.precision import FloatArray
 
 
-def exchanged(
+def exchange(
     network: Network, pairs: Pairs, layer: int, basis: Tensor, device: torch.device
 ) -> Tensor:
     """Logits ``(count, length, classes)`` for base words, with a part of the source.
 
-    At the positions of `pairs.where`, the component in a subspace of what `layer` gives
-    for the base is replaced by that for the source; everything after it is run.
+    At the positions of `pairs.where`, the component of the base's output of `layer` in a
+    subspace is replaced by the source's; everything after it is run.
 
     Args:
         network: In evaluation mode.
@@ -60,6 +60,6 @@ def answers(network: Network, pairs: Pairs, layer: int, basis: FloatArray) -> In
     with evaluation_mode(network), torch.no_grad():
         for start in range(0, len(pairs), WORDS_AT_ONCE):
             part = pairs.some(slice(start, start + WORDS_AT_ONCE))
-            logits = exchanged(network, part, layer, torch.from_numpy(basis), device)
+            logits = exchange(network, part, layer, torch.from_numpy(basis), device)
             found.append(logits.argmax(dim=-1).cpu().numpy())
     return np.concatenate(found)

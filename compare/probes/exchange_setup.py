@@ -9,13 +9,13 @@ from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models.network import Network
 from krohn.compare.probes.agreement import Agreement, Cases, agreement, cases_of
 from krohn.compare.probes.exchange import answers
-from krohn.compare.probes.hidden import hidden
+from krohn.compare.probes.hidden import hidden_states
 from krohn.compare.probes.pairs import (
     UNDEFINED,
     Pairs,
     Positions,
     counterfactual,
-    paired,
+    draw_pairs,
 )
 from krohn.compare.probes.scores import Split
 from krohn.compare.probes.variable import VariableLocation
@@ -34,7 +34,7 @@ class ProbedNetwork:
     """A network with words to test it on.
 
     Attributes:
-        network: What is intervened in.
+        network: The network for interventions.
         words: ``(count, length)``.
         labels: Their labels, and where they are asked for.
         states: By layer, ``(count, length, width)``.
@@ -53,10 +53,10 @@ class ProbedNetwork:
 
     def pairs(self, among: IntArray, rng: np.random.Generator) -> Pairs:
         """Pairs of some of the words."""
-        return paired(self.words, among, PAIRS, rng, self.positions)
+        return draw_pairs(self.words, among, PAIRS, rng, self.positions)
 
     def cases(self, home: VariableLocation, pairs: Pairs) -> Cases:
-        """What a derived network says should happen to pairs.
+        """The predictions of a derived network for an exchange in pairs of words.
 
         Answers that no word of the task has are left out: if only legal words are drawn,
         no network could learn to say that one is illegal.
@@ -97,11 +97,11 @@ class Trial:
     def control(self, draw: Callable[[], FloatArray]) -> Agreement:
         """How well the best of a few random subspaces does."""
         found = [self(draw()) for _ in range(RANDOMS)]
-        return max(found, key=lambda random: random.balanced)
+        return max(found, key=lambda random: random.mean_share)
 
     def best(self, bases: Mapping[str, FloatArray]) -> tuple[str, float]:
         """The name of the subspace that does best, and how well."""
-        does = {name: self(basis).balanced for name, basis in bases.items()}
+        does = {name: self(basis).mean_share for name, basis in bases.items()}
         name = max(does, key=lambda n: does[n])
         return name, does[name]
 
@@ -114,7 +114,7 @@ def probed_network(
     positions: Positions = "all",
 ) -> ProbedNetwork:
     """A network with its states and answers on words ``(count, length)``."""
-    states, said = hidden(network, words)
+    states, said = hidden_states(network, words)
     return ProbedNetwork(
         network, words, task.label(words), states, said, parts, positions
     )

@@ -17,14 +17,14 @@ UNSEEN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """What a head looks at, on some words.
+    """The attention pattern of a head on some words.
 
     Attributes:
         layer: Which block, from 0.
         index: Which head of it.
-        title: What to call it: of a compiled head, the channels that it writes.
+        title: Its name: of a compiled head, the channels that it writes.
         pattern: ``(count, length, length)`` rows are queries and sum to 1.
-        weight: ``(count, length)`` what of the row lay on letters at first: of a compiled
+        weight: ``(count, length)`` the share of the row on letters at first: of a compiled
             head the rest lay on BOS, which trained networks do not have; else 1.
     """
 

@@ -13,11 +13,13 @@ WORDS_AT_ONCE = 128
 """Of a pass; 128 words of 100 letters through 16 layers of width 512 are 420 MB."""
 
 
-def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArray]:
+def hidden_states(
+    network: Network, words: IntArray
+) -> tuple[list[FloatArray], IntArray]:
     """Hidden states by layer, and answers, without dropout.
 
     Args:
-        network: What is looked into.
+        network: The network to look into.
         words: ``(count, length)`` letter indices.
 
     Returns:

@@ -18,7 +18,7 @@ from krohn.compare.models.network import Network
 from krohn.compare.probes.agreement import Agreement, Cases
 from krohn.compare.probes.exchange import exchanged
 from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial
-from krohn.compare.probes.needed_subspace import needed
+from krohn.compare.probes.needed_subspace import needed_subspace
 from krohn.compare.probes.pairs import Pairs
 from krohn.compare.probes.scores import Split
 from krohn.compare.probes.subspace import (
@@ -45,7 +45,7 @@ RATE = 0.02
 
 @dataclass(frozen=True)
 class Interchange:
-    """What exchanging a variable at a layer does, on words that decided nothing before.
+    """The effect of exchanging a variable at a layer, on words that decided nothing before.
 
     Attributes:
         construction: The derived network that it is compared with.
@@ -56,12 +56,12 @@ class Interchange:
             alone which the exchange needs, and where it is.
         cases: In how many the Program's answer changes.
         decisive: In how many of these it is neither the base's nor the source's.
-        found: What the exchange does.
-        random: The same in the best of five random subspaces of the same dimension.
-        varying: The same if their directions are drawn as the states vary.
-        answer: The same of the subspace that serves best to exchange the answer; None
+        found: The effect of the exchange.
+        random: The effect in the best of five random subspaces of the same dimension.
+        varying: The effect if their directions are drawn as the states vary.
+        answer: The effect in the subspace that serves best to exchange the answer; None
             where the variable is the answer.
-        whole: The same of the whole state.
+        whole: The effect of exchanging the whole state.
     """
 
     construction: str
@@ -95,13 +95,13 @@ class Aligned:
     needed: FloatArray
 
 
-def aligned(
+def best_subspace(
     bench: ProbedNetwork, v: Variable, layer: int, seed: int = 0
 ) -> Aligned | None:
-    """The best subspace for a variable; None if no Program says what should happen.
+    """The best subspace for a variable; None if no Program predicts the exchange.
 
-    What the probe reads, what lies between means, and what a search finds that begins
-    with the better of them; chosen on words of their own.
+    The candidates are the subspace that the probe reads, the one between means, and one
+    that a search finds from the better of these; chosen on words of their own.
 
     Args:
         bench: The network and its words.
@@ -121,9 +121,13 @@ def aligned(
     start, _ = trial.best(bases)
     fitted = bench.pairs(parts.fit, rng)
     cases = bench.cases(home, fitted)
-    bases["search"] = searched(bench.network, fitted, cases, layer, bases[start], rng)
+    bases["search"] = search_subspace(
+        bench.network, fitted, cases, layer, bases[start], rng
+    )
     kind, _ = trial.best(bases)
-    return Aligned(home, kind, bases[kind], needed(trial, fitted, cases, bases[kind]))
+    return Aligned(
+        home, kind, bases[kind], needed_subspace(trial, fitted, cases, bases[kind])
+    )
 
 
 def interchange(
@@ -133,7 +137,7 @@ def interchange(
     seed: int = 0,
     answer: Aligned | None = None,
 ) -> Interchange | None:
-    """Exchange a variable at a layer; None if no Program says what should happen.
+    """Exchange a variable at a layer; None if no Program predicts the exchange.
 
     Args:
         bench: The network and its words.
@@ -142,7 +146,7 @@ def interchange(
         seed: Draws pairs and random subspaces.
         answer: The subspace of the answer there: exchanging it must not do as well.
     """
-    found = aligned(bench, v, layer, seed)
+    found = best_subspace(bench, v, layer, seed)
     if found is None:
         return None
     rng = np.random.default_rng(seed + 1)
@@ -157,7 +161,7 @@ def interchange(
         layer,
         k,
         found.subspace,
-        reading(_seen(states, found, bench.parts), v, bench.parts),
+        reading(_needed_states(states, found, bench.parts), v, bench.parts),
         int(trial.cases.changing.sum()),
         int(trial.cases.decisive.sum()),
         trial(found.basis),
@@ -168,8 +172,8 @@ def interchange(
     )
 
 
-def _seen(states: FloatArray, found: Aligned, parts: Split) -> FloatArray:
-    """What an exchange needs of the states, with what their place alone says there.
+def _needed_states(states: FloatArray, found: Aligned, parts: Split) -> FloatArray:
+    """The states in the subspace that an exchange needs, beside their mean at each place.
 
     Both words of a pair share the place, so that no exchange needs to bring it along.
     """
@@ -183,7 +187,7 @@ def _homes(
 ) -> list[tuple[VariableLocation, Trial]]:
     """The derived networks that say different things, and enough of them."""
     found: dict[bytes, tuple[VariableLocation, Trial]] = {}
-    for home in (*joined(v.homes), *v.homes):
+    for home in (*one_per_program(v.homes), *v.homes):
         cases = bench.cases(home, pairs)
         if len(found) < HOMES and cases.changing.sum() >= FEWEST:
             key = cases.predicted.tobytes()

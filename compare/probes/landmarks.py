@@ -7,7 +7,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import as_brackets
 from krohn.algebra.semiautomaton import IntArray
-from krohn.compare.probes.standard import oriented, since
+from krohn.compare.probes.standard import oriented_corridor, since
 from krohn.compare.tasks.task import Task
 
 NOWHERE = -1
@@ -54,7 +54,7 @@ def _last_alike(words: IntArray) -> IntArray:
 
 
 def _walls(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
-    corridor = oriented(machine)
+    corridor = oriented_corridor(machine)
     if corridor is None:
         return {}
     cells = np.array(corridor.cell)[states]

@@ -175,7 +175,7 @@ def _shares(logits: Singles, spans: Sequence[tuple[int, int]]) -> Singles:
     return logits
 
 
-def explained(
+def r_squared(
     states: FloatArray,
     numbers: FloatArray,
     tested_on: tuple[FloatArray, FloatArray],

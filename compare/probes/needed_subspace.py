@@ -24,33 +24,35 @@ NO_SHARE = 1e-10
 """Of the largest eigenvalue; below it there is rounding."""
 
 
-def needed(trial: Trial, pairs: Pairs, cases: Cases, basis: FloatArray) -> FloatArray:
-    """The smallest subspace, of those read most, whose exchange does as well.
+def needed_subspace(
+    trial: Trial, pairs: Pairs, cases: Cases, basis: FloatArray
+) -> FloatArray:
+    """The smallest subspace, of the most read ones, whose exchange does as well.
 
-    Directions are ordered by how much of what the exchange changes the layers above read
+    Directions are ordered by how much of the exchange's change the layers above read
     from them, once within the subspace and once in the whole state. A part of the state
     that is no larger than the subspace and does as well as it is all that was needed.
 
     Args:
-        trial: What tells how well a subspace does.
+        trial: The measure of how well a subspace does.
         pairs: Words by which directions are ordered.
-        cases: What is predicted of them.
+        cases: The predictions for them.
         basis: ``(width, dimensions)`` orthonormal.
     """
     network, layer = trial.bench.network, trial.layer
     slopes, changes = _along(network, pairs, cases, layer, basis)
     anywhere = _read_most(slopes, changes)[: basis.shape[1]]
     inside = [basis @ part for part in _read_most(slopes @ basis, changes @ basis)]
-    enough = trial(basis).balanced - AS_WELL
+    enough = trial(basis).mean_share - AS_WELL
     smallest_first = sorted([*anywhere, *inside], key=lambda part: part.shape[1])
-    return next((p for p in smallest_first if trial(p).balanced >= enough), basis)
+    return next((p for p in smallest_first if trial(p).mean_share >= enough), basis)
 
 
 def _read_most(slopes: FloatArray, changes: FloatArray) -> list[FloatArray]:
-    """Orthonormal bases of 1, 2, … directions, those through which most changes first.
+    """Orthonormal bases of 1, 2, … directions, the directions of most change first.
 
-    What changes has unit covariance in other coordinates: there the slopes' leading
-    directions are those that count.
+    The changes have unit covariance in other coordinates: there the slopes' leading
+    directions count.
     """
     sizes, axes = np.linalg.eigh(changes.T @ changes / len(changes))
     kept = sizes > NO_SHARE * max(sizes.max(initial=0), np.finfo(np.float64).tiny)
@@ -84,7 +86,7 @@ def _along(
 def _loss(
     network: Network, base: Tensor, cases: Cases, layer: int, at: Tensor
 ) -> Tensor:
-    """Of the answers that change, if a layer gives what it is told."""
+    """The loss of the answers that change, if a layer gives the tensor ``at``."""
     handle = network.layers()[layer].register_forward_hook(lambda *_: at)
     try:
         with evaluation_mode(network), torch.backends.cudnn.flags(enabled=False):

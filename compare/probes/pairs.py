@@ -51,7 +51,7 @@ class Pairs:
         )
 
 
-def paired(
+def draw_pairs(
     words: IntArray,
     among: IntArray,
     count: int,
@@ -62,11 +62,11 @@ def paired(
 
     Args:
         words: ``(words, length)``.
-        among: Indices of those to take, at least two.
+        among: Indices of the words to take, at least two.
         count: How many pairs.
         rng: Draws them.
-        positions: ``"all"`` exchanges the variable all along the word, so that what reads
-            it later reads the same; ``"one"`` at one position that is drawn.
+        positions: ``"all"`` exchanges the variable all along the word, so that later
+            readers read the same; ``"one"`` at one position that is drawn.
     """
     base = rng.integers(len(among), size=count)
     source = (base + rng.integers(1, len(among), size=count)) % len(among)
@@ -78,10 +78,10 @@ def paired(
 
 
 def counterfactual(home: VariableLocation, pairs: Pairs) -> IntArray:
-    """What a derived network would answer, ``(count, length)``: its Program, run.
+    """The answers of a derived network, ``(count, length)``, by running its Program.
 
     The channels of the variable have the values of the source where `pairs.where` says,
-    those of the base elsewhere; all others are computed from the base word and these.
+    and of the base elsewhere; all others are computed from the base word and these.
     `UNDEFINED` where the Program has no answer for such values.
     """
     try:

@@ -14,9 +14,9 @@ class Cell:
     """A variable at a layer.
 
     Attributes:
-        trained: What a probe reads there.
-        untrained: The same before training; None if no such network was given.
-        gain: Of the errors of what comes for free, the share that is gone.
+        trained: The score of a probe there.
+        untrained: The score before training; None if no such network was given.
+        gain: The share of the errors of free reading that is gone.
         readable: Whether this is enough; never in the embedding, which is a reference.
     """
 
@@ -31,15 +31,15 @@ class Row:
     """A variable at all layers.
 
     Attributes:
-        names: What it is called, and what it is equal to.
-        kind: What it is.
+        names: Its name, and names of variables equal to it.
+        kind: Its kind.
         values: How many values it takes.
         of_answer: Whether it is a function of the answer and nowhere readable before the
             answer is: then it tells how the answer is written, not how it is found.
         constructions: The derived networks that have it.
         cells: One for each layer, the embedding first.
         exchanged: The causal tests.
-        verdict: What all this shows, and no more.
+        verdict: The conclusion from all this, and no more.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def intermediate(self) -> bool:
-        """Whether it is neither what is asked for nor what is read."""
+        """Whether it is neither the answer nor a part of the input."""
         return not self.of_answer and self.kind != "reference"
 
     @property
@@ -75,13 +75,13 @@ class Row:
 
     @property
     def readable(self) -> tuple[int, ...]:
-        """The layers where it can be read, beyond what comes for free."""
+        """The layers where it can be read better than for free."""
         return tuple(i for i, cell in enumerate(self.cells) if cell.readable)
 
 
 @dataclass(frozen=True)
 class ProbeMap:
-    """What a network holds and uses of the variables of derived networks.
+    """The variables of derived networks that a network holds, and the ones that it uses.
 
     Attributes:
         machine: The task.
@@ -89,12 +89,12 @@ class ProbeMap:
         length: Letters in each.
         seed: Of everything that was drawn.
         accuracy: Of the network's answers on the words that test.
-        layers: What the columns are.
+        layers: The names of the columns.
         rows: The variables; the answer, standard ones, channels, the letter and position.
         of_letter: Channels that are functions of the letter, or of the position, alone.
-        left_out: What was not looked for, and why.
-        conclusion: What it was shown to use, in one sentence.
-        said: What was found, in sentences.
+        left_out: The variables that were not looked for, and why.
+        conclusion: The variables that it was shown to use, in one sentence.
+        said: The findings, in sentences.
     """
 
     machine: str
@@ -121,5 +121,5 @@ class ProbeMap:
         raise KeyError(name)
 
     def to_object(self) -> dict[str, Any]:
-        """What JSON holds."""
+        """All values, as JSON holds them."""
         return asdict(self)

@@ -7,7 +7,7 @@ from zlib import crc32
 import numpy as np
 
 from krohn.algebra.semiautomaton import IntArray
-from krohn.compare.probes.linear import classifiers, explained, whitening
+from krohn.compare.probes.linear import classifiers, r_squared, whitening
 from krohn.compare.probes.variable import Variable
 from krohn.network.precision import FloatArray
 
@@ -46,7 +46,7 @@ class Score:
         error: Its standard error, from the spread over words.
         majority: Accuracy of the most frequent value.
         control: Accuracy of a probe of the same shape for a control task: values, as
-            frequent as those of the variable, that are drawn at random for each window
+            frequent as the variable's, that are drawn at random for each window
             of letters (Hewitt and Liang, 2019).
         explained: R² of a linear regression; None if the values have no order.
     """
@@ -114,8 +114,8 @@ def score(
 
     Args:
         states: ``(count, length, width)`` hidden states.
-        variables: What is looked for.
-        words: ``(count, length)``, those of the states and variables.
+        variables: The variables to look for.
+        words: ``(count, length)``, the words of the states and variables.
         parts: Which words serve what.
         seed: Draws the positions to fit on.
     """
@@ -167,7 +167,7 @@ def places(
 def _of_classes(
     v: Variable, by_word: FloatArray | None, controlled: FloatArray | None, parts: Split
 ) -> tuple[float | None, float | None, float | None, float | None]:
-    """Accuracy, its error, that of the most frequent value, and of the control task."""
+    """The probe's accuracy and error; the most frequent value's, and the control's."""
     if by_word is None or controlled is None:
         return None, None, None, None
     error = by_word.std(ddof=1) / np.sqrt(len(by_word)) if len(by_word) > 1 else 0.0
@@ -190,7 +190,7 @@ def _of_numbers(
     if v.numbers is None:
         return None
     fitted, tested = states
-    return explained(
+    return r_squared(
         fitted,
         v.numbers[at].astype(np.float64),
         (tested, v.numbers[parts.test].ravel().astype(np.float64)),

@@ -16,17 +16,23 @@ ENOUGH = 0.9
 def sentences(found: ProbeMap) -> tuple[str, ...]:
     """A sentence on each variable that is used, and one on each other kind."""
     said = [_answering(found)]
-    said += [_used(row, found) for row in found.rows if row.verdict == "used"]
-    said += [_used(row, found) for row in found.rows if row.verdict == "partly used"]
-    said += _listed(
+    said += [
+        _sentence_on_use(row, found) for row in found.rows if row.verdict == "used"
+    ]
+    said += [
+        _sentence_on_use(row, found)
+        for row in found.rows
+        if row.verdict == "partly used"
+    ]
+    said += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "readable" and r.exchanged],
         "can be read, but not shown to be used",
     )
-    said += _listed(
+    said += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "readable" and not r.exchanged],
         "can be read; whether this is used was not tested",
     )
-    said += _listed(
+    said += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "free" and r.kind != "reference"],
         "can be read before training, so that reading it shows nothing",
     )
@@ -34,7 +40,7 @@ def sentences(found: ProbeMap) -> tuple[str, ...]:
 
 
 def conclusion(found: ProbeMap) -> str:
-    """One sentence on a network: what it was shown to use, or else what it holds."""
+    """One sentence on a network: the variables shown to be used, or else the ones held."""
     rows = [row for row in found.rows if row.intermediate]
     used = [row for row in rows if row.verdict == "used"]
     partly = [row for row in rows if row.verdict == "partly used"]
@@ -61,7 +67,7 @@ def _in_short(row: Row) -> str:
 
 
 def _whose(tested: Interchange) -> str:
-    """What the predicted answers are: to change all to the source's shows less."""
+    """The share of predicted answers that are neither word's, in words."""
     if not tested.decisive:
         return "all to those of the source word"
     return f"{tested.decisive:,} of them to neither word's"
@@ -73,7 +79,7 @@ def _most(tested: Interchange) -> float:
 
 
 def _full(row: Row, tested: Interchange) -> str:
-    """Its name, and that of the channel with which it was compared."""
+    """Its name, and the name of the channel with which it was compared."""
     own = [n for n in row.names if n.startswith(f"{tested.construction}: ")]
     return f"{row.name} ({own[0]})" if own and own[0] != row.name else row.name
 
@@ -81,7 +87,7 @@ def _full(row: Row, tested: Interchange) -> str:
 def _telling(row: Row) -> Interchange:
     """The exchange that the verdict rests on."""
     decided = [t for t in row.exchanged if use(t) == row.verdict]
-    return max(decided, key=lambda t: t.found.balanced)
+    return max(decided, key=lambda t: t.found.mean_share)
 
 
 def _answering(found: ProbeMap) -> str:
@@ -91,7 +97,7 @@ def _answering(found: ProbeMap) -> str:
     return f"{share}."
 
 
-def _used(row: Row, found: ProbeMap) -> str:
+def _sentence_on_use(row: Row, found: ProbeMap) -> str:
     tested = _telling(row)
     much = "Used" if row.verdict == "used" else "Used in part"
     where = found.layers[tested.layer]
@@ -103,7 +109,7 @@ def _used(row: Row, found: ProbeMap) -> str:
         f"{tested.construction} says in {does.changed:.0%} of {tested.cases:,} cases "
         f"(random subspaces: {tested.random.changed:.0%}, those that vary most: "
         f"{tested.varying.changed:.0%}{_rival(tested)}, no exchange: 0%) and keeps it in "
-        f"{does.kept:.0%} of the others{_decided(tested)}."
+        f"{does.kept:.0%} of the others{_decisive_cases(tested)}."
     )
 
 
@@ -120,7 +126,7 @@ def _dimensions(tested: Interchange) -> str:
     return f"{count} dimension{'s' if count > 1 else ''} {found}"
 
 
-def _decided(tested: Interchange) -> str:
+def _decisive_cases(tested: Interchange) -> str:
     if tested.found.decided is None:
         return "; all answers are then those of the source word"
     return (
@@ -129,7 +135,7 @@ def _decided(tested: Interchange) -> str:
     )
 
 
-def _listed(rows: Sequence[Row], what: str) -> list[str]:
+def _sentence_on_rows(rows: Sequence[Row], what: str) -> list[str]:
     return [f"{_names(rows)}: {what}."] if rows else []
 
 

@@ -44,7 +44,7 @@ def standard(task: Task, words: IntArray) -> Iterator[Variable]:
 
 
 def references(words: IntArray) -> Iterator[Variable]:
-    """The letter and the position: what an embedding says."""
+    """The letter and the position, which an embedding holds."""
     yield variable("letter", "reference", words)
     places = np.broadcast_to(np.arange(words.shape[1]), words.shape)
     yield variable("position", "reference", places, numeric=True)
@@ -96,7 +96,7 @@ def _resets(machine: Automaton, words: IntArray) -> Iterator[Variable]:
     yield from _last("reset", resets, machine.transitions[words, 0])
 
 
-def oriented(machine: Automaton) -> Corridor | None:
+def oriented_corridor(machine: Automaton) -> Corridor | None:
     """The corridor that a machine is, with its first state below its last one."""
     found = as_corridor(machine)
     if found is None or found.cell[0] <= found.cell[-1]:
@@ -109,7 +109,7 @@ def _boundaries(
     machine: Automaton, words: IntArray, states: IntArray
 ) -> Iterator[Variable]:
     """The walk, its extremes, the last wall and how long ago (thesis, Algorithm 1)."""
-    found = oriented(machine)
+    found = oriented_corridor(machine)
     if found is None:
         return
     start = found.cell[machine.start]

@@ -84,13 +84,13 @@ def varying(
 ) -> FloatArray:
     """A random basis whose directions have the covariance of the hidden states.
 
-    Each dimension counts in units of its spread. What varies most is drawn most, be it
-    the variable itself: a subspace that does no better has only found what varies.
+    Each dimension counts in units of its spread. Directions of large variance are drawn
+    most, be it the variable's: a subspace that does no better has only found variance.
 
     Args:
         states: ``(count, length, width)``.
         dimensions: How many directions.
-        words: Those whose states are mixed.
+        words: The words whose states are mixed.
         rng: Draws them.
     """
     flat = states[words].reshape(-1, states.shape[2]).astype(np.float64)

@@ -7,8 +7,13 @@ from itertools import product
 from krohn.compare.models.compiled import CompiledTransformer
 from krohn.compare.models.network import Network
 from krohn.compare.probes.exchange_setup import ProbedNetwork, probed_network
-from krohn.compare.probes.hidden import hidden
-from krohn.compare.probes.interchange import Aligned, Interchange, aligned, interchange
+from krohn.compare.probes.hidden import hidden_states
+from krohn.compare.probes.interchange import (
+    Aligned,
+    Interchange,
+    best_subspace,
+    interchange,
+)
 from krohn.compare.probes.pairs import Positions
 from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
 from krohn.compare.probes.scores import Score, score, split
@@ -55,13 +60,13 @@ def survey(
     untrained: Network | None = None,
     how: Survey | None = None,
 ) -> ProbeMap:
-    """Look into a network: what it holds, and what it uses.
+    """Find the variables that a network holds, and the ones that it uses.
 
     Networks that say next letters, or read their own answers, are probed only.
 
     Args:
         network: It says classes of the task.
-        task: What it was trained on.
+        task: The task of its training.
         untrained: The same network before training: the same architecture and seed.
         how: How many words, and so on; None for the usual.
     """
@@ -74,11 +79,11 @@ def survey(
     trained = _scores(bench.states, found, bench, how.seed)
     before = None
     if untrained is not None:
-        before = _scores(hidden(untrained, words)[0], found, bench, how.seed)
+        before = _scores(hidden_states(untrained, words)[0], found, bench, how.seed)
     rows = [_row(i, found, trained, before) for i in range(len(found.found))]
     rows = _early(rows)
     if task.predicts == "class" and not isinstance(network, Scratchpad):
-        rows = _tested(rows, found, bench, how)
+        rows = _test_candidates(rows, found, bench, how)
     test = parts.test
     right = (bench.said == bench.labels.labels)[test][bench.labels.asked[test]]
     plain = ProbeMap(
@@ -117,7 +122,7 @@ def _row(
     trained: list[list[Score]],
     before: list[list[Score]] | None,
 ) -> Row:
-    """A variable with nothing but its probes; what training adds is judged by layer."""
+    """A variable with nothing but its probes; the gain of training is judged by layer."""
     embedding, untrained = trained[0][i], [scores[i] for scores in before or []]
     references = [embedding, *untrained]
     cells = [Cell(embedding, untrained[0] if before else None, 0.0, readable=False)]
@@ -152,7 +157,7 @@ def _before(row: Row, layer: int) -> bool:
     return min(row.readable, default=layer) < layer
 
 
-def _tested(
+def _test_candidates(
     rows: list[Row], found: Variables, bench: ProbedNetwork, how: Survey
 ) -> list[Row]:
     """The rows with causal tests of the best candidates."""
@@ -162,7 +167,7 @@ def _tested(
     for i, layer in _candidates(rows, found)[: how.exchanges]:
         v = found.found[i]
         if answer is not None and layer not in rivals:
-            rivals[layer] = aligned(bench, answer, layer, how.seed)
+            rivals[layer] = best_subspace(bench, answer, layer, how.seed)
         rival = None if v is answer else rivals.get(layer)
         result = interchange(bench, v, layer, how.seed, rival)
         results.setdefault(i, []).extend([result] if result else [])
@@ -179,10 +184,10 @@ def _tested(
 
 
 def _candidates(rows: list[Row], found: Variables) -> list[tuple[int, int]]:
-    """What to exchange and where, most telling first.
+    """The variables to exchange and their layers, most telling first.
 
-    Intermediate results before ways to write the answer; then what is least like what
-    comes for free: a network may well use what it could have read before training. Each
+    Intermediate results before ways to write the answer; then by
+    the gain over free reading: a network may use what it could read before training. Each
     where it can be read first; after all of these, where it is read best, if that is
     elsewhere.
     """
@@ -206,7 +211,7 @@ def _best_layer(row: Row) -> int:
 
 
 def _strongest(tested: Sequence[Interchange], before: Verdict) -> Verdict:
-    """The most that an exchange shows; if none shows a use, what was known before."""
+    """The most that an exchange shows; if none shows a use, the verdict before."""
     shown = {use(t) for t in tested}
     order: tuple[Verdict, ...] = ("used", "partly used")
     return next((v for v in order if v in shown), before)

@@ -17,7 +17,7 @@ MOST_CLASSES = 128
 
 @dataclass(frozen=True, eq=False)
 class VariableLocation:
-    """Where a derived network has a variable: what it does with it can be computed.
+    """The place of a variable in a derived network, where its effect can be computed.
 
     Attributes:
         construction: The name of the construction.
@@ -35,11 +35,11 @@ class Variable:
     """A quantity after each letter of some words.
 
     Attributes:
-        names: What it is called; several names are one variable if their columns are
+        names: Its names; several names are one variable if their columns are
             equal up to renaming of values on all words at hand.
-        kind: What it is.
+        kind: Its kind.
         classes: ``(count, length)`` values, numbered from 0 as they first occur.
-        numbers: ``(count, length)`` what a regression predicts; None if the values have
+        numbers: ``(count, length)`` the numbers for a regression; None if the values have
             no order.
         homes: Derived networks that have it.
     """
@@ -103,7 +103,7 @@ def canonical(columns: IntArray) -> IntArray:
     return np.asarray(rank[code].reshape(shape))
 
 
-def merged(variables: list[Variable]) -> list[Variable]:
+def merge_equal(variables: list[Variable]) -> list[Variable]:
     """Each variable once, with the names and homes of all that are equal to it.
 
     The first one of its class decides the kind; constants are left out.
@@ -114,11 +114,11 @@ def merged(variables: list[Variable]) -> list[Variable]:
             continue
         key = v.classes.tobytes()
         known = found.get(key)
-        found[key] = v if known is None else _joined(known, v)
+        found[key] = v if known is None else _merge_pair(known, v)
     return list(found.values())
 
 
-def _joined(first: Variable, second: Variable) -> Variable:
+def _merge_pair(first: Variable, second: Variable) -> Variable:
     numbers = second.numbers if first.numbers is None else first.numbers
     names = (*first.names, *(n for n in second.names if n not in first.names))
     homes = (*first.homes, *second.homes)
@@ -131,7 +131,7 @@ def depends_only_on(v: Variable, given: IntArray) -> bool:
     return len(pairs) == len(np.unique(given))
 
 
-def joined(homes: tuple[VariableLocation, ...]) -> list[VariableLocation]:
+def one_per_program(homes: tuple[VariableLocation, ...]) -> list[VariableLocation]:
     """For each Program all its channels that are the variable, exchanged together."""
     found: dict[str, VariableLocation] = {}
     for home in homes:

@@ -8,7 +8,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.probes.channels import channels, programs
 from krohn.compare.probes.standard import standard
-from krohn.compare.probes.variable import Variable, depends_only_on, merged
+from krohn.compare.probes.variable import Variable, depends_only_on, merge_equal
 from krohn.compare.tasks.task import Task
 
 MOST_VARIABLES = 80
@@ -21,17 +21,17 @@ REFERENCES = frozenset({"letter", "position"})
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """What is looked for in a network, on given words.
+    """The variables to look for in a network, on given words.
 
     Attributes:
         words: ``(count, length)`` letter indices.
         found: The variables: the answer, then standard ones, then channels; the letter
             and the position last, where they vary.
-        answer: What is asked for, looked for or not; None if that is no state, or the
-            letter or the position alone says it.
+        answer: The answer, looked for or not; None if it is no state, or the
+            letter or the position alone decides it.
         of_letter: Names of channels that are functions of the letter alone, which every
             network reads from its embedding: they are not probed.
-        left_out: What is not looked for, and why, in words.
+        left_out: The variables that are not looked for, and why, in words.
     """
 
     words: IntArray
@@ -52,7 +52,7 @@ class Variables:
         raise KeyError(name)
 
 
-def computed(task: Task) -> Automaton:
+def answering_machine(task: Task) -> Automaton:
     """The machine whose Programs answer the task: without outputs if states are asked."""
     if task.shows == "states":
         return replace(task.machine, output=None)
@@ -66,8 +66,8 @@ def variables(task: Task, words: IntArray) -> Variables:
     under all its names. Constants and functions of the letter or of the position alone
     are left out, but for the letter and the position themselves, to refer to.
     """
-    found, large = programs(computed(task), words.shape[1])
-    each = merged([*standard(task, words), *channels(found, words)])
+    found, large = programs(answering_machine(task), words.shape[1])
+    each = merge_equal([*standard(task, words), *channels(found, words)])
     # Of one letter, or in words of one, there is nothing to refer to.
     known = [v for v in each if not REFERENCES.isdisjoint(v.names)]
     others = [v for v in each if v not in known]

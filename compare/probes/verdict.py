@@ -36,10 +36,10 @@ def quality(score: Score) -> float:
 
 
 def free(score: Score, references: Iterable[Score]) -> float:
-    """What comes for free, at most.
+    """The share of right answers that comes for free, at most.
 
-    The share of the most frequent value; what the probe knows by heart in the control
-    task; what it reads elsewhere without training.
+    It is the share of the most frequent value, the accuracy of the probe in the control
+    task, or its accuracy elsewhere without training.
     """
     chance = (score.majority or 0.0, score.control or 0.0)
     return max([*chance, *map(quality, references)])
@@ -58,7 +58,7 @@ def is_readable(score: Score, references: Iterable[Score]) -> bool:
 
 
 def gain(score: Score, references: Iterable[Score]) -> float:
-    """Of the errors of what comes for free, the share that is gone."""
+    """The share of the errors of free reading that is gone."""
     floor = free(score, references)
     return (quality(score) - floor) / (1 - floor) if floor < 1 else 0.0
 
@@ -69,11 +69,11 @@ def is_free(references: Iterable[Score]) -> bool:
 
 
 def use(tested: Interchange) -> Verdict:
-    """What an exchange shows.
+    """The verdict that an exchange allows.
 
     The subspace must hold the variable, and exchanging it must do more than random
     subspaces do, and than the answer does where that can be exchanged: many variables
-    determine the answer, and what carries the answer would pass for each of them.
+    determine the answer, and a subspace of the answer would pass for each of them.
     """
     found = tested.found
     decided = found.decided if tested.decisive >= FEWEST else None

@@ -28,8 +28,8 @@ class BeliefBatch:
 
     Attributes:
         letters: Letter indices ``(count, length)``.
-        labels: ``(count, length, classes)``: what enters the loss. If the next letter is
-            asked for, the unit vector of the one that was drawn.
+        labels: ``(count, length, classes)``: the labels of the loss. If the next letter is
+            asked for, the unit vector of the letter that was drawn.
         truth: ``(count, length, classes)``: the true x_t, to which outputs are compared.
             If the next letter is asked for, its law.
         asked: ``(count, length)``: where outputs are compared.
@@ -43,7 +43,7 @@ class BeliefBatch:
 
 @dataclass(frozen=True, eq=False)
 class BeliefTask:
-    """What is to be said after each letter that a model says.
+    """Beliefs, or laws of the next letter, after each letter that a model says.
 
     Attributes:
         source: The model. Letters of a linear system are uniform and independent.
@@ -67,19 +67,19 @@ class BeliefTask:
             raise KrohnError(
                 f"{self.source.name} has no letter {min(unknown)!r} to ask after"
             )
-        if self.asks == "next" and self._chosen:
+        if self.asks == "next" and self._letters_are_chosen:
             raise KrohnError(
                 f"the letters of {self.source.name} are chosen, not said by it, so that "
                 "there is no law of the next one; ask for beliefs"
             )
 
     @property
-    def _chosen(self) -> bool:
+    def _letters_are_chosen(self) -> bool:
         return isinstance(self.source, LinearSystem) or self.source.actions is not None
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         asked = ", next letter" if self.asks == "next" else ""
         after = "" if self.after is None else " after " + " ".join(self.after)
         return f"{self.source.name}{asked}{after}"
@@ -139,9 +139,9 @@ class BeliefTask:
 
 
 def task_of(source: Source) -> BeliefTask:
-    """What the paper asks of a model: beliefs, but of Cyclic-HARD the next letter.
+    """The task that the paper gives a model: beliefs, but for Cyclic-HARD the next letter.
 
-    That counts after ``*``, where the state is revealed (section 3.3).
+    The answer counts after ``*``, where the state is revealed (section 3.3).
     """
     hard = source.name.startswith("Cyclic-HARD")
     return BeliefTask(source, "next", ("*",)) if hard else BeliefTask(source)

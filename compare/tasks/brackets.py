@@ -11,7 +11,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.bracket_distribution import distribution
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import IntArray
-from krohn.compare.tasks.letters import drawn
+from krohn.compare.tasks.letters import draw_letters
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,22 @@ class DyckPrefixes:
                 to end with a closing bracket and have no two letters.
         """
         weights, closes = _laws(machine, Fraction(self.opening))
-        words = drawn(machine, weights, rng, (count, length))
+        words = draw_letters(machine, weights, rng, (count, length))
         if not self.closed or not count:
             return words
         if length < 2:
             raise KrohnError("prefixes that end with a closing bracket have 2 letters")
         open_ended = np.flatnonzero(~closes[words[:, -1]])
         while len(open_ended):
-            words[open_ended] = drawn(machine, weights, rng, (len(open_ended), length))
+            words[open_ended] = draw_letters(
+                machine, weights, rng, (len(open_ended), length)
+            )
             open_ended = open_ended[~closes[words[open_ended, -1]]]
         return words
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         ending = " that end closed" if self.closed else ""
         return f"bracket prefixes{ending}, q = {self.opening:g}"
 

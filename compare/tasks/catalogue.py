@@ -27,7 +27,9 @@ GENERATORS = 5
 """How many letters S5 has under indirect supervision (section 3.4.5.2.1)."""
 
 
-def _observed(name: str, observation: str, inputs: Inputs | None = None) -> Task:
+def _observation_task(
+    name: str, observation: str, inputs: Inputs | None = None
+) -> Task:
     machine = observe(zoo.machine(name), observation)
     return Task(machine.name, machine, inputs or Default(), "outputs")
 
@@ -48,7 +50,7 @@ def _first_letters(machine: Automaton, count: int) -> Automaton:
 
 
 def _abab(always: bool, number: int) -> Task:
-    found = _observed("abab", "accept", Abab(always))
+    found = _observation_task("abab", "accept", Abab(always))
     return replace(found, name=f"abab (accept, {number})")
 
 
@@ -68,11 +70,11 @@ def _next_bracket() -> Task:
 
 
 INDIRECT: dict[str, Callable[[], Task]] = {
-    "Dyck4,8 (stack-top)": lambda: _observed("Dyck4,8", "stack-top"),
-    "Grid9 (boundary)": lambda: _observed("Grid9", "boundary"),
+    "Dyck4,8 (stack-top)": lambda: _observation_task("Dyck4,8", "stack-top"),
+    "Grid9 (boundary)": lambda: _observation_task("Grid9", "boundary"),
     "S5 (first-chair)": _first_element,
-    "C4 (zero)": lambda: _observed("C4", "zero"),
-    "D8 (location)": lambda: _observed("D8", "location"),
+    "C4 (zero)": lambda: _observation_task("C4", "zero"),
+    "D8 (location)": lambda: _observation_task("D8", "location"),
     "abab (accept, 1)": lambda: _abab(True, 1),
     "abab (accept, 2)": lambda: _abab(False, 2),
 }
@@ -103,23 +105,23 @@ def task(
     Args:
         source: One of `names`, a machine of the zoo, ``NAME (OBSERVATION)``, which asks
             for outputs, or a machine.
-        inputs: The words; None for those of the named task, else the machine's own.
+        inputs: The words; None for the named task's words, else the machine's own.
         shows: Whether a machine's states or its outputs are asked for.
         reveal: The probability with which a label enters the loss.
 
     Raises:
         KrohnError: If nothing has this name, or the machine has no such outputs.
     """
-    found = _named(source) if isinstance(source, str) else None
+    found = _task_named(source) if isinstance(source, str) else None
     if found is None:
         machine = zoo.machine(source) if isinstance(source, str) else source
         found = Task(machine.name, machine, Default(), shows)
     return replace(found, inputs=inputs or found.inputs, reveal=reveal)
 
 
-def _named(name: str) -> Task | None:
+def _task_named(name: str) -> Task | None:
     known = {**INDIRECT, **LANGUAGES}.get(name)
     if known is not None:
         return known()
     match = re.fullmatch(r"(\S+) \(([\w-]+)\)", name)
-    return _observed(match[1], match[2]) if match else None
+    return _observation_task(match[1], match[2]) if match else None

@@ -28,8 +28,8 @@ class Default:
         return _sampler(machine)(rng, count, length)
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return "own words"
 
 

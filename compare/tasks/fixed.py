@@ -36,14 +36,14 @@ class Abab:
         return half_periodic(machine)(rng, count, length)
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return "ababab…" if self.always else "ababab… or uniform"
 
 
 @dataclass(frozen=True)
 class Given:
-    """Words of a list, drawn with replacement; what is longer than asked for is cut.
+    """Words of a list, drawn with replacement; words that are too long are cut.
 
     Attributes:
         words: The names of their letters.
@@ -76,6 +76,6 @@ class Given:
         return words[rng.integers(len(words), size=count)]
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return f"{len(self.words)} given words"

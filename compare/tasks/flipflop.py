@@ -42,7 +42,7 @@ class FlipFlop:
         """Letter indices ``(count, length)``.
 
         Raises:
-            KrohnError: If the letters are not those of the flip-flop language.
+            KrohnError: If the letters are not the flip-flop language's.
         """
         if machine.letters != letters(max(0, len(machine.letters) - VALUES)):
             raise KrohnError(
@@ -57,6 +57,6 @@ class FlipFlop:
         return words
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return f"FFL({', '.join(f'{p:g}' for p in self.ignore)})"

@@ -22,7 +22,7 @@ def forbids(machine: Automaton) -> bool:
     return bool((machine.transitions[:, error] == error).all())
 
 
-def drawn(
+def draw_letters(
     machine: Automaton,
     weights: NDArray[np.float64],
     rng: np.random.Generator,
@@ -34,7 +34,7 @@ def drawn(
     none is legal at all, all letters are.
 
     Args:
-        machine: What says which letters are legal.
+        machine: The machine, which decides which letters are legal.
         weights: ``(states, letters)`` or ``(1, letters)``, not negative.
         rng: The source of chance.
         shape: Count and length.
@@ -74,20 +74,20 @@ class Uniform:
         return rng.integers(len(machine.letters), size=(count, length))
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return "uniform"
 
 
 @dataclass(frozen=True)
 class Biased:
-    """One letter has a given probability; the others share what is left.
+    """One letter has a given probability; the others share the rest.
 
     Thesis, section 3.4.5.2.3. Where a machine forbids letters, this holds among the
-    legal ones, with what they have in proportion.
+    legal ones, in proportion to their probabilities.
 
     Attributes:
-        probability: That of the letter.
+        probability: The probability of the letter.
         letter: Its name; None for ``1``, or the last letter if none has that name.
 
     Raises:
@@ -111,15 +111,15 @@ class Biased:
         Raises:
             KrohnError: If the machine does not have the letter, or no other one.
         """
-        at = marked(machine, self.letter)
+        at = marked_letter(machine, self.letter)
         rest = (1 - self.probability) / (len(machine.letters) - 1)
         weights = np.full((1, len(machine.letters)), rest)
         weights[0, at] = self.probability
-        return drawn(machine, weights, rng, (count, length))
+        return draw_letters(machine, weights, rng, (count, length))
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return f"Pr[{self.letter or MARKED}] = {self.probability:g}"
 
 
@@ -153,7 +153,7 @@ class Counted:
             KrohnError: If the words are too short, the machine does not have the letter
                 or no other one, or it forbids letters, so that places are not free.
         """
-        at = marked(machine, self.letter)
+        at = marked_letter(machine, self.letter)
         if self.times > length:
             raise KrohnError(
                 f"{length} letters cannot hold a letter {self.times} times"
@@ -169,12 +169,12 @@ class Counted:
         return np.where(order < self.times, at, others)
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return f"{self.letter or MARKED} exactly {self.times} times"
 
 
-def marked(machine: Automaton, letter: str | None) -> int:
+def marked_letter(machine: Automaton, letter: str | None) -> int:
     """The index of the letter that is counted or preferred.
 
     Raises:

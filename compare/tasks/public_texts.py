@@ -20,7 +20,7 @@ RANGE = 150
 """So many numbers a sequence is drawn from, less one (see `Increasing`)."""
 
 
-def _padded(rows: list[list[int]], length: int) -> IntArray:
+def _pad(rows: list[list[int]], length: int) -> IntArray:
     """Rows of tokens, followed by token 0."""
     return np.array([row + [0] * (length - len(row)) for row in rows], np.int64)
 
@@ -50,8 +50,8 @@ class EditDistances:
             raise KrohnError("texts of edit distance have a size of 4 to 20")
 
     @property
-    def said(self) -> str:
-        """What it is."""
+    def description(self) -> str:
+        """A description in a few words."""
         true = ", true boundary" if self.boundary == GAP else ""
         return f"public edit distance {self.size}{true}"
 
@@ -72,7 +72,7 @@ class EditDistances:
             row = self.text(*self.pair(rng))
             if max(row) < len(self.tokens):
                 rows.append(row)
-        return _padded(rows, self.longest)
+        return _pad(rows, self.longest)
 
     def pair(self, rng: np.random.Generator) -> tuple[list[int], list[int]]:
         """Two words as letters 0 to 25, the shorter one first."""
@@ -83,7 +83,7 @@ class EditDistances:
                 most = self.size + 2
                 second = rng.choice(own, rng.integers(self.size - 3, most + 1)).tolist()
             else:
-                second = _edited(first, own, rng)
+                second = _edit(first, own, rng)
             if second != first and -3 <= len(second) - self.size <= 2:
                 short, long = sorted((first, second), key=len)
                 return short, long
@@ -102,7 +102,7 @@ class EditDistances:
         return [*told, 1, number + row[-1], 2]
 
 
-def _edited(word: list[int], own: IntArray, rng: np.random.Generator) -> list[int]:
+def _edit(word: list[int], own: IntArray, rng: np.random.Generator) -> list[int]:
     """A word after 1 to n edits: a letter goes, becomes another one, or comes."""
     found = list(word)
     for _ in range(rng.integers(1, len(word) + 1)):
@@ -144,8 +144,8 @@ class Increasing:
             )
 
     @property
-    def said(self) -> str:
-        """What it is."""
+    def description(self) -> str:
+        """A description in a few words."""
         return f"public LIS {self.size}"
 
     @property

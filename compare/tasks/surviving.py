@@ -20,8 +20,8 @@ class Surviving:
     """Letters after which the word can still be accepted, for a while; then any letters.
 
     In half of the words letters are alike; each other word has its own bias, uniform
-    among all (Dirichlet). Half of the words never leave what can be accepted within the
-    length; the others may from a uniform position on, and have uniform letters there.
+    among all (Dirichlet). Half of the words can still be accepted within the length at
+    every position; the others leave that at a uniform position, with uniform letters.
     """
 
     def draw(
@@ -32,7 +32,7 @@ class Surviving:
         Raises:
             KrohnError: If the machine is no acceptor.
         """
-        left = _left(machine)
+        left = _letters_to_acceptance(machine)
         letters = len(machine.letters)
         bias = rng.dirichlet(np.ones(letters), size=count)
         bias[rng.random(count) < 0.5] = 1 / letters
@@ -51,13 +51,13 @@ class Surviving:
         return words
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words."""
+    def description(self) -> str:
+        """A description in a few words."""
         return "letters after which the word can still be accepted, then any"
 
 
 @lru_cache(maxsize=8)
-def _left(machine: Automaton) -> IntArray:
+def _letters_to_acceptance(machine: Automaton) -> IntArray:
     """``(states,)``: how many letters lead to acceptance; `NEVER` if none do."""
     output = machine.output
     names = () if output is None or output.on != "states" else output.names

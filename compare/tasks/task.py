@@ -24,8 +24,8 @@ class Inputs(Protocol):
         """Letter indices ``(count, length)``."""
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables and file names."""
+    def description(self) -> str:
+        """A description in a few words, for tables and file names."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Batch:
         letters: Letter indices, int64.
         labels: Class indices, int64; a class everywhere, also where it is not asked for.
         asked: Where the answer counts in measures.
-        trained: Where the label enters the loss: what of `asked` is revealed, or more
-            (a generative task trains on every letter, and is measured on few).
+        trained: Where the label enters the loss: the part of `asked` that is revealed, or
+            more (a generative task trains on every letter, and is measured on few).
     """
 
     letters: IntArray
@@ -48,11 +48,11 @@ class Batch:
 
 @dataclass(frozen=True)
 class Task:
-    """A machine, the words that are drawn for it, and what is asked.
+    """A machine, the words that are drawn for it, and the answers that count.
 
     Attributes:
-        name: What tables call it.
-        machine: What computes the labels.
+        name: Its name in tables.
+        machine: The machine that computes the labels.
         inputs: The distribution of words.
         shows: Whether classes are the states or the machine's outputs on states (an
             observation map, thesis section 3.4.3.1, is a machine with such outputs).
@@ -98,7 +98,7 @@ class Task:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The names of what is to be said."""
+        """The names of the classes: states, outputs, or letters."""
         if self.predicts == "next":
             return self.machine.letters
         return output_classes(self.machine, self.shows).names

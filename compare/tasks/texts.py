@@ -21,8 +21,8 @@ class Texts(Protocol):
     """A distribution of texts: a frozen dataclass of plain values, so that it travels."""
 
     @property
-    def said(self) -> str:
-        """What it is, in a few words, for tables and file names."""
+    def description(self) -> str:
+        """A description in a few words, for tables and file names."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -65,13 +65,13 @@ class Steps:
         return found.chain_of_thought
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """Its name."""
         return self.source
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Those of the dynamic program."""
+        """The tokens of the dynamic program."""
         return self.chain.tokens
 
     @property
@@ -88,7 +88,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class TextTask:
-    """What comes next in a text, after its first `SEP`.
+    """The next token of a text, after its first `SEP`.
 
     Attributes:
         texts: The distribution of texts.
@@ -98,8 +98,8 @@ class TextTask:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
-        return self.texts.said
+        """The name in tables."""
+        return self.texts.description
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class TextTask:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The same: what is said is the next token."""
+        """The tokens: the answer is the next token."""
         return self.texts.tokens
 
     @property
@@ -120,7 +120,7 @@ class TextTask:
         """Texts that are drawn; the label of a token is the next one.
 
         Raises:
-            KrohnError: If another length is asked for than that of the texts.
+            KrohnError: If another length is asked for than the texts have.
         """
         if length != self.length:
             raise KrohnError(
@@ -128,11 +128,11 @@ class TextTask:
             )
         texts = self.texts.draw(rng, count)
         read, labels = texts[:, :-1], texts[:, 1:]
-        counts = self.continued(texts)[:, 1:]
+        counts = self.in_continuation(texts)[:, 1:]
         return Batch(read, labels, counts, counts)
 
-    def continued(self, texts: IntArray) -> np.ndarray:
-        """Where tokens belong to the continuation: after the first `SEP`, up to `EOS`."""
+    def in_continuation(self, texts: IntArray) -> np.ndarray:
+        """Whether tokens belong to the continuation: after the first `SEP`, up to `EOS`."""
         seps = np.cumsum(texts == self.letters.index(SEP), axis=1)
         ends = np.cumsum(texts == self.letters.index(EOS), axis=1)
         before = np.pad(seps, ((0, 0), (1, 0)))[:, :-1] > 0

@@ -43,13 +43,13 @@ class Balance:
         front: IntArray,
         shift: int,
     ) -> Tensor:
-        """What enters the loss.
+        """The term of the loss.
 
         Args:
-            network: What is trained.
+            network: The network in training.
             letters: Letter indices ``(count, length)``.
             logits: Its logits for these words.
-            front: What is put in front, from `nested`.
+            front: The letters to put in front, from `draw_nested_pairs`.
             shift: Where positions begin.
         """
         before = torch.from_numpy(front).to(letters.device)
@@ -59,7 +59,9 @@ class Balance:
         )
 
 
-def nested(brackets: Brackets, rng: np.random.Generator, count: int) -> IntArray:
+def draw_nested_pairs(
+    brackets: Brackets, rng: np.random.Generator, count: int
+) -> IntArray:
     """Nested pairs ``(count, 2r)`` of random kinds, r uniform in 1..depth."""
     pairs = int(rng.integers(1, brackets.depth + 1))
     kinds = rng.integers(brackets.kinds, size=(count, pairs))

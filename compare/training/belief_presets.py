@@ -18,12 +18,12 @@ Name = Literal["desk", "paper"]
 
 @dataclass(frozen=True)
 class BeliefPreset:
-    """What is trained on a model, and how.
+    """The networks that are trained on a model, and how.
 
     Attributes:
         deepest: Transformers have 1 to so many blocks.
         transformer: One of them.
-        recurrent: What needs no depth.
+        recurrent: The recurrent network, which needs no depth.
         recipe: Of the recurrent network; Transformers have stages and blocks beside.
     """
 
@@ -44,7 +44,7 @@ class BeliefPreset:
         return shape, replace(self.recipe, stages=stages)
 
     def in_blocks(self) -> tuple[Gpt, BeliefRecipe]:
-        """That which reads its own answer after every 2^L letters.
+        """The Transformer that reads its own answer after every 2^L letters.
 
         The paper takes b as about half of the length that the depth L fits, and has
         L = 3, b = 8.

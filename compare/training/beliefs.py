@@ -23,8 +23,8 @@ class BeliefRecipe(Recipe):
     """How a network is trained on beliefs.
 
     Attributes:
-        stages: The lengths of training words, each for as many steps, the last for what
-            is left; empty for `length` all the time. Evaluations are at `length`.
+        stages: The lengths of training words, each for as many steps, the last for the
+            remaining steps; empty for `length` all the time. Evaluations are at `length`.
         block: After so many letters the network reads its own answer (block chain of
             thought, section 4.4); 0 for never.
 
@@ -107,7 +107,7 @@ class BeliefObjective:
 
 
 def outputs(network: Network, task: BeliefTask, letters: np.ndarray) -> FloatArray:
-    """``(count, length, classes)``: what a network says of words, as laws if they are."""
+    """The outputs ``(count, length, classes)`` of a network, as laws if they are."""
     device = next(network.parameters()).device
     with torch.no_grad():
         said = network(torch.tensor(letters).to(device)).double()

@@ -27,9 +27,9 @@ class BlockChain(Network):
 
     Attributes:
         inner: The Transformer.
-        fed: From an answer to what is added to an embedding.
+        fed: The map from an answer to the summand of an embedding.
         block: b.
-        probabilities: Whether answers are laws: the softmax of what it says is fed back.
+        probabilities: Whether answers are laws: the softmax of its output is fed back.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class BlockChain(Network):
         self.longest = inner.longest
 
     def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
-        """Logits ``(count, length, classes)``: one more pass over what was fed back."""
-        with self._fed(self.answers(letters)):
+        """Logits ``(count, length, classes)``: one more pass with the answers fed back."""
+        with self._feed_back(self.answers(letters)):
             logits: Tensor = self.inner(letters, shift)
         return logits
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits and what led to them, in the pass over what was fed back."""
-        with self._fed(self.answers(letters)):
+        """Logits and the states before them, in the pass with the answers fed back."""
+        with self._feed_back(self.answers(letters)):
             return self.inner.inside(letters, shift)
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """Those of the Transformer."""
+        """The layers of the Transformer."""
         return self.inner.layers()
 
     def answers(self, letters: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class BlockChain(Network):
         with torch.no_grad():
             for start in range(0, letters.shape[1] - self.block, self.block):
                 part = letters[:, start : start + self.block]
-                with self._fed(answers[:, -1:], first=bool(start)):
+                with self._feed_back(answers[:, -1:], first=bool(start)):
                     logits, memory = self.inner.further(part, memory)
                 said = logits[:, -1:].float()
                 law = said.softmax(dim=-1) if self.probabilities else said
@@ -78,7 +78,7 @@ class BlockChain(Network):
         return answers
 
     @contextmanager
-    def _fed(self, answers: Tensor, first: bool = False) -> Iterator[None]:
+    def _feed_back(self, answers: Tensor, first: bool = False) -> Iterator[None]:
         """Add answers to embeddings: at the first place, or after one block and on."""
         begin = 0 if first else self.block
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import torch
 
 from krohn.compare.models import Architecture
-from krohn.compare.training.described import Json, content_name, described
-from krohn.compare.training.folder import RECORD, WEIGHTS, noted
+from krohn.compare.training.described import Json, content_name, describe
+from krohn.compare.training.folder import RECORD, WEIGHTS, evaluation_to_json
 from krohn.compare.training.provenance import provenance
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.run import AnyTask, Run, identity, train
@@ -49,22 +49,22 @@ class Cell:
         return content_name(self.content)
 
     @property
-    def said(self) -> str:
-        """What it is, for people."""
-        return f"{self.task.name}: {self.architecture.said}, seed {self.seed}"
+    def description(self) -> str:
+        """A description for people."""
+        return f"{self.task.name}: {self.architecture.description}, seed {self.seed}"
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is done with each cell.
+    """The work on each cell: training, measuring and keeping.
 
     Attributes:
         folder: Of runs and results.
-        measure: What is found out about a trained network, as JSON; None for nothing.
+        measure: The measurement of a trained network, as JSON; None for none.
             A function at the top of a module, or a dataclass of plain values that can
             be called, so that other processes have it and files can name it.
         device: Where torch computes.
-        command: That does all this again.
+        command: The command that does all this again.
     """
 
     folder: Path
@@ -77,7 +77,7 @@ class Job:
         return self.folder / cell.name
 
     def file(self, cell: Cell) -> Path:
-        """What says what came of it."""
+        """The file of a cell's result."""
         return self.folder / f"{cell.name}.json"
 
     def done(self, cell: Cell) -> Json | None:
@@ -110,7 +110,7 @@ class Job:
         return found == (cell.content, self._measured_by)
 
     def keep(self, record: Json, cell: Cell) -> Json:
-        """Write down what came of a cell, and give it as it is read again.
+        """Write down the result of a cell, and give it as it is read again.
 
         Raises:
             KrohnError: If the folder cannot be written.
@@ -126,7 +126,7 @@ class Job:
         return self._on_one_thread
 
     def _on_one_thread(self, cell: Cell, report: Report) -> Came:
-        """What comes of a cell; sums in another order would end in other weights."""
+        """The result of a cell; sums in another order would end in other weights."""
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
@@ -160,7 +160,7 @@ class Job:
             "cell": cell.content,
             "outcome": run.outcome,
             "steps": run.steps,
-            "history": [noted(point) for point in run.history],
+            "history": [evaluation_to_json(point) for point in run.history],
             "measure": self._measured_by,
             "measured": measured,
             "provenance": provenance(self.command, self.device, seconds),
@@ -169,6 +169,6 @@ class Job:
     @property
     def _measured_by(self) -> Json:
         if self.measure is None or is_dataclass(self.measure):
-            return described(self.measure)
+            return describe(self.measure)
         # The module of a script has another name in processes that it starts.
         return getattr(self.measure, "__qualname__", type(self.measure).__name__)

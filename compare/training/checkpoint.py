@@ -11,7 +11,7 @@ from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.network import Network
-from krohn.compare.training.described import written
+from krohn.compare.training.described import canonical_text
 from krohn.compare.training.trainer import Evaluation, Trainer
 from krohn.program import strict_json
 
@@ -33,7 +33,7 @@ def pack(trainer: Trainer, identity: str) -> bytes:
         "history": [asdict(point) for point in trainer.history],
         "digest": _digest(tensors),
     }
-    return safetensors.torch.save(tensors, {KEY: written(said)})
+    return safetensors.torch.save(tensors, {KEY: canonical_text(said)})
 
 
 def restore(trainer: Trainer, data: bytes, identity: str) -> None:
@@ -84,7 +84,7 @@ def _tensors(trainer: Trainer) -> dict[str, Tensor]:
 
 
 def _networks(trainer: Trainer) -> dict[str, Network]:
-    """What is trained, and its average if that is another one."""
+    """The network in training, and its average if that is another one."""
     found = {"network": trainer.network}
     if trainer.average.network is not trainer.network:
         found["average"] = trainer.average.network

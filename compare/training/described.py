@@ -17,8 +17,8 @@ from krohn.sources.linear_systems import LinearSystem
 Json = Any
 
 
-def described(value: object) -> Json:
-    """What a value is, as JSON: machines, dataclasses, collections, plain values.
+def describe(value: object) -> Json:
+    """A value as JSON: machines, dataclasses, collections, plain values.
 
     Raises:
         KrohnError: If it holds anything else.
@@ -30,12 +30,12 @@ def described(value: object) -> Json:
     if isinstance(value, LinearSystem | HiddenMarkovModel):
         return _source(value)
     if is_dataclass(value):
-        held = {f.name: described(getattr(value, f.name)) for f in fields(value)}
+        held = {f.name: describe(getattr(value, f.name)) for f in fields(value)}
         return {"kind": type(value).__name__, **held}
     if isinstance(value, Mapping):
-        return {str(key): described(held) for key, held in value.items()}
+        return {str(key): describe(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
-        return [described(held) for held in value]
+        return [describe(held) for held in value]
     raise KrohnError(
         f"a {type(value).__name__} has no description; tasks, architectures and recipes "
         "hold plain values only"
@@ -54,11 +54,11 @@ def _source(value: LinearSystem | HiddenMarkovModel) -> Json:
     return wire
 
 
-def written(obj: Json) -> str:
+def canonical_text(obj: Json) -> str:
     """JSON in the one form in which equal objects are equal texts."""
     return json.dumps(obj, sort_keys=True, separators=(",", ":"))
 
 
 def content_name(obj: Json) -> str:
     """Sixteen digits that the content decides; among a million, two agree by 3e-8."""
-    return hashlib.sha256(written(obj).encode()).hexdigest()[:16]
+    return hashlib.sha256(canonical_text(obj).encode()).hexdigest()[:16]

@@ -59,7 +59,7 @@ class RunFolder:
             self._note({"outcome": None})
 
     def record(self) -> Json:
-        """What ``run.json`` says.
+        """The content of ``run.json``.
 
         Raises:
             KrohnError: If it is damaged.
@@ -97,7 +97,7 @@ class RunFolder:
         atomic_write(self.path / CHECKPOINT, pack(trainer, content_name(self.run)))
 
     def finish(self, trainer: Trainer) -> None:
-        """Write down what came of the run; its checkpoint goes.
+        """Write down the result of the run; its checkpoint goes.
 
         Raises:
             KrohnError: If the folder cannot be written.
@@ -105,7 +105,7 @@ class RunFolder:
         _save(trainer.average.network, self.path / WEIGHTS)
         data = (self.path / WEIGHTS).read_bytes()
         came = {"outcome": trainer.outcome, "weights": _digest(data)}
-        self._note(came | {"history": [noted(p) for p in trainer.history]})
+        self._note(came | {"history": [evaluation_to_json(p) for p in trainer.history]})
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
     def result(self, network: Network) -> tuple[Outcome, tuple[Evaluation, ...]] | None:
@@ -115,7 +115,7 @@ class RunFolder:
             None if the run goes on.
 
         Raises:
-            KrohnError: If what is kept is damaged.
+            KrohnError: If the kept files are damaged.
         """
         record = self.record()
         if record.get("outcome") is None:
@@ -125,7 +125,9 @@ class RunFolder:
             if record["weights"] != _digest(data):
                 raise ValueError
             network.load_state_dict(safetensors.torch.load(data))
-            return record["outcome"], tuple(map(_read, record["history"]))
+            return record["outcome"], tuple(
+                map(_evaluation_from_json, record["history"])
+            )
         except (KrohnError, LookupError, RuntimeError, TypeError, ValueError):
             raise self._damaged(WEIGHTS) from None
 
@@ -161,13 +163,13 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def noted(point: Evaluation) -> Json:
+def evaluation_to_json(point: Evaluation) -> Json:
     """An evaluation as JSON, which has no number for a loss that is none."""
     loss = point.loss if math.isfinite(point.loss) else None
     said = {**asdict(point), "loss": loss}
     return {key: x for key, x in said.items() if key != "errors" or x is not None}
 
 
-def _read(noted: Json) -> Evaluation:
+def _evaluation_from_json(noted: Json) -> Evaluation:
     loss = math.nan if noted["loss"] is None else noted["loss"]
     return Evaluation.of(noted | {"loss": loss})

@@ -94,9 +94,9 @@ class Objective:
         with forward_format(self.recipe, device):
             if sharpening is None or not sharpening.strength(step):
                 logits = _logits(network, taught, shift)
-                return self._balanced(network, taught, logits, shift, step)
+                return self._loss_with_balance(network, taught, logits, shift, step)
             seen = _inside(network, taught, shift)
-            loss = self._balanced(network, taught, seen.logits, shift, step)
+            loss = self._loss_with_balance(network, taught, seen.logits, shift, step)
             return loss + sharpening(seen.attention, step)
 
     def evaluate(
@@ -120,7 +120,7 @@ class Objective:
         drawn = stream(self.seed, step, Purpose.SHIFT)
         return int(drawn.integers(self.recipe.shift + 1))
 
-    def _balanced(
+    def _loss_with_balance(
         self,
         network: Network,
         taught: DeviceBatch,
@@ -131,7 +131,7 @@ class Objective:
         loss = mean_loss(logits, taught)
         if self.recipe.balance is None or self.stacks is None:
             return loss
-        front = nested(
+        front = draw_nested_pairs(
             self.stacks,
             stream(self.seed, step, Purpose.REGULARISER),
             self.recipe.batch,
@@ -141,7 +141,7 @@ class Objective:
 
 def _logits(network: Network, taught: DeviceBatch, shift: int) -> Tensor:
     if isinstance(network, Scratchpad):
-        return network.taught(taught.letters, taught.labels, shift)
+        return network.logits_after_answers(taught.letters, taught.labels, shift)
     logits: Tensor = network(taught.letters, shift)
     return logits
 

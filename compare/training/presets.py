@@ -107,25 +107,25 @@ def gpt(
 
     Args:
         name: ``"desk"`` or ``"paper"``.
-        task: What is to be learnt.
+        task: The task to be learnt.
         depth: Layers; None for 2, and for 6 on the flip-flop language of ``paper``.
-        length: Letters in each word; None for that of the preset.
+        length: Letters in each word; None for the preset's.
 
     Raises:
         KrohnError: If there is no such preset, or a number makes no sense.
     """
-    architecture, recipe = _GPT[_checked(name), family(task)]
+    architecture, recipe = _GPT[_preset_name(name), family(task)]
     if depth is not None:
         architecture = replace(architecture, depth=depth)
     if name == "paper" and task.machine.name in DROPPED:
         architecture = replace(architecture, dropout=0.1)
-    return architecture, _lengthened(name, task, recipe, length)
+    return architecture, _with_length(name, task, recipe, length)
 
 
 def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe]:
     """An LSTM and how it is trained; arguments and errors as for `gpt`."""
-    architecture, recipe = _LSTM[_checked(name), family(task)]
-    return architecture, _lengthened(name, task, recipe, length)
+    architecture, recipe = _LSTM[_preset_name(name), family(task)]
+    return architecture, _with_length(name, task, recipe, length)
 
 
 def family(task: Task) -> Family:
@@ -135,7 +135,7 @@ def family(task: Task) -> Family:
     return "brackets" if isinstance(task.inputs, DyckPrefixes) else "simulation"
 
 
-def _checked(name: str) -> Name:
+def _preset_name(name: str) -> Name:
     known: tuple[Name, ...] = get_args(Name)
     for preset in known:
         if name == preset:
@@ -143,7 +143,7 @@ def _checked(name: str) -> Name:
     raise KrohnError(f"presets are {' and '.join(known)}, not {name!r}")
 
 
-def _lengthened(name: str, task: Task, recipe: Recipe, length: int | None) -> Recipe:
+def _with_length(name: str, task: Task, recipe: Recipe, length: int | None) -> Recipe:
     if length is None:
         observed = name == "paper" and task.shows == "outputs"
         length = OBSERVED if observed else recipe.length

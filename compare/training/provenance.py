@@ -33,7 +33,7 @@ def provenance(command: str, device: str, seconds: float) -> dict[str, object]:
 
 
 def command() -> str:
-    """What was typed to start this process, without the folders of this machine."""
+    """The command that started this process, without the folders of this machine."""
     script = Path(sys.argv[0] or "python").absolute()
     if script.name == "__main__.py":
         return shlex.join(["python", "-m", script.parent.name, *sys.argv[1:]])
@@ -69,7 +69,7 @@ def versions() -> dict[str, str]:
 
 
 def device_name(device: str) -> str:
-    """What a device is called by those who sell it."""
+    """The product name of a device."""
     if torch.device(device).type == "cuda":
         return torch.cuda.get_device_name(device)
     try:

@@ -17,7 +17,7 @@ MOST = 2**32
 
 
 class Purpose(IntEnum):
-    """What numbers are drawn for; words to train on are drawn from ``(seed, step)``."""
+    """The purpose of random numbers; words to train on come from ``(seed, step)``."""
 
     WORDS = 0
     SHIFT = 1
@@ -34,7 +34,7 @@ def stream(seed: int, step: int, purpose: Purpose) -> np.random.Generator:
 
 
 def dropout_seed(seed: int, step: int) -> int:
-    """What torch's generator is seeded with before a step."""
+    """The seed of torch's generator before a step."""
     words = np.random.SeedSequence((seed, step, Purpose.DROPOUT))
     return int(words.generate_state(1, np.uint64)[0] >> np.uint64(1))
 

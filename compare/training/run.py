@@ -15,7 +15,7 @@ from krohn.compare.tasks.task import Task
 from krohn.compare.tasks.texts import TextTask
 from krohn.compare.training.beliefs import BeliefObjective, BeliefRecipe
 from krohn.compare.training.blocks import block_chain
-from krohn.compare.training.described import Json, described
+from krohn.compare.training.described import Json, describe
 from krohn.compare.training.devices import usable
 from krohn.compare.training.folder import RunFolder
 from krohn.compare.training.objective import Objective
@@ -118,15 +118,15 @@ def identity(
     Raises:
         KrohnError: If a model file to start from cannot be read.
     """
-    shape = described(architecture)
+    shape = describe(architecture)
     if isinstance(architecture, Derived):
         # What is in the file matters, and not where it lies.
         file = Path(architecture.file)
         shape |= {"file": file.name, "sha256": _digest(file)}
     return {
-        "task": described(task),
+        "task": describe(task),
         "architecture": shape,
-        "recipe": described(recipe),
+        "recipe": describe(recipe),
         "seed": seed,
     }
 

@@ -40,28 +40,32 @@ class Scratchpad(Network):
         return torch.stack(found, dim=1)
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        """Logits and what led to them, at the letters, after its own answers.
+        """Logits and the states before them, at the letters, after its own answers.
 
-        The weight on a letter is that on its own place and on that of its answer.
+        The weight on a letter is the sum of the weights on its place and on its answer's.
         """
         with torch.no_grad():
             answers = self(letters, shift).argmax(dim=-1)
         return self.taught_inside(letters, answers, shift)
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """Those of the network within, which has 2T − 1 places: letters at even ones."""
+        """The layers of the inner network; of its 2T − 1 places, even ones are letters."""
         return self.inner.layers()
 
-    def taught(self, letters: Tensor, answers: Tensor, shift: int = 0) -> Tensor:
+    def logits_after_answers(
+        self, letters: Tensor, answers: Tensor, shift: int = 0
+    ) -> Tensor:
         """Logits ``(count, length, classes)`` after answers that are given."""
         logits: Tensor = self.inner(self._places(letters, answers), shift)
         return logits[:, ::2]
 
     def taught_inside(self, letters: Tensor, answers: Tensor, shift: int = 0) -> Inside:
-        """Logits and what led to them, after answers that are given."""
+        """Logits and the states before them, after answers that are given."""
         seen = self.inner.inside(self._places(letters, answers), shift)
         hidden = tuple(h[:, ::2] for h in seen.hidden)
-        return Inside(seen.logits[:, ::2], hidden, tuple(map(_folded, seen.attention)))
+        return Inside(
+            seen.logits[:, ::2], hidden, tuple(map(_fold_answers, seen.attention))
+        )
 
     def _places(self, letters: Tensor, answers: Tensor) -> Tensor:
         """``(count, 2·length − 1)``: answers come after the letters in the vocabulary."""
@@ -69,8 +73,8 @@ class Scratchpad(Network):
         return torch.stack([letters, said], dim=-1).flatten(1)[:, :-1]
 
 
-def _folded(attention: Tensor) -> Tensor:
-    """Rows of letters; columns of letters with those of the answers after them."""
+def _fold_answers(attention: Tensor) -> Tensor:
+    """Rows of letters; each letter's column plus the column of the answer after it."""
     rows = attention[..., ::2, :]
     folded = rows[..., ::2].clone()
     folded[..., :-1] += rows[..., 1::2]

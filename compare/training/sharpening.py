@@ -49,7 +49,7 @@ class Sharpening:
         return self.weight * min(1.0, passed / max(self.rise, 1))
 
     def __call__(self, attention: Sequence[Tensor], step: int) -> Tensor:
-        """What enters the loss.
+        """The term of the loss.
 
         Args:
             attention: For each layer ``(count, heads, length, length)``.

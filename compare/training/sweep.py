@@ -28,11 +28,11 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a cell.
+    """The result of a cell.
 
     Attributes:
         cell: The cell.
-        record: What its file says: outcome, steps, history, what was measured, and the
+        record: The content of its file: outcome, steps, history, measurement, and the
             provenance (docs/training.md).
         folder: Of the sweep.
     """
@@ -43,7 +43,7 @@ class Result:
 
     @property
     def measured(self) -> Json:
-        """What was found out about the network."""
+        """The measurement of the network."""
         return self.record["measured"]
 
     def run(self, device: str = "cpu") -> Run:
@@ -68,22 +68,22 @@ def sweep(
     command: str | None = None,
     report: Tell | None = None,
 ) -> tuple[Result, ...]:
-    """Train and measure what is not done yet.
+    """Train and measure all cells that have no result yet.
 
     Each cell has a folder and a JSON file, both named by its content, so that sweeps
     with common cells can share a folder, and one that was stopped goes on.
 
     Args:
-        cells: What is to be trained.
+        cells: The networks to train.
         folder: Of runs and results.
-        measure: What is found out about each network, as JSON; see `Job`.
+        measure: The measurement of each network, as JSON; see `Job`.
         jobs: How many processes of this machine; 1 for this one.
         cluster: Of Dask: the address of a scheduler, or ``local:N``; then `jobs` is of
             no importance.
         seconds: After so many, no further cell is begun.
         device: Where torch computes.
-        command: What does all this again; None for what was typed.
-        report: Called with what is being done, how much is done, and of how much.
+        command: The command that does all this again; None for the one typed.
+        report: Called with the cell in work, how much is done, and of how much.
 
     Returns:
         The results that are there, in the order of the cells.
@@ -119,7 +119,7 @@ def _workers(
     job: Job, jobs: int, cluster: str | None, tell: Tell
 ) -> AbstractContextManager[WorkerPool[Cell, Came]]:
     def said(cell: Cell, done: int, total: int) -> None:
-        tell(cell.said, done, total)
+        tell(cell.description, done, total)
 
     if cluster is not None:
         return cluster_of(job, cluster)
@@ -152,7 +152,7 @@ class _Sweep:
         return [cell for cell in self.cells if cell.name not in self.records]
 
     def results(self) -> tuple[Result, ...]:
-        """Those that are there."""
+        """The results that are there."""
         done = [cell for cell in self.cells if cell.name in self.records]
         return tuple(
             Result(cell, self.records[cell.name], self.job.folder) for cell in done
@@ -184,14 +184,14 @@ class _Sweep:
             )
 
     def _note(self, cell: Cell, came: Came | KrohnError) -> None:
-        """Write down what came of a cell."""
+        """Write down the result of a cell."""
         if isinstance(came, KrohnError):
-            self.failed.append(f"{cell.said}: {came}")
+            self.failed.append(f"{cell.description}: {came}")
         else:
             record, files = came
             self._bring(cell, files)
             self.records[cell.name] = self.job.keep(record, cell)
-            self.tell(cell.said, cell.recipe.steps, cell.recipe.steps)
+            self.tell(cell.description, cell.recipe.steps, cell.recipe.steps)
         self._count()
 
     def _bring(self, cell: Cell, files: dict[str, bytes]) -> None:

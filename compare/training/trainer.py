@@ -23,7 +23,7 @@ Errors = tuple[float | None, ...]
 
 
 class Goal(Protocol):
-    """What training makes small, and what is seen of it on the way."""
+    """The loss that training makes small, and the evaluation on the way."""
 
     @property
     def recipe(self) -> Recipe:
@@ -31,7 +31,7 @@ class Goal(Protocol):
 
     @property
     def seed(self) -> int:
-        """Of words, and of all else that is drawn."""
+        """The seed of words, and of all other random numbers."""
 
     def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
         """The loss of the batch of a step, a number with gradients."""
@@ -44,7 +44,7 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was seen at an evaluation.
+    """The figures of one evaluation.
 
     Attributes:
         step: How many batches the network had learnt from.
@@ -75,8 +75,8 @@ class Trainer:
     evaluations, a run goes on.
 
     Attributes:
-        network: What is trained.
-        average: What is measured.
+        network: The network in training.
+        average: The network that is measured.
         optimiser: AdamW with all its state.
         step: How many batches it has learnt from.
         total: The losses since the last evaluation, added up.

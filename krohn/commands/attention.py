@@ -32,7 +32,7 @@ def attention(
     as_json: Json = False,
 ) -> None:
     """Compare what networks of one function attend to: variation, balance, a picture."""
-    from krohn.attention import compare_attention
+    from krohn.attention import attended
 
-    result = compare_attention(files, word, seed, output)
+    result = attended(files, word, seed, output)
     emit(result, as_json, lambda: show.attention(result))

@@ -118,7 +118,7 @@ def _missing(
     """Which networks there was no time for; empty if there are all."""
     done = {t.result.cell.name for t in trained}
     asked = [cell for group in wanted.values() for cell in group]
-    said = [cell.said for cell in asked if cell.name not in done]
+    said = [cell.description for cell in asked if cell.name not in done]
     if not said:
         return ""
     return f"The time was up before these were trained: {'; '.join(said)}."
@@ -139,7 +139,7 @@ def _inputs(task: Task) -> str:
     """Which words; those of a machine itself are not called so by who does not know."""
     if isinstance(task.inputs, Default):
         return "as the thesis draws them for its machines, for others uniform legal letters"
-    return task.inputs.said
+    return task.inputs.description
 
 
 def origin(

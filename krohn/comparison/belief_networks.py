@@ -136,7 +136,7 @@ def trained(
 def _about(shape: Architecture, recipe: BeliefRecipe) -> str:
     stages = ", ".join(map(str, recipe.stages)) or str(recipe.length)
     fed = f"; reads its own answer after every {recipe.block} letters"
-    return f"{shape.said}; words of {stages} letters" + fed * bool(recipe.block)
+    return f"{shape.description}; words of {stages} letters" + fed * bool(recipe.block)
 
 
 def _model(

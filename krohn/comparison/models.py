@@ -74,7 +74,7 @@ def _trained(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
     for key, title in TITLES.items():
         group = [t for t in trained if t.key == key]
         if group:
-            about = group[0].result.cell.architecture.said
+            about = group[0].result.cell.architecture.description
             models.append(
                 MeasuredModel(key, title, about, tuple(t.entry for t in group))
             )

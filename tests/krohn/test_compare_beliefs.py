@@ -110,7 +110,7 @@ def test_plans_follow_the_paper() -> None:
     chosen = plans(Settings(preset="paper"))
     assert list(chosen) == ["rnn", *(f"gpt{d}" for d in range(1, 8)), "blocks"]
     assert chosen["gpt6"][3].stages == (64, 120)
-    assert chosen["blocks"][2].said.startswith("GPT-2 of 3 blocks")
+    assert chosen["blocks"][2].description.startswith("GPT-2 of 3 blocks")
     assert chosen["blocks"][3].block == 8
     assert chosen["rnn"][3].stages == ()
 

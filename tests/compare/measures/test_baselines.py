@@ -88,7 +88,7 @@ def test_contexts_that_were_never_seen_back_off(rng: np.random.Generator) -> Non
     words = rng.integers(5, size=(200, 12))
     shorter = fitted.until(4)
     assert shorter.order == 4
-    known, _ = fitted.tables[-1].known(
+    known, _ = fitted.tables[-1].look_up(
         list(contexts(words, fitted.keys, [t.order for t in fitted.tables]))[-1]
     )
     assert not known[:, 8:].any()

@@ -39,7 +39,7 @@ def legal_words(asked: Task, length: int) -> np.ndarray:
 
 def answers(wanted: TaskMachine, letters: np.ndarray) -> np.ndarray:
     """The right classes after each letter."""
-    return np.asarray(wanted.answers[wanted.read(letters)[1]])
+    return np.asarray(wanted.answers[wanted.legal_words_and_states(letters)[1]])
 
 
 def first_wrong(model: Simulator, asked: Task, most: int) -> tuple[str, ...] | None:
@@ -65,7 +65,7 @@ def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
     wanted = task_machine(asked)
 
     def change(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
-        read, after = wanted.read(letters)
+        read, after = wanted.legal_words_and_states(letters)
         assert np.array_equal(read, letters)
         counts = wanted.asked[read, after]
         other = (said + 1) % len(asked.classes)
@@ -141,7 +141,7 @@ def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) 
     wanted, guess = task_machine(asked), Guess(4**rare, seed)
 
     def sometimes(letters: np.ndarray) -> np.ndarray:
-        read, _ = wanted.read(letters)
+        read, _ = wanted.legal_words_and_states(letters)
         wrong = (guess(read) == 0) | (read != letters)
         return (answers(wanted, letters) + wrong) % len(asked.classes)
 
@@ -160,12 +160,12 @@ def test_words_are_read_as_legal_ones_and_those_as_they_are(
     wanted = task_machine(asked)
     rng = np.random.default_rng(seed)
     words = rng.integers(len(asked.letters), size=(30, 9))
-    read, after = wanted.read(words)
+    read, after = wanted.legal_words_and_states(words)
     legal = {tuple(w) for w in asked.inputs.draw(asked.machine, rng, 50, 9).tolist()}
     for word in legal:
-        again, _ = wanted.read(np.array([word]))
+        again, _ = wanted.legal_words_and_states(np.array([word]))
         assert tuple(again[0].tolist()) == word
-    again, states = wanted.read(read)
+    again, states = wanted.legal_words_and_states(read)
     assert np.array_equal(again, read)
     assert np.array_equal(states, after)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.measures.rates import clustered, independent, spread
+from krohn.compare.measures.rates import clustered_rate, independent, spread
 
 
 def whole(right: int, words: int) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +21,7 @@ def test_one_answer_a_word_gives_the_interval_of_clopper_and_pearson(
     right: int, words: int
 ) -> None:
     right = min(right, words)
-    found = clustered(*whole(right, words))
+    found = clustered_rate(*whole(right, words))
     exact = stats.binomtest(right, words).proportion_ci(0.95, "exact")
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-6)
 
@@ -30,7 +30,7 @@ def test_one_answer_a_word_gives_the_interval_of_clopper_and_pearson(
 def test_without_an_error_only_words_count(words: int, length: int) -> None:
     """The rule of three, with 3.69 for an interval of two sides."""
     answers = np.full(words, length)
-    found = clustered(answers, answers)
+    found = clustered_rate(answers, answers)
     assert found.perfect
     assert found.high == 1
     assert found.low == pytest.approx(0.025 ** (1 / words))
@@ -43,7 +43,7 @@ def test_words_in_which_nothing_is_asked_say_nothing(
 ) -> None:
     answers = np.full(words, length)
     padded = np.append(answers, np.zeros(empty, dtype=np.int64))
-    assert clustered(padded, padded) == clustered(answers, answers)
+    assert clustered_rate(padded, padded) == clustered_rate(answers, answers)
 
 
 def test_more_errors_are_hardly_a_better_bound() -> None:
@@ -53,7 +53,7 @@ def test_more_errors_are_hardly_a_better_bound() -> None:
     for errors in range(33):
         right = answers.copy()
         right[0] -= errors
-        bounds.append(clustered(right, answers).low)
+        bounds.append(clustered_rate(right, answers).low)
     assert max(bounds) - bounds[0] < 0.001
     assert bounds[4:] == sorted(bounds[4:], reverse=True)
 
@@ -61,8 +61,8 @@ def test_more_errors_are_hardly_a_better_bound() -> None:
 def test_answers_of_a_word_that_fail_together_count_once() -> None:
     rng = np.random.default_rng(0)
     answers = np.full(400, 50)
-    together = clustered(50 * (rng.random(400) < 0.8), answers)
-    alone = clustered(rng.binomial(50, 0.8, 400), answers)
+    together = clustered_rate(50 * (rng.random(400) < 0.8), answers)
+    alone = clustered_rate(rng.binomial(50, 0.8, 400), answers)
     assert alone.high - alone.low < 0.02
     assert together.high - together.low > 0.07
 
@@ -74,7 +74,7 @@ def test_intervals_hold_the_truth_nineteen_times_of_twenty(a: float, b: float) -
     held = 0
     for _ in range(400):
         wrong = rng.binomial(20, rng.beta(a, b, 200))
-        found = clustered(20 - wrong, np.full(200, 20))
+        found = clustered_rate(20 - wrong, np.full(200, 20))
         held += found.low <= b / (a + b) <= found.high
     # Three standard deviations of 400 trials at 0.95 are 0.033.
     assert held / 400 > 0.95 - 0.033
@@ -92,7 +92,7 @@ def test_rates_of_positions_are_exact_and_nothing_asked_is_no_rate() -> None:
 
 def test_nothing_asked_is_an_error() -> None:
     with pytest.raises(KrohnError, match="nothing was asked"):
-        clustered(np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64))
+        clustered_rate(np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64))
 
 
 def test_the_spread_of_seeds() -> None:

@@ -179,7 +179,7 @@ def test_noise_is_relative(noisy: str) -> None:
     weight = torch.zeros(200, 200)
     weight[:100] = 3.0
     rng = torch.Generator().manual_seed(0)
-    added = disturbed(weight, 0.1, noisy, rng) - weight  # type: ignore[arg-type]
+    added = with_noise(weight, 0.1, noisy, rng) - weight  # type: ignore[arg-type]
     assert added[:100].std().item() == pytest.approx(0.3, rel=0.05)
     below = 0.3 if noisy == "all" else 0.0
     assert added[100:].std().item() == pytest.approx(below, rel=0.05)
@@ -187,7 +187,7 @@ def test_noise_is_relative(noisy: str) -> None:
 
 def test_a_tensor_of_zeros_gets_no_noise() -> None:
     rng = torch.Generator().manual_seed(0)
-    assert not disturbed(torch.zeros(3), 0.5, "all", rng).any()
+    assert not with_noise(torch.zeros(3), 0.5, "all", rng).any()
 
 
 def test_small_noise_keeps_the_function_and_much_destroys_it() -> None:

@@ -33,10 +33,10 @@ def heads(seed: int) -> tuple[Tensor, Tensor]:
 def test_weights_are_those_of_compiled_networks(seed: int) -> None:
     """But for BOS, which a compiled network sees from everywhere, and the scale."""
     query, key = heads(seed)
-    own = mixed(KINDS["linear"], query, key)
+    own = attention_weights(KINDS["linear"], query, key)
     wanted = mixing(Linear(), (True,)).weights(query, key)
     assert torch.allclose(own, wanted, atol=1e-6)
-    own = mixed(KINDS["sparse"], query, key)
+    own = attention_weights(KINDS["sparse"], query, key)
     kind = Sparse(3, 1, 1)
     for i in range(1, 12):
         seen = [j for j in range(1, 12) if own[0, 0, i - 1, j - 1] > 0]
@@ -46,7 +46,7 @@ def test_weights_are_those_of_compiled_networks(seed: int) -> None:
 
 @each
 def test_weights_add_up_to_one_and_see_nothing_later(name: str) -> None:
-    weights = mixed(KINDS[name], *heads(1))
+    weights = attention_weights(KINDS[name], *heads(1))
     assert torch.allclose(weights.sum(dim=-1), torch.ones(()))
     assert (weights.triu(1) == 0).all()
 

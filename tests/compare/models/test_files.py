@@ -41,7 +41,7 @@ SMALL: list[Architecture] = [
 WORDS = torch.tensor([[0, 1, 2, 0], [2, 2, 1, 0]])
 
 
-@pytest.mark.parametrize("architecture", SMALL, ids=lambda a: a.said)
+@pytest.mark.parametrize("architecture", SMALL, ids=lambda a: a.description)
 def test_a_network_is_read_as_it_was_written(
     architecture: Architecture, tmp_path: Path
 ) -> None:

@@ -66,7 +66,9 @@ def test_every_compiled_head_is_most_like_itself(
         assert likeness.similarity == pytest.approx(1)
         assert max(row) == pytest.approx(likeness.similarity)
     assert all(x.similarity == pytest.approx(1) for x in found.counterparts)
-    assert any("attends like gridworld: met" in sentence for sentence in found.said)
+    assert any(
+        "attends like gridworld: met" in sentence for sentence in found.sentences
+    )
     met = next(x for x in found.likenesses if "met" in x.compiled)
     assert met.elsewhere < 0.8
 
@@ -83,8 +85,8 @@ def test_fresh_heads_are_like_uniform_ones_and_networks_without_heads_have_none(
     none = attended(lstm, task, [network], length=12)
     assert (none.likenesses, none.pointings, none.matrix) == ((), (), ())
     assert (
-        none.said
-        == found.said
+        none.sentences
+        == found.sentences
         == ("No head is 80% like a compiled one, or mostly on one landmark.",)
     )
 

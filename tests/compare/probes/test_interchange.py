@@ -19,11 +19,11 @@ from krohn.compare.probes.pairs import (
     Pairs,
     Positions,
     counterfactual,
-    paired,
+    draw_pairs,
 )
 from krohn.compare.probes.scores import score, split
 from krohn.compare.probes.subspace import orthonormal, uniform, varying
-from krohn.compare.probes.variable import VariableLocation, joined
+from krohn.compare.probes.variable import VariableLocation, one_per_program
 from krohn.compare.probes.variables import variables
 from krohn.compare.probes.verdict import use
 from krohn.compare.tasks.task import Task
@@ -79,7 +79,7 @@ def test_dimensions_of_a_channel_carry_it(
 ) -> None:
     """At the snapshot where it is born, all answers are those of the Program."""
     task, network = task_of(name), derived(name, construction, 12)
-    pairs = paired(
+    pairs = draw_pairs(
         words_for(task, 60, 12), np.arange(60), 40, np.random.default_rng(1), positions
     )
     place = network.model.places()[channel]
@@ -114,7 +114,7 @@ def test_exchanging_all_gives_the_source_and_exchanging_nothing_the_base(
 ) -> None:
     task, network = task_of("Grid4"), derived("Grid4", "gridworld", 12)
     words = words_for(task, 60, 12)
-    pairs = paired(words, np.arange(60), 30, np.random.default_rng(0))
+    pairs = draw_pairs(words, np.arange(60), 30, np.random.default_rng(0))
     width = network.inside(torch.from_numpy(words)).hidden[0].shape[2]
     for layer in range(len(network.layers())):
         whole = answers(network, pairs, layer, np.eye(width))
@@ -128,7 +128,7 @@ def test_positions_before_the_exchange_answer_as_before(
 ) -> None:
     task, network = task_of("D6"), derived("D6", "semidirect-car", 12)
     words = words_for(task, 60, 12)
-    pairs = paired(words, np.arange(60), 30, np.random.default_rng(0), "one")
+    pairs = draw_pairs(words, np.arange(60), 30, np.random.default_rng(0), "one")
     width = network.inside(torch.from_numpy(words)).hidden[0].shape[2]
     said = answers(network, pairs, 1, np.eye(width))
     earlier = np.cumsum(pairs.where, axis=1) == 0
@@ -148,7 +148,7 @@ def test_a_program_without_a_row_for_a_pair_has_no_answer_to_it_alone(
     cut = replace(table, rows=table.rows[rows], values=table.values[rows])  # type: ignore[union-attr]
     count = replace(short.operations["count"], function=cut)  # type: ignore[type-var]
     program = short.with_operations({**short.operations, "count": count})
-    pairs = paired(words, np.arange(10), 20, np.random.default_rng(0))
+    pairs = draw_pairs(words, np.arange(10), 20, np.random.default_rng(0))
     found = counterfactual(replace(home, program=program), pairs)
     reached = interpret(short, pairs.source)["sum"].max(axis=1) == highest
     assert reached.any()
@@ -208,7 +208,7 @@ def test_the_subspace_of_the_answer_passes_for_what_determines_it_and_is_told_ap
     """Products of all last letters fix every answer; a counter has none of them."""
     subject = bench("C5", "counter")
     found = variables(task_of("C5"), subject.words)
-    answer = aligned(subject, found.named("answer"), 2)
+    answer = best_subspace(subject, found.named("answer"), 2)
     product = found.named("scan: product of the last 2 letters")
     passed = interchange(subject, product, 2, 0, answer)
     assert passed is not None
@@ -225,7 +225,9 @@ def test_networks_that_read_their_answers_are_refused(
 ) -> None:
     task = task_of("C3")
     network = scratchpad(task, Gpt(1, 16, 2, 16), 6, 0)
-    pairs = paired(words_for(task, 10, 6), np.arange(10), 8, np.random.default_rng(0))
+    pairs = draw_pairs(
+        words_for(task, 10, 6), np.arange(10), 8, np.random.default_rng(0)
+    )
     with pytest.raises(KrohnError, match="scratchpad"):
         answers(network, pairs, 1, np.eye(16))
 
@@ -239,12 +241,14 @@ def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
     pairs = subject.pairs(subject.parts.fit, rng)
     start = uniform(subject.states[2].shape[2], 2, rng)
     before = start.copy()
-    found = searched(subject.network, pairs, subject.cases(home, pairs), 2, start, rng)
+    found = search_subspace(
+        subject.network, pairs, subject.cases(home, pairs), 2, start, rng
+    )
     assert np.array_equal(start, before)
     assert np.allclose(found.T @ found, np.eye(2), atol=1e-6)
     assert not np.allclose(found, before, atol=1e-3)
     trial = Trial(subject, 2, pairs, subject.cases(home, pairs))
-    assert trial(found).balanced > trial(before).balanced
+    assert trial(found).mean_share > trial(before).mean_share
 
 
 def test_what_follows_from_the_answer_can_be_read_but_is_not_used(
@@ -279,7 +283,7 @@ def test_agreement_counts_cases_by_what_the_program_says() -> None:
 def test_channels_of_one_program_are_exchanged_together(task_of: Tasks) -> None:
     task = task_of("Grid4")
     first, second = (home_of(task, "gridworld", c) for c in ("level", "target1"))
-    assert [h.channels for h in joined((first, second, first))] == [
+    assert [h.channels for h in one_per_program((first, second, first))] == [
         ("level", "target1")
     ]
 
@@ -298,7 +302,7 @@ def test_random_subspaces_are_orthonormal_and_follow_the_spread() -> None:
 
 def test_pairs_are_of_different_words() -> None:
     words = np.arange(12).reshape(6, 2)
-    found = paired(words, np.array([1, 3, 5]), 50, np.random.default_rng(0))
+    found = draw_pairs(words, np.array([1, 3, 5]), 50, np.random.default_rng(0))
     assert (found.first != found.second).all()
     assert set(found.first.tolist()) == {1, 3, 5}
     part = found.some(slice(0, 4))

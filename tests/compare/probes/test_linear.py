@@ -7,12 +7,12 @@ import pytest
 
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models import Compiled
-from krohn.compare.probes.hidden import hidden
+from krohn.compare.probes.hidden import hidden_states
 from krohn.compare.probes.linear import (
     ROUNDS,
     discriminants,
-    explained,
     logistics,
+    r_squared,
     whitening,
 )
 from krohn.compare.probes.scores import control, score, shares_of, split
@@ -85,9 +85,9 @@ def test_a_regression_explains_affine_functions_and_no_noise() -> None:
     states = rng.normal(size=(600, 6))
     white = whitening(states[:400])(states)
     line = white @ np.arange(6.0) + 3
-    assert explained(white[:400], line[:400], (white[400:], line[400:])) > 0.999
+    assert r_squared(white[:400], line[:400], (white[400:], line[400:])) > 0.999
     noise = rng.normal(size=600)
-    assert explained(white[:400], noise[:400], (white[400:], noise[400:])) < 0.1
+    assert r_squared(white[:400], noise[:400], (white[400:], noise[400:])) < 0.1
 
 
 def test_a_control_task_is_a_function_of_the_last_letters() -> None:
@@ -140,7 +140,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
     network = derived(name, construction, 12)
     v = variables(task, words).named(channel)
     place = network.model.places()[channel.partition(": ")[2]]
-    states, said = hidden(network, words)
+    states, said = hidden_states(network, words)
     assert np.array_equal(said, task.label(words).labels)
     parts = split(240, np.random.default_rng(0))
     by_layer = [score(s, [v], words, parts)[0].accuracy or 0 for s in states]
@@ -155,7 +155,7 @@ def test_a_compiled_network_does_not_hold_what_another_construction_needs(
     task = task_of("C5")
     words = words_for(task, 240, 12)
     product = variables(task, words).named("scan: product of the last 4 letters")
-    states, _ = hidden(derived("C5", "counter", 12), words)
+    states, _ = hidden_states(derived("C5", "counter", 12), words)
     parts = split(240, np.random.default_rng(0))
     found = [score(s, [product], words, parts)[0] for s in states]
     assert all(f.accuracy < 0.6 for f in found if f.accuracy is not None)

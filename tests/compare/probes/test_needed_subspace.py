@@ -12,7 +12,7 @@ from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models import Lstm, Specification
 from krohn.compare.probes.exchange_setup import Trial, probed_network
 from krohn.compare.probes.interchange import interchange
-from krohn.compare.probes.needed_subspace import needed
+from krohn.compare.probes.needed_subspace import needed_subspace
 from krohn.compare.probes.scores import split
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.probes.variables import variables
@@ -75,7 +75,7 @@ def test_only_what_is_read_is_needed(
     home = variables(task, words).named("counter: sum").homes[0]
     pairs = bench.pairs(bench.parts.fit, np.random.default_rng(1))
     cases = bench.cases(home, pairs)
-    part = needed(Trial(bench, 1, pairs, cases), pairs, cases, np.eye(10))
+    part = needed_subspace(Trial(bench, 1, pairs, cases), pairs, cases, np.eye(10))
     assert part.shape == (10, 2)
     assert np.allclose(np.delete(part, [2, 3], axis=0), 0, atol=1e-6)
 
@@ -90,7 +90,7 @@ def test_the_rule_that_says_so_is_that_the_needed_part_carries_the_variable(
     )
     found = interchange(bench, variables(task, words).named("count of 1"), 1)
     assert found is not None
-    assert found.found.balanced == 1
+    assert found.found.mean_share == 1
     assert found.decisive == 0
     assert found.carried < 0.95
     assert use(found) == "readable"

@@ -13,7 +13,12 @@ from krohn.algebra import zoo
 from krohn.algebra.observation import observe
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.probes.standard import period, since
-from krohn.compare.probes.variable import canonical, depends_only_on, merged, variable
+from krohn.compare.probes.variable import (
+    canonical,
+    depends_only_on,
+    merge_equal,
+    variable,
+)
 from krohn.compare.probes.variables import variables
 from krohn.compare.tasks.task import Task
 from krohn.program.interpreter import interpret
@@ -30,7 +35,9 @@ def test_columns_that_differ_by_names_of_values_are_one_variable(
 ) -> None:
     renamed = np.array(names)[values]
     assert np.array_equal(canonical(values), canonical(renamed))
-    both = merged([variable("a", "channel", values), variable("b", "channel", renamed)])
+    both = merge_equal(
+        [variable("a", "channel", values), variable("b", "channel", renamed)]
+    )
     constant = len(np.unique(values)) == 1
     assert [v.names for v in both] == ([] if constant else [("a", "b")])
 

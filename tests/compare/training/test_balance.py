@@ -11,7 +11,7 @@ from krohn.compare.models import Network, Specification
 from krohn.compare.models.architecture import Lstm
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training import Balance
-from krohn.compare.training.balance import nested, stacks
+from krohn.compare.training.balance import draw_nested_pairs, stacks
 
 DYCK = task("Dyck4,2")
 STACKS = stacks(DYCK.machine)
@@ -19,7 +19,7 @@ STACKS = stacks(DYCK.machine)
 
 @given(st.integers(0, 2**32 - 1))
 def test_nested_brackets_return_to_the_empty_stack_after_one_peak(seed: int) -> None:
-    front = nested(STACKS, np.random.default_rng(seed), 5)
+    front = draw_nested_pairs(STACKS, np.random.default_rng(seed), 5)
     states = DYCK.states(front)
     assert (states[:, -1] == DYCK.machine.start).all()
     depths = [[len(STACKS.stacks[q]) for q in row] for row in states]
@@ -31,7 +31,7 @@ def test_nested_brackets_return_to_the_empty_stack_after_one_peak(seed: int) -> 
 
 def test_all_depths_and_kinds_occur() -> None:
     rng = np.random.default_rng(0)
-    fronts = [nested(STACKS, rng, 8) for _ in range(50)]
+    fronts = [draw_nested_pairs(STACKS, rng, 8) for _ in range(50)]
     assert {f.shape[1] // 2 for f in fronts} == {1, 2, 3, 4}
     assert set(np.concatenate([f.ravel() for f in fronts])) == {0, 1, 2, 3}
 

@@ -10,7 +10,7 @@ from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.compare.training import Recipe, Sharpening
-from krohn.compare.training.described import content_name, described, written
+from krohn.compare.training.described import canonical_text, content_name, describe
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Holder:
 
 
 def test_descriptions_are_json_that_names_kinds() -> None:
-    found = described(Recipe(sharpening=Sharpening(0.1), betas=(0.9, 0.99)))
-    assert json.loads(written(found)) == found
+    found = describe(Recipe(sharpening=Sharpening(0.1), betas=(0.9, 0.99)))
+    assert json.loads(canonical_text(found)) == found
     assert found["kind"] == "Recipe"
     assert found["sharpening"]["kind"] == "Sharpening"
     assert found["betas"] == [0.9, 0.99]
@@ -28,7 +28,7 @@ def test_descriptions_are_json_that_names_kinds() -> None:
 
 def test_machines_are_described_so_that_they_can_be_read_again() -> None:
     machine = zoo.machine("D8")
-    assert json_format.from_object(described(machine)) == machine
+    assert json_format.from_object(describe(machine)) == machine
 
 
 def test_names_go_by_content_and_not_by_the_order_of_keys() -> None:
@@ -39,4 +39,4 @@ def test_names_go_by_content_and_not_by_the_order_of_keys() -> None:
 
 def test_what_is_no_plain_value_has_no_description() -> None:
     with pytest.raises(KrohnError, match="a ndarray has no description"):
-        described(Holder(np.zeros(2)))
+        describe(Holder(np.zeros(2)))

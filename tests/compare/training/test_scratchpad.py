@@ -45,7 +45,7 @@ def wild(asked: Task, architecture: Architecture, seed: int) -> Scratchpad:
 
 
 @pytest.mark.parametrize("asked", TASKS, ids=lambda t: t.name)
-@pytest.mark.parametrize("architecture", NETWORKS, ids=lambda a: a.said)
+@pytest.mark.parametrize("architecture", NETWORKS, ids=lambda a: a.description)
 def test_answers_are_those_of_one_pass_for_each_position(
     asked: Task, architecture: Architecture
 ) -> None:
@@ -64,7 +64,9 @@ def test_teaching_reads_labels_and_shows_positions_of_letters() -> None:
     network = scratchpad(TASKS[0], Gpt(2, 16, 2, 16), 9, 0).eval()
     letters, labels = torch.tensor([[0, 1, 2, 1]]), torch.tensor([[0, 1, 0, 1]])
     seen = network.taught_inside(letters, labels)
-    assert torch.allclose(seen.logits, network.taught(letters, labels), atol=1e-6)
+    assert torch.allclose(
+        seen.logits, network.logits_after_answers(letters, labels), atol=1e-6
+    )
     assert [tuple(h.shape) for h in seen.hidden] == [(1, 4, 16)] * 3
     for attention in seen.attention:
         assert attention.shape == (1, 2, 4, 4)
@@ -79,12 +81,12 @@ def test_a_label_changes_answers_after_it_only() -> None:
     network = wild(TASKS[0], Gpt(1, 16, 2, 16), 0)
     letters = torch.zeros(1, 5, dtype=torch.int64)
     labels = torch.tensor([[0, 0, 0, 0, 0], [0, 0, 1, 0, 0]])
-    one, two = network.taught(letters.expand(2, -1), labels)
+    one, two = network.logits_after_answers(letters.expand(2, -1), labels)
     assert torch.allclose(one[:3], two[:3], atol=1e-6)
     assert not torch.allclose(one[3:], two[3:], atol=1e-3)
 
 
-@pytest.mark.parametrize("architecture", NETWORKS[:2], ids=lambda a: a.said)
+@pytest.mark.parametrize("architecture", NETWORKS[:2], ids=lambda a: a.description)
 def test_training_with_a_scratchpad_learns_one_step_of_the_machine(
     architecture: Architecture,
 ) -> None:
