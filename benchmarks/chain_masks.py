@@ -33,7 +33,7 @@ def blocks(name: str) -> Iterator[Row]:
     low, high = np.array(source.prompt).T
     prompt = np.random.default_rng(0).integers(low, high + 1, size=(1, len(low)))
     text = torch.from_numpy(source.continued(prompt)[0, :-1])
-    for one in seen(network, text):
+    for one in observe_heads(network, text):
         stated = file.header["architecture"]["blocks"][one.block]["attention"]
         size, windows, last = (stated[n] for n in ("block", "windows", "last"))
         shown = equation_6(len(one.depends), size, windows, last)

@@ -27,7 +27,7 @@ from krohn.compare.attention_variation import (
 from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
 from krohn.network.modelfile import ModelFile
-from krohn.verify.attention_limits.balance import balance, pumped
+from krohn.verify.attention_limits.balance import balance, pumping_distances
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 SHOWN = (400, 501)
@@ -113,7 +113,7 @@ def unbalanced(delta: float) -> Row:
     file = replace(built, tensors={**built.tensors, name: query})
     found = reader(file)
     measured = balance(file, found.machine)
-    gaps = pumped(file, found.machine, [0, 100, 10_000])
+    gaps = pumping_distances(file, found.machine, [0, 100, 10_000])
     row: Row = {"δ": delta, "β": measured.beta, "largest S/P": measured.worst}
     row |= {f"gap, {n} pairs": g for n, g in zip((0, 100, 10_000), gaps, strict=True)}
     for length in (28, 100, 450, 1_000):

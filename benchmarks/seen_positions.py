@@ -19,8 +19,8 @@ class Seen:
 
     Attributes:
         block: Its number.
-        depends: ``(positions, positions)``: whether what its heads write at the first
-            changes with what stands at the second.
+        depends: ``(positions, positions)``: whether the heads' output at the first
+            changes with the stream at the second.
         weights: ``(heads, positions, positions)``: how much each head takes.
     """
 
@@ -29,7 +29,7 @@ class Seen:
     weights: FloatArray
 
 
-def seen(network: Transformer, tokens: Tensor) -> list[Seen]:
+def observe_heads(network: Transformer, tokens: Tensor) -> list[Seen]:
     """Every block with heads, on a text ``(time,)``; position 0 is BOS.
 
     Each position in turn is given another vector, as large as all others together, and
@@ -64,8 +64,8 @@ def _depends(heads: Attention, x: Tensor) -> BoolArray:
 def equation_6(count: int, block: int, windows: int, last: int) -> BoolArray:
     """Which positions may be seen (Yang et al. 2024, equation 6, and causal).
 
-    Written down again from the equation, for what the runtime does is held against it:
-    i sees the j with i − k·B < j ≤ i, and those with (j − 1) mod B ≥ B − c.
+    Written down again from the equation, for the runtime is held against it:
+    i sees j if i − k·B < j ≤ i, and also if (j − 1) mod B ≥ B − c.
     """
     i, j = np.arange(count)[:, None], np.arange(count)
     near = i - windows * block < j

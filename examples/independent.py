@@ -85,9 +85,9 @@ def main() -> None:
             print(f"  word      {' '.join(report.counterexample.word)}")
             print(f"  expected  {report.counterexample.expected[-1]}")
             print(f"  actual    {report.counterexample.actual[-1]}")
-            print(f"  {report.minimal.said if report.minimal else ''}")
+            print(f"  {report.minimal.summary if report.minimal else ''}")
         for head in report.heads:
-            print(f"  head {head.said()}")
+            print(f"  head {head.summary()}")
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ class Report:
             "covers": self.covers,
             "counterexample": found.to_object() if found else None,
             "minimal": self.minimal.least if self.minimal else None,
-            "minimality": self.minimal.said if self.minimal else None,
+            "minimality": self.minimal.summary if self.minimal else None,
             "evidence": self.proof.evidence if self.proof else None,
             "heads": [head.to_object() for head in self.heads],
             "notes": list(self.notes),
@@ -202,7 +202,7 @@ def unrefuted(
     return Report(
         verdict="undecided",
         method=found.method,
-        reason=f"{reason}; {found.said}",
+        reason=f"{reason}; {found.summary}",
         length=length,
         words=found.words,
         covers="nothing",

@@ -43,7 +43,7 @@ FAILURES = (
 
 @dataclass(frozen=True)
 class Proof:
-    """What came of an attempt to prove a model.
+    """The result of an attempt to prove a model.
 
     Attributes:
         verdict: ``verified``; ``undecided`` if a step could not be established; or
@@ -51,12 +51,13 @@ class Proof:
             word that the caller must replay on the network.
         reason: Why it is not verified; empty if it is.
         length: The longest word covered; None if there is no limit.
-        evidence: What was established, step by step.
+        evidence: The established steps.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
         bounds: Every bound that the small checker has shown of a Transformer.
-        told: What the small checker was told, with the bounds that it has shown: what an
-            evidence file says (`krohn.verify.search.find.for_file`). Empty unless verified.
+        told: The evidence given to the small checker, with the bounds that it has shown:
+            the content of an evidence file (`krohn.verify.search.find.for_file`). Empty
+            unless verified.
     """
 
     verdict: Verdict
@@ -83,7 +84,7 @@ def prove(
             or its outputs if the file claims to say these, are matched by position
             with the logits. None if the file is about another source.
         progress: Called with the number of steps done and in all.
-        model: What the small checker looks at, if not the tensors of the file.
+        model: The model for the small checker, if not the tensors of the file.
 
     Returns:
         Never raises for a model that cannot be proved: the verdict says so.
@@ -101,7 +102,7 @@ def prove(
     try:
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
-            result = _verified(file, model or model_of(file), machine, watch)
+            result = _proof_of(file, model or model_of(file), machine, watch)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
@@ -116,10 +117,10 @@ def prove(
 
 
 def shown_of(file: ModelFile) -> EstablishedOf:
-    """What the small checker shows of a file about a source that is no machine.
+    """The claim that the small checker shows of a file about a source that is no machine.
 
     Raises:
-        Refused: If that is not what the file claims.
+        Refused: If the file claims something else.
     """
     with one_thread(), np.errstate(all="ignore"):
         model = model_of(file)
@@ -128,10 +129,10 @@ def shown_of(file: ModelFile) -> EstablishedOf:
         return search(model, None)[1]
 
 
-def _verified(
+def _proof_of(
     file: ModelFile, model: Model, machine: Automaton | None, watch: Watch
 ) -> Proof:
-    """What the small checker was told and has shown, step by step; and all bounds."""
+    """A proof, from the evidence that the small checker accepts, with all bounds."""
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
     brackets = kind_of(file.header["architecture"]).answers == "laws"
@@ -148,7 +149,7 @@ def _verified(
 
 
 def _classes(file: ModelFile, machine: Automaton) -> Shown:
-    """What the logits stand for, as the file claims it."""
+    """The classes that the logits stand for, as the file claims."""
     shows = file.header["claim"].get("shows", "states")
     if shows not in SHOWS:
         raise Refused(f"the file claims to say {shows!r}")

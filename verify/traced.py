@@ -18,13 +18,13 @@ OWN = ("krohn.program", "krohn.verify")
 """The packages that the checker is made of; importing them imports `krohn` itself."""
 
 
-def imported() -> list[str]:
+def imported_files() -> list[str]:
     """The files of this project that are imported."""
     named = {n: m for n, m in sys.modules.items() if n.startswith(OWN) or n == "krohn"}
     return [str(module.__file__) for module in named.values()]
 
 
-def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
+def trace(model: Path, evidence: Path) -> dict[str, list[int]]:
     """The files that are imported to check evidence, and the lines of functions that run.
 
     Raises:
@@ -50,7 +50,7 @@ def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
         recheck(contents(model), evidence.read_bytes())
     finally:
         sys.settrace(None)
-    files: dict[str, set[int]] = {name: set() for name in imported()}
+    files: dict[str, set[int]] = {name: set() for name in imported_files()}
     for code, lines in ran.items():
         # What dataclasses write for themselves is in no file.
         files.get(code.co_filename, set()).update(lines)
@@ -59,6 +59,6 @@ def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
 
 if __name__ == "__main__":
     try:
-        print(json.dumps(traced(*map(Path, sys.argv[1:3]))))
+        print(json.dumps(trace(*map(Path, sys.argv[1:3]))))
     except Refused as refused:
         sys.exit(f"not shown: {refused}")

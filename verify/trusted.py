@@ -46,12 +46,12 @@ print(json.dumps({name: [] for name in imported()}))
 
 
 def every_file() -> list[TrustedFile]:
-    """All files that proofs can rest on: the checker, and what it imports."""
+    """All files that proofs can rest on: the checker, and all its imports."""
     return _alone("-c", EVERYTHING)
 
 
 def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
-    """What the checker imports in a process of its own to check evidence.
+    """The files that the checker imports in a process of its own to check evidence.
 
     Args:
         model: The model file, or the directory of a GPT-2.
@@ -82,7 +82,7 @@ def _alone(*arguments: str) -> list[TrustedFile]:
         raise Refused(f"the checker alone ended: {said[-1]}")
     found = {Path(name): lines for name, lines in json.loads(done.stdout).items()}
     found.pop(Path(__file__).with_name("traced.py"), None)
-    return [_counted(path, len(lines)) for path, lines in sorted(found.items())]
+    return [_count_lines(path, len(lines)) for path, lines in sorted(found.items())]
 
 
 def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
@@ -95,7 +95,7 @@ def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
     }
 
 
-def _counted(path: Path, ran: int = 0) -> TrustedFile:
+def _count_lines(path: Path, ran: int = 0) -> TrustedFile:
     text = path.read_text()
     name = path.relative_to(ROOT).as_posix()
     return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)

@@ -47,7 +47,7 @@ class Truth:
     def exact(self) -> bool:
         """Whether every word of up to T letters is run."""
         if self.subject.kind.answers == "laws":
-            law, _ = bracket_words.claimed(self.subject.file, self.subject.machine)
+            law, _ = bracket_words.claimed_law(self.subject.file, self.subject.machine)
             return law.count(self.length) <= PREFIXES
         bounded = self.subject.kind.program
         return bounded and len(self.subject.machine.letters) ** self.length <= self.most
@@ -125,7 +125,7 @@ class Truth:
 
 def _generated(mutant: Subject) -> str:
     """A wrong law after a legal prefix: all short ones are run, and drawn longer ones."""
-    law, _ = bracket_words.claimed(mutant.file, mutant.machine)
+    law, _ = bracket_words.claimed_law(mutant.file, mutant.machine)
     short, longest = 1, mutant.file.header["claim"]["length"]
     while short < longest and law.count(short + 1) <= PREFIXES:
         short += 1

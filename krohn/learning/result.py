@@ -101,7 +101,7 @@ class Learned:
             "chow": self.chow or None,
             "parted": word.found.to_object() if word else None,
             "shortest": word.least if word else None,
-            "minimality": word.said if word else None,
+            "minimality": word.summary if word else None,
             "searched": self.parted.searched,
             "wanted": None if self.wanted is None else self.wanted.name,
             "bijection": None if self.states is None else dict(self.states),

@@ -74,7 +74,7 @@ def _facts(request: Request) -> dict[str, Any]:
         "parameters": parameters(file.header["architecture"]),
         "wrong": _wrong(report),
         "replay": request.replay,
-        "bounds": [head.said() for head in report.heads[:MOST_HEADS]],
+        "bounds": [head.summary() for head in report.heads[:MOST_HEADS]],
         "attack": sorted(report.attack.tightest.items()) if report.attack else [],
         "chart": chart(layers) if layers else None,
         "worst": worst_head(layers),

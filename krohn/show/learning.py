@@ -46,7 +46,7 @@ def _followed(found: "Learned") -> list[str]:
         f"they part after {' '.join(at.word)!r}: the network says {at.actual[-1]}, the "
         f"machine {at.expected[-1]}"
     )
-    lines.append(f"  {word.said}")
+    lines.append(f"  {word.summary}")
     if found.spent:
         lines.append(f"  it could not be learned: {found.spent}")
     return lines

@@ -37,7 +37,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     if found.counterexample is not None:
         _counterexample(out, found.counterexample)
         if found.minimal is not None:
-            out.print(f"  {found.minimal.said}")
+            out.print(f"  {found.minimal.summary}")
         out.print("Replay it:")
         out.print(f"  {replay or 'a letter holds what no command line can hold'}")
     elif found.attack is not None and found.verdict != "verified":
@@ -66,7 +66,7 @@ def _heads(out: Console, found: "Report") -> None:
     if found.heads:
         out.print("heads (what each cannot do by itself, docs/independent.md):")
     for head in found.heads[:MOST_HEADS]:
-        out.print(f"  {head.said()}")
+        out.print(f"  {head.summary()}")
     if len(found.heads) > MOST_HEADS:
         out.print(f"  … and {len(found.heads) - MOST_HEADS} more; --json has all")
 

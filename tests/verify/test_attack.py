@@ -17,16 +17,16 @@ from krohn.network.precision import FloatArray
 from krohn.program.interpreter import interpret
 from krohn.verify.attack.campaign import Attack, Extent, attack
 from krohn.verify.attack.evolutionary_search import EvolutionarySearch
-from krohn.verify.attack.generators import legalised
+from krohn.verify.attack.generators import legal_words
 from krohn.verify.attack.residual_stream import Stored
-from krohn.verify.attack.rounding_variants import network, permuted, still, whole
+from krohn.verify.attack.rounding_variants import network, permute, still, whole
 from krohn.verify.attack.true_values import values
 from krohn.verify.attack.worst_arithmetic import Arithmetic
 from krohn.verify.attack.worst_seen import Worst
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.transformer import Established
 from krohn.verify.proof import Proof, prove
-from krohn.verify.testing.bracket_words import claimed, laws_of
+from krohn.verify.testing.bracket_words import claimed_law, laws_of
 from krohn.verify.testing.counterexample import CheckError
 
 SOME = Extent(positions=60_000)
@@ -171,7 +171,7 @@ def test_other_orders_are_the_same_function(order: int) -> None:
     built = krohn.compile("Grid4", 8, "gridworld", dtype="float64")
     net = network(built.file, built.file.tensors)
     words = torch.randint(2, (16, 8), generator=torch.Generator().manual_seed(order))
-    run = permuted(built.file, np.random.default_rng(order))
+    run = permute(built.file, np.random.default_rng(order))
     for one, other in zip(whole(net, words)[0], run(words, still)[0], strict=True):
         assert torch.allclose(one, other, rtol=0, atol=1e-9)
 
@@ -248,9 +248,9 @@ def test_breeding_keeps_the_words_that_come_closest() -> None:
 def test_genes_become_legal_prefixes() -> None:
     machine = zoo.machine("Dyck3,2")
     file = krohn.compile_generator("Dyck3,2", 16).file
-    legal = laws_of(claimed(file, machine)[0]) > 0
+    legal = laws_of(claimed_law(file, machine)[0]) > 0
     genes = np.random.default_rng(0).integers(4, size=(64, 16))
-    words, states = legalised(machine, legal, genes)
+    words, states = legal_words(machine, legal, genes)
     assert np.array_equal(
         states[:, 1:], machine.semiautomaton.trace(words, machine.start)
     )

@@ -40,8 +40,8 @@ def stated(machine: Automaton, construction: str, length: int) -> Stated:
 def explored(program: Stated, machine: Machine, mode: Mode) -> Any:
     """The readings and the number of abstract states, in one mode."""
     search = Search(program, machine)
-    said = search.said(list(dict.fromkeys(program.outputs)))
-    allowed = search.allowed(said["outputs"])
+    said = search.stated_part(list(dict.fromkeys(program.outputs)))
+    allowed = search.allowed_values(said["outputs"])
     found, part = explore(search.start(said), mode, Effort(), allowed)
     return part.shown, len(found["states"])
 
@@ -98,7 +98,9 @@ def balance(length: int) -> tuple[Stated, Machine]:
 
 def rules(program: Stated, machine: Machine) -> list[Any]:
     """How sums are lowered."""
-    reduced: list[Any] = Search(program, machine).said(list(program.outputs))["reduced"]
+    reduced: list[Any] = Search(program, machine).stated_part(list(program.outputs))[
+        "reduced"
+    ]
     return reduced
 
 

@@ -13,10 +13,10 @@ from krohn.verify.checker.transformer import Established
 
 @dataclass(frozen=True)
 class Answers:
-    """What a proof says of the logits.
+    """The bounds of a proof on the logits.
 
     Attributes:
-        outputs: The channels that say the class.
+        outputs: The channels that decide the class.
         readings: The class that each tuple of their values means.
         logits: ``(readings, classes)``: the logits of each tuple.
         noise: How far each of them may be off.
@@ -71,7 +71,7 @@ class Answers:
 
 
 def judge_margin(batch: Batch, found: Tensor, classes: Tensor, margin: float) -> None:
-    """Hold how far the right logit is ahead against what was proved.
+    """Hold the lead of the right logits against the proved margin.
 
     Args:
         batch: The words.

@@ -23,14 +23,14 @@ Progress = Callable[[int, float], None]
 
 @dataclass(frozen=True)
 class Attack:
-    """What came of an attack.
+    """The result of an attack.
 
     Attributes:
         positions: How many positions of words were run.
         ways: How many of them by each way to run the network.
         left_out: Ways that cannot be gone here, and why.
         numbers: For each operation how many numbers were held against a bound.
-        tightest: For each operation what came closest to its bound.
+        tightest: For each operation the number that came closest to its bound.
         violations: The first numbers beyond their bounds. One is an error of the proof
             or of its assumptions about arithmetic.
         seconds: How long it took.
@@ -86,11 +86,11 @@ def attack(
 ) -> Attack:
     """Try to violate every bound of a proof.
 
-    An interruption from the keyboard ends it early, with what was found so far.
+    An interruption from the keyboard ends it early, with the result so far.
 
     Args:
         file: The network.
-        machine: What it computes.
+        machine: The machine that it computes.
         proof: Its proof, which must have verified it.
         extent: How long to try.
         seed: Of words, orders and the worst arithmetic.

@@ -16,7 +16,7 @@ FRESH = 0.25
 
 @dataclass
 class EvolutionarySearch:
-    """The words that came closest, and what is made of them.
+    """The words that came closest, and new words bred from them.
 
     Attributes:
         machine: Whose words they are.
@@ -52,8 +52,8 @@ class EvolutionarySearch:
         """Keep the words ``(batch, length)`` that reach most of some bound.
 
         Args:
-            words: What was run.
-            share: ``(batch, targets)``: what each word reaches of each bound.
+            words: The words that were run.
+            share: ``(batch, targets)``: the share of each bound that each word reaches.
         """
         if not len(self.elite):
             targets = share.shape[1]
@@ -69,7 +69,7 @@ class EvolutionarySearch:
 
     def _descendants(self, count: int) -> Tensor:
         """Kept words, spliced, turned and with letters changed."""
-        parents, others = self._chosen(count), self._chosen(count)
+        parents, others = self._draw_kept(count), self._draw_kept(count)
         time = np.arange(self.length)
         cut = self.rng.integers(self.length + 1, size=(count, 1))
         cut = np.where(self.rng.random((count, 1)) < 0.5, self.length, cut)
@@ -82,8 +82,8 @@ class EvolutionarySearch:
         letters = self.rng.integers(len(self.machine.letters), size=words.shape)
         return torch.from_numpy(np.where(changed, letters, words))
 
-    def _chosen(self, count: int) -> np.ndarray:
-        """Kept words; those of numbers that were never off are left out."""
+    def _draw_kept(self, count: int) -> np.ndarray:
+        """Kept words; the words of numbers that were never off are left out."""
         able = np.flatnonzero((self.share[:, 0] > 0).numpy())
         if not len(able):
             able = np.arange(len(self.share))

@@ -13,7 +13,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
 from krohn.verify.attack.evolutionary_search import EvolutionarySearch
 from krohn.verify.attack.worst_seen import Batch, Record
-from krohn.verify.testing.bracket_words import claimed, laws_of
+from krohn.verify.testing.bracket_words import claimed_law, laws_of
 
 AT_ONCE = 1024
 BATCHES = (1024, 1, 7, 64)
@@ -39,7 +39,7 @@ class Target:
 def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator[None]:
     """Run batch after batch of legal prefixes, without end, by sizes in turn."""
     net = Generator(target.file)
-    table = laws_of(claimed(target.file, target.machine)[0])
+    table = laws_of(claimed_law(target.file, target.machine)[0])
     laws, legal = torch.from_numpy(table), table > 0
     # The laws and the error itself are rounded to float64.
     bound = torch.tensor([target.error + 2.0**-53], dtype=torch.float64)
@@ -47,7 +47,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     while True:
         for most in BATCHES:
             genes = breeding.words(min(AT_ONCE, 16 * most))
-            words, states = legalised(target.machine, legal, genes.numpy())
+            words, states = legal_words(target.machine, legal, genes.numpy())
             batch = Batch(torch.from_numpy(words), f"batches of {most}", record)
             with torch.inference_mode():
                 said = torch.cat([net(part) for part in torch.split(batch.words, most)])
@@ -59,7 +59,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
             yield
 
 
-def legalised(
+def legal_words(
     machine: Automaton, legal: BoolArray, genes: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Words that are legal prefixes, each letter the one that a gene chooses.

@@ -57,18 +57,18 @@ class Code:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Which dimensions hold what.
+    """The dimensions of a snapshot, by their content.
 
     Attributes:
         index: Which snapshot it is.
         dims: ``(numbers,)``: dimensions that hold channels.
-        columns: Their places among all channels beside each other.
-        keys: What each of them is.
+        columns: Their places among the codes of all channels, side by side.
+        keys: The bound that each of them is held against.
         born: ``(numbers,)``: whether it first stands here. All others are kept.
         exact: ``(numbers,)``: whether nothing may be off.
         features: Dimensions of position features.
         free: Dimensions that hold nothing.
-        bound: ``(free,)``: up to what.
+        bound: ``(free,)``: the bound of each free dimension.
         count: How many numbers of each operation there are.
     """
 
@@ -86,11 +86,11 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Stored:
-    """What a proof says of the residual stream.
+    """The bounds of a proof on the residual stream.
 
     Attributes:
         codes: Every stored channel.
-        snapshots: What lies where at each snapshot.
+        snapshots: The content of the dimensions at each snapshot.
         positions: ``(T + 1, d)``: the position embedding.
         wide: The format in which differences are taken, which is exact near a code.
     """
@@ -174,7 +174,7 @@ class Stored:
         snapshot: int,
         x: Tensor,
     ) -> Tensor:
-        """Move every number of a snapshot to an end of what its bound allows, by chance.
+        """Move every number of a snapshot to an end of its allowed interval, by chance.
 
         Args:
             expected: Codes and bounds of the true values.
@@ -205,7 +205,7 @@ class Stored:
         expected: tuple[Tensor, Tensor],
         best: Tensor,
     ) -> None:
-        """What this sublayer has made."""
+        """Judge the numbers that this sublayer has made."""
         right, allowed = expected
         dims, columns = known.dims[known.born], known.columns[known.born]
         off = (x[..., dims] - right[..., columns]).abs()
@@ -228,7 +228,7 @@ class Stored:
 
 
 def _judge_kept(batch: Batch, known: Snapshot, x: Tensor, before: Tensor) -> None:
-    """What this sublayer must leave as it is, to the last bit."""
+    """Judge the numbers that this sublayer must leave as they are, to the last bit."""
     dims = known.dims[~known.born]
     if len(dims):
         moved = (x[..., dims] - before[..., dims]).abs().amax(dim=2, keepdim=True)
@@ -248,7 +248,7 @@ def _code(
 
 
 def rounded_down(bound: Tensor, wide: torch.dtype) -> Tensor:
-    """A bound in a format, not above what it was."""
+    """A bound rounded down to a format."""
     near = bound.to(wide)
     below = torch.nextafter(near, torch.zeros_like(near))
     return torch.where(near.to(bound.dtype) > bound, below, near)

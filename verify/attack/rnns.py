@@ -106,7 +106,7 @@ def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
         new[name] = new[name][order]
     matrices = sparse_matrices(file.header["architecture"])
     if matrices:
-        new |= _moved(file, matrices, order)
+        new |= _reorder(file, matrices, order)
     else:
         new["hidden.weight"] = new["hidden.weight"][np.ix_(order, order)]
         new["input.weight"] = new["input.weight"][:, order]
@@ -119,7 +119,7 @@ def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
     return Rnn(file.header["architecture"], loaded)
 
 
-def _moved(
+def _reorder(
     file: ModelFile, matrices: Mapping[str, int], order: IntArray
 ) -> dict[str, FloatArray]:
     """The tensors of sparse matrices, their hidden units in another order."""
@@ -136,7 +136,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     """Run batch after batch, without end, by every way in turn.
 
     Every number is held against the same network in float64 with its units the other way
-    round: what is exact does not depend on either.
+    round: exact numbers do not depend on either.
     """
     back = np.arange(len(target.file.tensors["hidden.start"]))[::-1].copy()
     judged = network(target.file, back, FLOAT64)

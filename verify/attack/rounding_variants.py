@@ -36,12 +36,12 @@ class Way:
     """A way to run a network.
 
     Attributes:
-        name: What it is called in reports.
-        run: From words ``(batch, time)`` to what was seen.
+        name: Its name in reports.
+        run: From words ``(batch, time)`` to the stream and the logits.
         most: How many words at once; the rest of a batch follows.
         share: How much of the words goes this way, relative to the others.
         pushes: Whether every sublayer is given the worst input that the bounds of the
-            sublayer before allow, instead of what that has made.
+            sublayer before allow, instead of its output.
         fixed: Whether it takes whole batches of words of full length only.
     """
 
@@ -88,7 +88,7 @@ def whole(net: Transformer, words: Tensor, push: Push = still) -> Seen:
 
 
 def apart(net: Transformer, words: Tensor, push: Push) -> Seen:
-    """Sublayer by sublayer, each on what a push makes of the one before."""
+    """Sublayer by sublayer, each on the pushed output of the one before."""
     x = net.embed(net.with_bos(words))
     seen = [x]
     for attention, mlp in zip(net.attention, net.mlp, strict=True):
@@ -115,7 +115,7 @@ def one_by_one(net: Transformer, words: Tensor, push: Push = still) -> Seen:
 
 @contextmanager
 def _listening(net: Transformer) -> Iterator[list[list[Tensor]]]:
-    """What every MLP reads and leaves, by snapshot."""
+    """The input and the output of every MLP, by snapshot."""
     heard: list[list[Tensor]] = [[] for _ in range(2 * len(net.mlp))]
 
     def hear(block: int, _: nn.Module, given: tuple[Any, ...], left: Tensor) -> None:
@@ -153,13 +153,13 @@ def with_threads(
         return whole(net, words, push)
 
 
-def _unpermuted(net: Transformer, back: Tensor, words: Tensor, push: Push) -> Seen:
+def _run_permuted(net: Transformer, back: Tensor, words: Tensor, push: Push) -> Seen:
     seen, logits = whole(net, words, push)
     return [x[..., back] for x in seen], logits
 
 
-def even(tensors: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """The same function with keys and values of one width, as flash kernels want them."""
+def with_equal_widths(tensors: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Tensors with keys and values of one width, as flash kernels want them."""
     new = dict(tensors)
     for at in {name.rpartition(".")[0] for name in tensors if "attention" in name}:
         width = max(tensors[f"{at}.{n}"].shape[2] for n in ("key", "value"))
@@ -172,8 +172,8 @@ def even(tensors: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     return new
 
 
-def permuted(file: ModelFile, rng: np.random.Generator) -> Run:
-    """The same function with dimensions, units and heads in another order.
+def permute(file: ModelFile, rng: np.random.Generator) -> Run:
+    """The network with dimensions, units and heads in another order.
 
     Matrix products then add up the same terms in another order.
     """
@@ -191,7 +191,7 @@ def permuted(file: ModelFile, rng: np.random.Generator) -> Run:
         if residual in new:
             new[residual] = new[residual][order]
     back = torch.from_numpy(np.argsort(order))
-    return partial(_unpermuted, network(file, new), back)
+    return partial(_run_permuted, network(file, new), back)
 
 
 def _permute_heads(

@@ -22,16 +22,16 @@ from krohn.verify.checker.transformer import Established
 
 @dataclass(frozen=True)
 class Head:
-    """A head, and what was shown of where it looks.
+    """A head, with the proved bounds of where it looks.
 
     Attributes:
         channel: One of the channels that it writes.
-        operation: What that computes.
-        look: What was shown.
-        snapshot: What it reads.
+        operation: The operation of that channel.
+        look: The proved bounds.
+        snapshot: The snapshot that it reads.
         query: ``(d, k)`` in the format of the network.
         key: ``(d, k)``.
-        mixing: What it makes of its scores.
+        mixing: The way from its scores to its weights.
     """
 
     channel: str

@@ -24,13 +24,13 @@ from krohn.verify.attack.rounding_variants import (
     Seen,
     Way,
     apart,
-    even,
     network,
     one_by_one,
-    permuted,
+    permute,
     still,
     whole,
     with_backend,
+    with_equal_widths,
     with_threads,
 )
 from krohn.verify.attack.true_values import Values, values
@@ -89,7 +89,7 @@ class Target:
         return dtype
 
     def classes(self, words: Tensor) -> Tensor:
-        """``(batch, time)``: what the machine shows after each letter."""
+        """The machine's class after each letter: ``(batch, time)``."""
         machine = self.machine
         trace = machine.semiautomaton.trace(words.numpy(), machine.start)
         return torch.from_numpy(self.shows[trace])
@@ -109,18 +109,16 @@ def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
         Way("worst arithmetic", partial(bad.run, net), some, 0.5),
         Way("pushed, worst arithmetic", partial(bad.run, net), some, 0.5, pushes=True),
     ]
-    found += [
-        Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
-    ]
+    found += [Way(f"order {i + 1}", permute(file, rng), most, 8) for i in range(ORDERS)]
     if (cpu_count() or 1) > 1:
         found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
     if compiled:
-        found.append(_compiled(partial(whole, net), most))
+        found.append(_compiled_way(partial(whole, net), most))
     found += _by_kernels(target)
     return found
 
 
-def _compiled(run: Callable[[Tensor], Seen], most: int) -> Way:
+def _compiled_way(run: Callable[[Tensor], Seen], most: int) -> Way:
     compiled = torch.compile(run, dynamic=False)
 
     def through(words: Tensor, _: Push) -> Seen:
@@ -133,7 +131,7 @@ def _compiled(run: Callable[[Tensor], Seen], most: int) -> Way:
 def _by_kernels(target: Target) -> list[Way]:
     """The kernels of attention that there are."""
     file = target.file
-    net = network(file, even(file.tensors))
+    net = network(file, with_equal_widths(file.tensors))
     return [
         Way(f"attention: {name}", partial(with_backend, net, b), target.at_once, 4)
         for name, b in BACKENDS.items()
@@ -183,7 +181,7 @@ class Judges:
     def run(
         self, batch: Batch, way: Way, rng: np.random.Generator, look: bool
     ) -> Tensor:
-        """Run words, and hold all that is seen against its bound.
+        """Run words, and hold all numbers against their bounds.
 
         Returns:
             ``(batch, targets)``: the greatest share of its bound that each word reaches.
@@ -246,7 +244,7 @@ def rounds(
         most = target.at_once if run[chosen] else SHORT
         words = breeding.words(way.size(most))
         # Kernels take other paths for other lengths.
-        cut = target.length if way.fixed else _cut(rng, target.length)
+        cut = target.length if way.fixed else _draw_length(rng, target.length)
         batch = Batch(words[:, :cut], way.name, record)
         with torch.inference_mode():
             share = judges.run(batch, way, rng, turn % LOOK_EVERY == 0)
@@ -257,5 +255,5 @@ def rounds(
         yield
 
 
-def _cut(rng: np.random.Generator, length: int) -> int:
+def _draw_length(rng: np.random.Generator, length: int) -> int:
     return length if rng.random() < 0.75 else int(rng.integers(1, length + 1))

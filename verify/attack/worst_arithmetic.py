@@ -53,7 +53,7 @@ class Arithmetic:
         dtype: torch.dtype = getattr(torch, self.precision.name)
         return dtype
 
-    def stored(self, x: Tensor) -> Tensor:
+    def store(self, x: Tensor) -> Tensor:
         """``x`` rounded to the format, in the accumulator's."""
         return x.to(self.narrow).to(self.wide)
 
@@ -61,7 +61,7 @@ class Arithmetic:
         """The toss of a coin."""
         return bool(self.rng.random() < 0.5)
 
-    def added(
+    def add_up(
         self, count: int, term: Callable[[int], Tensor], rank: Tensor | None = None
     ) -> Tensor:
         """The sum of ``count`` terms in a random bracketing.
@@ -96,10 +96,10 @@ class Arithmetic:
             return x[..., k : k + 1] * matrix[k] if k < count else inner
 
         if not count or self.coin():
-            return self.stored(self.added(count + 1, term))
+            return self.store(self.add_up(count + 1, term))
         # Terms of one sign, in some column, may come first.
         rank = matrix[:, int(self.rng.integers(matrix.shape[1]))]
-        return self.stored(self.stored(self.added(count, term, rank)) + inner)
+        return self.store(self.store(self.add_up(count, term, rank)) + inner)
 
     def off(self, x: Tensor, units: float, signs: Tensor) -> Tensor:
         """``x`` (in float64) off by so many units of the accumulator, by signs."""
@@ -110,8 +110,8 @@ class Arithmetic:
         """Exponentials of scores ``(batch, t, j)``, wrong where that moves the average.
 
         Args:
-            scores: Those that are hidden are −∞.
-            values: ``(batch, j)``: what the weights are for.
+            scores: The scores; −∞ where they are hidden.
+            values: ``(batch, j)``: the values that the weights average.
         """
         top = scores.amax(dim=-1, keepdim=True)
         if self.coin():
@@ -133,21 +133,21 @@ class Arithmetic:
         found = self.off(raised, worse if self.coin() else -worse, signs)
         return found.where(found >= torch.finfo(self.wide).tiny, 0.0)
 
-    def mixed(self, scores: Tensor, values: Tensor) -> Tensor:
-        """What one head takes of ``values`` ``(batch, j, v)``."""
+    def head_output(self, scores: Tensor, values: Tensor) -> Tensor:
+        """The output of one head over ``values`` ``(batch, j, v)``."""
         one = values[..., int(self.rng.integers(values.shape[2]))]
         weights = self.exponentials(scores, one)
         count = weights.shape[-1]
-        whole = self.added(count, lambda j: weights[..., j : j + 1])
+        whole = self.add_up(count, lambda j: weights[..., j : j + 1])
         early = self.coin()
         if early:
             weights = weights / whole
         if self.coin():
-            weights = self.stored(weights)
-        total = self.added(
+            weights = self.store(weights)
+        total = self.add_up(
             count, lambda j: weights[..., j : j + 1] * values[:, None, j]
         )
-        return self.stored(total if early else total / whole)
+        return self.store(total if early else total / whole)
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
         """``(batch, t, j)``, stored or not."""
@@ -155,11 +155,11 @@ class Arithmetic:
         def term(k: int) -> Tensor:
             return query[..., k : k + 1] * key[:, None, :, k]
 
-        found = self.added(query.shape[2], term)
-        return self.stored(found) if self.coin() else found
+        found = self.add_up(query.shape[2], term)
+        return self.store(found) if self.coin() else found
 
     def attention(self, layer: Attention, x: Tensor) -> Tensor:
-        """What the heads add to ``x``."""
+        """The sum of the heads' outputs, which is added to ``x``."""
         assert isinstance(layer.mixing, SoftmaxMixing)
         seen = layer.mixing.seen(x.shape[1], x.device).expand(len(layer.query), -1, -1)
         parts = []
@@ -168,7 +168,7 @@ class Arithmetic:
         ):
             query, key, value = (self.product(x, matrix) for matrix in matrices)
             hidden = self.scores(query, key).masked_fill(~shown, -torch.inf)
-            parts.append(self.mixed(hidden, value))
+            parts.append(self.head_output(hidden, value))
         return self.product(torch.cat(parts, dim=-1), layer.out.flatten(0, 1))
 
     def mlp(self, layer: Mlp, x: Tensor) -> Tensor:
@@ -184,13 +184,13 @@ class Arithmetic:
         for weight, bias, runs in inner:
             h = activated(self.product(h, weight, bias), runs, functions)
         last = self.product(h, layer.weights[-1], layer.biases[-1])
-        return self.stored(kept + last)
+        return self.store(kept + last)
 
     def sines(self, x: Tensor) -> Tensor:
         """Sines that are as far off as A11 allows."""
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
         far = (SINE - 1) * self.precision.accumulator_unit
-        return self.stored((x.double().sin() + far * signs).to(self.wide))
+        return self.store((x.double().sin() + far * signs).to(self.wide))
 
     def gelus(self, x: Tensor) -> Tensor:
         """GeLUs that are as far off as A12 allows."""
@@ -200,17 +200,17 @@ class Arithmetic:
         units = torch.from_numpy(gelu_units(wide.abs().numpy(), form) - 1)
         far = units * self.precision.accumulator_unit * wide.abs()
         exact = wide * torch.special.ndtr(wide)
-        return self.stored((exact + far * signs).to(self.wide))
+        return self.store((exact + far * signs).to(self.wide))
 
     def run(self, net: Transformer, words: Tensor, push: Push) -> Seen:
         """The stream at every snapshot, and the logits."""
         tokens = net.with_bos(words)
         table = net.position[: tokens.shape[1]].to(self.wide)
-        x = self.stored(net.token[tokens].to(self.wide) + table)
+        x = self.store(net.token[tokens].to(self.wide) + table)
         seen = [x]
         for attention, mlp in zip(net.attention, net.mlp, strict=True):
             if isinstance(attention, Attention):
-                x = self.stored(x + self.attention(attention, x))
+                x = self.store(x + self.attention(attention, x))
             seen.append(x)
             x = push(len(seen) - 1, x)
             assert isinstance(mlp, Mlp)

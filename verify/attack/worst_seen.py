@@ -18,13 +18,13 @@ class Worst:
     """A bound, and the number that came closest to it.
 
     Attributes:
-        operation: What is bounded: an operation for what it stores, with ``: leak`` or
-            ``: score`` for where it looks; ``features``, ``free``, ``logits`` and
+        operation: The kind of bound: an operation for its stored values, with
+            ``: leak`` or ``: score`` for its head; ``features``, ``free``, ``logits`` and
             ``margin``; ``hidden`` of an RNN; ``law`` of a generator.
         channel: Which one; for logits the class.
         snapshot: Where in the residual stream.
         observed: How far the number was off; for a margin how wide it was.
-        bound: What the proof allows; for a margin what it demands.
+        bound: The error that the proof allows; for a margin the width that it demands.
         word: The letters, indices.
         position: After how many of them.
         way: How the network was run.
@@ -71,10 +71,10 @@ class Worst:
 
 @dataclass
 class Record:
-    """What has been seen so far.
+    """The record of an attack so far.
 
     Attributes:
-        worst: For each bound what came closest.
+        worst: For each bound the number that came closest.
         numbers: For each operation how many numbers were held against a bound.
         ways: How many positions of words were run by each way; all numbers there are
             held against their bounds.
@@ -94,7 +94,7 @@ class Record:
         return self.ways.total()
 
     def note(self, found: Worst) -> None:
-        """Keep what was seen if it is closer to its bound than anything before."""
+        """Keep a number if it is closer to its bound than any before."""
         if self.nears(found.key, found.share):
             self.worst[found.key] = found
         if found.violated and len(self.violations) < MOST_KEPT:
@@ -148,7 +148,7 @@ class Batch:
     def note(
         self, key: Key, observed: float, bound: float, place: tuple[int, int]
     ) -> None:
-        """Keep what was seen at a word and a position of it."""
+        """Keep a number that was seen at a word and a position of it."""
         word, position = place
         letters = tuple(self.words[word, :position].tolist())
         self.record.note(Worst(*key, observed, bound, letters, position, self.way))

@@ -27,9 +27,9 @@ class Balance:
     """The balance of the last layer of a generator.
 
     Attributes:
-        violations: S, ``(queries, pairs)``: the length of what a matched pair leaves.
-        margins: P, ``(queries,)``: the least length of what is left of a prefix, where
-            another top bracket than that of the shortest is on the stack.
+        violations: S, ``(queries, pairs)``: the length of a matched pair's remainder.
+        margins: P, ``(queries,)``: the least length of a prefix's remainder, where
+            another top bracket than the shortest one's is on the stack.
     """
 
     violations: FloatArray
@@ -48,10 +48,10 @@ class Balance:
 
 @dataclass(frozen=True)
 class _Terms:
-    """What tokens add to a row, before its weights are normalised.
+    """The terms that tokens add to a row, before its weights are normalised.
 
     Attributes:
-        stack: How tokens are numbered.
+        stack: The brackets, which number the tokens.
         scores: ``(keys, queries)``.
         values: ``(tokens, d)``, without their mean.
     """
@@ -121,7 +121,7 @@ def _violation(terms: _Terms, opening: int, closing: int, query: int) -> float:
 
 
 def _margin(terms: _Terms, kind: int, level: int) -> float:
-    """P: the shortest vector among stacks whose top differs from that of the shortest.
+    """P: the shortest vector of a stack whose top differs from the top of the shortest one.
 
     The prefix is a stack of level − 1 brackets and one matched pair of the last letter.
     """
@@ -143,7 +143,7 @@ def _margin(terms: _Terms, kind: int, level: int) -> float:
     return min(n for stack, n in lengths.items() if stack[-1] != shortest[-1])
 
 
-def pumped(
+def pumping_distances(
     file: ModelFile, machine: Automaton, counts: Sequence[int], level: int = 2
 ) -> list[float]:
     """How far apart LayerNorm keeps two stacks after many matched pairs (the pumping test).

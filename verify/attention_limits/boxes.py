@@ -44,7 +44,7 @@ class Box:
         """The largest absolute value of each coordinate."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
-    def activated(self, names: StrArray) -> "Box":
+    def activate(self, names: StrArray) -> "Box":
         """After the activations of its coordinates."""
         low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
         low[..., names == "sine"], high[..., names == "sine"] = -1.0, 1.0
@@ -54,14 +54,14 @@ class Box:
 
 @dataclass(frozen=True)
 class HeadBox:
-    """A head, and what it reads.
+    """A head with the bounds of its inputs.
 
     Attributes:
         block: The number of its block.
         head: Its number there.
         query: ``(d, k)``.
         key: ``(d, k)``.
-        stream: Of each position, BOS among them: between which bounds it lies.
+        stream: The bounds of the stream at each position, BOS among them.
     """
 
     block: int
@@ -110,5 +110,5 @@ def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
     for j, names in enumerate((*activations(shape), None)):
         stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
         if names is not None:
-            stream = stream.activated(names)
+            stream = stream.activate(names)
     return kept.plus(stream)

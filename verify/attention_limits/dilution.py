@@ -47,7 +47,7 @@ class Sharpest:
 def sharpest(
     query: FloatArray, key: FloatArray, tokens: FloatArray, positions: FloatArray
 ) -> Sharpest:
-    """What a head that reads the embedding can do at best; it is attained by words.
+    """The largest weights that a head on the embedding can reach; words attain them.
 
     Args:
         query: ``(d, k)``.

@@ -30,7 +30,7 @@ LONGEST = 100_000
 
 @dataclass(frozen=True)
 class HeadBounds:
-    """What a head cannot do. These are theorems about the head, not about the network.
+    """The limits of a head. These are theorems about the head, not about the network.
 
     Attributes:
         block: The number of its block.
@@ -39,12 +39,12 @@ class HeadBounds:
         among: Half of the weight is on one of so many positions at most.
         first: The last length at which half of the weight can be on the first letter;
             None if that was not computed.
-        earlier: The same of some letter before the last.
+        earlier: The last such length of some letter before the last one.
         length: The longest word that there are positions for.
         apart: To so many positions of a word it can give three quarters of its weight.
         product: κ of Proposition 5 if it reads linear positions, else None.
-        lost: The length at which it no longer looks at what is to be remembered, and how
-            the word goes; None if there is none.
+        lost: The length at which it no longer looks at the letter to remember, and
+            the word; None if there is none.
     """
 
     block: int
@@ -73,8 +73,8 @@ class HeadBounds:
             "lost how": None if self.lost is None else self.lost[1],
         }
 
-    def said(self) -> str:
-        """What must fail, in a line."""
+    def summary(self) -> str:
+        """The limits in a line."""
         return f"{self.block}.{self.head}: " + "; ".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
@@ -122,7 +122,7 @@ def head_bounds(file: ModelFile, machine: Automaton) -> tuple[HeadBounds, ...]:
 def _bounds(file: ModelFile, machine: Automaton, box: HeadBox) -> HeadBounds:
     tokens, positions = (file.tensors[f"embed.{n}"] for n in ("token", "position"))
     reads = box.block == 0
-    first, earlier = _held(box, tokens, positions) if reads else (None, None)
+    first, earlier = _last_lengths(box, tokens, positions) if reads else (None, None)
     none: tuple[None, None] = (None, None)
     product, lost = _linear(box, machine, tokens, positions) if reads else none
     return HeadBounds(
@@ -139,10 +139,10 @@ def _bounds(file: ModelFile, machine: Automaton, box: HeadBox) -> HeadBounds:
     )
 
 
-def _held(
+def _last_lengths(
     box: HeadBox, tokens: FloatArray, positions: FloatArray
 ) -> tuple[int | None, int | None]:
-    """Until which length half of the weight can be on the first, on an earlier letter."""
+    """The last lengths at which the first or an earlier letter can have half the weight."""
     entries = (len(positions) * len(tokens)) ** 2 * box.query.shape[1]
     if entries > MOST_ENTRIES:
         return None, None

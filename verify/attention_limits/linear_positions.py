@@ -16,7 +16,7 @@ LINEAR = 2.0**-6
 
 @dataclass(frozen=True)
 class Line:
-    """Positions on a line: that of t, from 1 on, is ``origin + t·step``.
+    """Positions on a line: position t, from 1 on, is ``origin + t·step``.
 
     Attributes:
         origin: ``(d,)``.
@@ -34,7 +34,7 @@ class LinearHead:
     Attributes:
         constant: ``(letters, letters)``: A, first index the letter that looks.
         of_key: ``(letters,)``: α, the coefficient of the position looked at.
-        of_query: ``(letters,)``: β, that of the position that looks.
+        of_query: ``(letters,)``: β, the coefficient of the position that looks.
         product: κ, W_Qp·W_Kp of Proposition 5.
         bos: ``(letters, 2)``: the score of BOS is the first plus i times the second.
     """

@@ -46,18 +46,18 @@ def sparse_bits(layers: int, width: int, bits: int, prompt: int, kind: Sparse) -
         prompt: n, its tokens.
         kind: B, k and c.
     """
-    return (layers + 1) * width * bits * _seen(kind, prompt)
+    return (layers + 1) * width * bits * _positions_seen(kind, prompt)
 
 
-def _seen(kind: Sparse, prompt: int) -> int:
+def _positions_seen(kind: Sparse, prompt: int) -> int:
     """How many positions of a prompt are still seen after it, at most."""
     return min(prompt, min(prompt, kind.window) + kind.last * (prompt // kind.block))
 
 
 def kept_numbers(shape: Mapping[str, Any], prompt: int) -> int:
-    """How many numbers a compiled Transformer keeps of a prompt: what its heads go back to.
+    """How many numbers of a prompt a compiled Transformer keeps for its heads.
 
-    Keys and values of the positions that are still seen; of linear heads their sums.
+    It keeps keys and values of the positions still seen; of linear heads, their sums.
 
     Args:
         shape: The architecture of its file.
@@ -69,7 +69,7 @@ def kept_numbers(shape: Mapping[str, Any], prompt: int) -> int:
         if isinstance(kind, Linear):
             total += block["heads"] * block["d_qk"] * (block["d_v"] + 1)
         else:
-            seen = _seen(kind, prompt) if isinstance(kind, Sparse) else prompt
+            seen = _positions_seen(kind, prompt) if isinstance(kind, Sparse) else prompt
             total += block["heads"] * each * seen
     return total
 
@@ -92,12 +92,12 @@ def least_width(texts: float, keeps: Callable[[int], float]) -> int:
 
 
 def collision(kept: FloatArray, texts: IntArray) -> tuple[int, int] | None:
-    """Two prompts of which the same is kept, though their texts differ; None if none.
+    """Two prompts that leave the same numbers, though their texts differ; None if none.
 
-    Whoever keeps this of them is wrong after one of both.
+    A network that keeps these numbers is wrong after one of both.
 
     Args:
-        kept: ``(prompts, numbers)``: what is kept of each prompt.
+        kept: ``(prompts, numbers)``: the numbers kept of each prompt.
         texts: ``(prompts, tokens)``: how each has to be continued.
     """
     _, of = np.unique(kept, axis=0, return_inverse=True)

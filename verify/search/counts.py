@@ -26,7 +26,7 @@ MOST_STATES = 100_000
 def counters(
     steps: Sequence[Step], outputs: Sequence[str], rules: Sequence[Rule]
 ) -> tuple[list[str], list[Rule]] | None:
-    """What is read of several sums of letters at once, and how these are lowered.
+    """The channels read of several sums of letters at once, and how the sums are lowered.
 
     Args:
         steps: The channels of a part, how each is followed, and by which others.
@@ -67,9 +67,9 @@ def smallest(
     """The machine of the classes of some states.
 
     Args:
-        values: ``(states, outputs)``: what each state shows; the first is the start.
+        values: ``(states, outputs)``: the outputs of each state; the first is the start.
         follow: ``(states, letters)``: the next one.
-        effort: What may still be spent.
+        effort: The work that may still be spent.
 
     Returns:
         The machine, and ``(states,)``: the class of each state.

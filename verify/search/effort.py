@@ -27,7 +27,7 @@ class Effort:
         self.left += STEPS_A_NUMBER * numbers
 
     def spend_on_arrays(self, entries: int) -> None:
-        """The same for the entries of arrays that are worked out."""
+        """Spend the work on the entries of arrays."""
         self.spend(entries // 100)
 
     def spend(self, steps: int) -> None:

@@ -34,13 +34,13 @@ class GivenUp(Exception):
 def explore(
     first: Part, mode: Mode, effort: Effort, allowed: Allowed = None
 ) -> tuple[dict[str, Any], Part]:
-    """Evidence of a part, and the part with what it shows.
+    """Evidence of a part, and the part with the outputs that it shows.
 
     Args:
         first: The part, of which nothing is known but the abstract state of BOS.
         mode: Which memories are joined.
-        effort: What may still be spent.
-        allowed: What the part may show.
+        effort: The work that may still be spent.
+        allowed: The outputs that the part may show.
 
     Raises:
         GivenUp: If there are too many memories, if a state that memories were joined
@@ -56,11 +56,11 @@ def explore(
 
 
 class Explorer:
-    """Abstract states as they are found; each round follows those that are new or grew.
+    """Abstract states as they are found; each round follows new ones and ones that grew.
 
     Attributes:
         size: How many abstract states there are; arrays have room for more.
-        states: Of each the state of the machine.
+        states: The state of the machine in each of them.
         depths: The least number of letters that lead to it.
         parents: From which abstract state, and by which letter, it was first reached.
         follow: ``(states, letters)``: the next one.
@@ -108,7 +108,7 @@ class Explorer:
             self._each(every, self._look)
 
     def values(self) -> IntArray:
-        """``(states, outputs)``: what each shows, if no memories were joined.
+        """The outputs of each state, if no memories were joined: ``(states, outputs)``.
 
         It is -1 beside the first one if no word leads back to it.
         """
@@ -147,7 +147,7 @@ class Explorer:
         self.follow[s, a] = self._find(q, self.depths[s] + 1, after or {}, made)
 
     def _look(self, s: IntArray, a: IntArray) -> tuple[IntArray, Sets]:
-        """What is shown after letters, and what is remembered then."""
+        """Note the outputs after letters; the result is the rows, with their memories."""
         self.effort.spend(len(s) * (ADVANCE + len(self.part.steps)))
         self.effort.spend_on_arrays(len(s) * self.width)
         q = self.states[s]
@@ -179,7 +179,7 @@ class Explorer:
         s: IntArray,
         a: IntArray,
     ) -> None:
-        """Give up; if no memories were joined, with a word that leads to what is wrong."""
+        """Give up; if no memories were joined, with a word that leads to a wrong output."""
         lemmas = [known.beside for known in self.part.assumed.values()]
         sure = all(beside.sum(axis=1).max() <= 1 for beside in lemmas)
         if self.mode != "all" or not sure or not self._is_whole():
@@ -255,7 +255,7 @@ class Explorer:
         self.size = size
 
     def evidence(self) -> dict[str, Any]:
-        """What was found, as the checker reads it."""
+        """The evidence found, as the checker reads it."""
         cells = {n: self._sets(n) for n in self.shapes}
         found = {"states": self.states, "depths": self.depths, "follow": self.follow}
         return {k: v[: self.size].tolist() for k, v in found.items()} | {"cells": cells}

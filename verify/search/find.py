@@ -28,7 +28,7 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
 
     Args:
         data: The model file.
-        machine: The machine; that of the file's own header if absent.
+        machine: The machine; by default the one of the file's own header.
 
     Raises:
         Refused: If none is found.
@@ -41,7 +41,7 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
 
 
 def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
-    """What an evidence file says of a model file, from what the small checker was told."""
+    """The content of an evidence file about a model file, from the checker's evidence."""
     named = network.digest(data)
     return {"format": "krohn-evidence", "version": 1, "model": named, **told}
 
@@ -49,11 +49,11 @@ def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
 def search(
     model: Model, machine: Machine | None, watch: Watch | None = None
 ) -> tuple[dict[str, Any], Shown]:
-    """What the small checker must be told of a model, and what it shows then.
+    """The evidence that the small checker must be given of a model, and the claim it shows.
 
     Args:
         model: The model.
-        machine: The machine; None for that of the file, or if it is about another source.
+        machine: The machine; None for the file's own, or if it is about another source.
         watch: Called after each step of the proof of a Transformer, with the evidence
             and all that is shown up to there.
 

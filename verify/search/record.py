@@ -93,17 +93,17 @@ def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The Program, the embedding, every sublayer and the read-out, as far as it came."""
     embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
     return [
-        followed(evidence.get("program", {}), found.readings),
+        program_summary(evidence.get("program", {}), found.readings),
         *[embedding][: len(found.streams)],
         *_sublayers(found),
         *([{**read_out, "margin": found.margin}] if found.margin else []),
     ]
 
 
-def followed(
+def program_summary(
     evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
 ) -> dict[str, Any]:
-    """By how many abstract states a Program was followed, and what it can show."""
+    """The number of abstract states by which a Program was followed, and of its outputs."""
     told = {"readings": len(readings)}
     if "parts" in evidence:
         states = sum(len(part["states"]) for part in evidence["parts"])

@@ -61,11 +61,11 @@ class Search:
     """A search for the evidence of one Program.
 
     Attributes:
-        effort: What may still be spent.
+        effort: The work that may still be spent.
         windows: The windows of the Program.
         found: The evidence of each part.
-        proved: The parts, with what they show.
-        counted: What was found of sums of letters.
+        proved: The parts, with the outputs that they show.
+        counted: The lemmas found on sums of letters.
         left: The ways to explore the whole Program that were not tried.
     """
 
@@ -87,7 +87,7 @@ class Search:
                 first, alone = self.start(said), False
                 self._explore(said, first, _modes(first.steps))
             if alone:
-                said = self.said(outputs, self._count(outputs))
+                said = self.stated_part(outputs, self._count(outputs))
                 first = self.start(said)
                 modes = _modes(first.steps)
                 self.left = [modes.pop()] if len(groups) == 1 else []
@@ -99,7 +99,7 @@ class Search:
         """Evidence for all outputs at once."""
         self.found, self.proved = [], []
         outputs = list(dict.fromkeys(self.program.outputs))
-        said = self.said(outputs, self._count(outputs))
+        said = self.stated_part(outputs, self._count(outputs))
         first = self.start(said)
         self._explore(said, first, self.left or _modes(first.steps)[-2:])
         return self._together([len(self.found) - 1])
@@ -129,7 +129,7 @@ class Search:
         return [names for _, names in groups]
 
     def _links(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
-        """What is to be explored in turn, if an output is the end of a chain."""
+        """The parts to be explored in turn, if an output is the end of a chain."""
         links = []
         if len(outputs) == 1:
             links = chain(self.program, self.followed, outputs[0])
@@ -139,15 +139,15 @@ class Search:
             yield {**plain, "outputs": [name], "length": length}
 
     def _count(self, outputs: list[str]) -> dict[str, int]:
-        """A lemma on what is read of sums of letters: which channels it has shown."""
-        said = self.said(outputs)
+        """A lemma on channels that read sums of letters: the channels that it has shown."""
+        said = self.stated_part(outputs)
         counted = counters(self._steps(said), outputs, said["reduced"])
         if counted is None:
             return {}
         shown, rules = counted
         if tuple(shown) not in self.counted:
             told = {**said, "outputs": shown, "reduced": rules, "split": []}
-            self.counted[tuple(shown)] = self._counted(told)
+            self.counted[tuple(shown)] = self._count_lemma(told)
         found = self.counted[tuple(shown)]
         if found is None:
             return {}
@@ -155,7 +155,7 @@ class Search:
         self.proved.append(found[1])
         return dict.fromkeys(shown, len(self.found) - 1)
 
-    def _counted(self, said: dict[str, Any]) -> tuple[dict[str, Any], Part] | None:
+    def _count_lemma(self, said: dict[str, Any]) -> tuple[dict[str, Any], Part] | None:
         """The evidence of such a lemma; None if it would not tell less apart."""
         one = np.zeros((self.program.letters, 1), np.int64)
         first = self.start({**said, "machine": about(Machine(0, one, one[0]))})
@@ -174,23 +174,27 @@ class Search:
         part = replace(first, machine=machine, shown=set(map(tuple, values)))
         return {**said, "machine": about(machine), **evidence}, part
 
-    def said(
+    def stated_part(
         self, outputs: list[str], assumed: dict[str, int] | None = None
     ) -> dict[str, Any]:
-        """What is said of some outputs at once, without what exploring finds.
+        """The statement of a part with some outputs, without the evidence of exploring.
 
         Args:
             outputs: The outputs.
-            assumed: Channels of which an earlier part has shown something.
+            assumed: Channels about which an earlier part has shown a lemma.
         """
         length, assumed = self.program.length, assumed or {}
         said = {"outputs": outputs, "length": length, "assumed": assumed}
         found = self._steps(said)
-        return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
+        return {
+            **said,
+            "reduced": reductions(found, outputs),
+            "split": _matches_to_split(found),
+        }
 
     def _explore(self, said: dict[str, Any], first: Part, modes: list[Mode]) -> None:
         """Explore a part in the first of some ways that leads to evidence."""
-        allowed = self.allowed(said["outputs"])
+        allowed = self.allowed_values(said["outputs"])
         for mode in modes:
             try:
                 found, part = explore(first, mode, self.effort, allowed)
@@ -226,8 +230,8 @@ class Search:
                 cells[channel.name] = (domain == start)[None], none
         return replace(part, cells=cells)
 
-    def allowed(self, outputs: list[str]) -> Allowed:
-        """What outputs may show beside each class; None if not all are outputs."""
+    def allowed_values(self, outputs: list[str]) -> Allowed:
+        """The values of outputs allowed beside each class; None if some are no outputs."""
         if not set(outputs) <= set(self.program.outputs):
             return None
         named = self.program.outputs  # one may be there twice
@@ -256,8 +260,8 @@ def _modes(steps: list[Step]) -> list[Mode]:
     return ["state", "joined", "all"] if matches else ["state", "all"]
 
 
-def _split(steps: list[Step]) -> list[str]:
-    """Latest matches that something remembered is computed from."""
+def _matches_to_split(steps: list[Step]) -> list[str]:
+    """Latest matches from which something remembered is computed."""
     read: dict[str, frozenset[str]] = {}
     found = set[str]()
     for channel, kind, reads in steps:

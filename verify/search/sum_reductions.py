@@ -23,7 +23,7 @@ def reductions(steps: Sequence[Step], outputs: Sequence[str]) -> list[Rule]:
         if any(kind != "table" or len(channel.later) < 2 for _, kind, _ in readers):
             continue
         step = int(channel.later[1])
-        sequence = _seen(channel, [c for c, _, _ in readers])
+        sequence = _classes_of_values(channel, [c for c, _, _ in readers])
         start, period = repeats(sequence)
         if period:
             rules.append([[channel.name], [period * step], [start * step]])
@@ -36,7 +36,7 @@ def reductions(steps: Sequence[Step], outputs: Sequence[str]) -> list[Rule]:
     ]
 
 
-def _seen(channel: Channel, readers: Sequence[Channel]) -> IntArray:
+def _classes_of_values(channel: Channel, readers: Sequence[Channel]) -> IntArray:
     """``(values,)``: equal numbers for later values that no reader tells apart."""
     columns = []
     for reader in readers:

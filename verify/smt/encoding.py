@@ -15,13 +15,13 @@ from krohn.network.modelfile import ModelFile
 from krohn.verify.smt.exact import Rationals, fractions, layers_of, mask_of
 from krohn.verify.smt.terms import (
     Term,
-    chosen,
     constant,
     feed,
     inner,
     linear,
     product,
     project,
+    select,
     total,
 )
 
@@ -35,7 +35,7 @@ class Encoding:
     Attributes:
         letters: For each position from 1 on, a condition for every letter.
         logits: For each position from 1 on, the logits.
-        assumed: For each position from BOS on, what holds of its letter and choices.
+        assumed: For each position from BOS on, conditions on its letter and choices.
         choices: From block, head and position to the condition of every position that
             may be taken; where only one can be, there is no choice.
         products: Block, head and position of scores with products of two unknowns.
@@ -87,7 +87,7 @@ def _exactly_one(conditions: list[Any]) -> Any:
 
 
 def _one_of(conditions: list[Any], values: Rationals) -> Term:
-    return chosen([(c, constant(v)) for c, v in zip(conditions, values, strict=True)])
+    return select([(c, constant(v)) for c, v in zip(conditions, values, strict=True)])
 
 
 def _block(
@@ -125,7 +125,7 @@ def _head(
     stream: list[Vector],
     found: Encoding,
 ) -> Iterator[Vector]:
-    """What a head adds to the stream at every position."""
+    """The terms that a head adds to the stream at every position."""
     query, key, value, out = matrices
     queries, keys = ([project(x, m) for x in stream] for m in (query, key))
     values = [project(x, value @ out) for x in stream]
@@ -135,7 +135,7 @@ def _head(
             found.products.append((*name, t))
         options = _choice((*name, t), scores, found)
         yield [
-            chosen([(c, values[j][i]) for j, c in options.items()])
+            select([(c, values[j][i]) for j, c in options.items()])
             for i in range(len(stream[0]))
         ]
 

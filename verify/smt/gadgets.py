@@ -37,9 +37,9 @@ class Gadget:
     """ReLU layers that hold a table.
 
     Attributes:
-        name: What it computes.
+        name: The channel that it computes.
         layers: Weight ``(inputs, outputs)`` and bias of every affine layer.
-        kept: ``(inputs, outputs)``: what the residual connection adds of the input.
+        kept: ``(inputs, outputs)``: the part of the input that the residual stream adds.
         rows: The table.
     """
 
@@ -55,7 +55,7 @@ class Gadget:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was decided of a gadget.
+    """The decision about a gadget.
 
     Attributes:
         name: The gadget.
@@ -64,7 +64,7 @@ class Finding:
         reason: Why it is undecided.
         row: The row that fails.
         inputs: An input near that row; replayed in fractions.
-        output: What the gadget makes of it.
+        output: The gadget's output there.
     """
 
     name: str
@@ -101,7 +101,7 @@ def decide(
             return Finding(asked.name, "undecided", done, found.reason)
         if found.outcome == "sat":
             point = np.array([found.number(x.expression) for x in box], dtype=object)
-            return _refuted(asked, row, point, (noise, error), done)
+            return _refutation(asked, row, point, (noise, error), done)
         if progress is not None:
             progress(done + 1, len(asked.rows))
     return Finding(asked.name, "verified", len(asked.rows))
@@ -131,7 +131,7 @@ def _outputs(asked: Gadget, x: Sequence[Term]) -> Iterator[Term]:
         yield total((*stays, added))
 
 
-def _refuted(
+def _refutation(
     asked: Gadget,
     row: Row,
     point: Rationals,

@@ -29,7 +29,7 @@ ADD_UP = (PrefixSum.wire, MarkedSum.wire)
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided of an ideal network.
+    """The decision about an ideal network.
 
     Attributes:
         verdict: ``verified``: it is right on all words of up to ``length`` letters.
@@ -41,7 +41,7 @@ class Decision:
         least: Whether no wrong word of its length comes before it either.
         expected: The machine's class after each letter of the word.
         said: The class with the largest logit of all others at its last letter, which is
-            not less than that of the right one.
+            not less than the right one's.
         seconds: How long it took.
     """
 
@@ -102,7 +102,7 @@ class Question:
                 break
             if answer.outcome == "sat":
                 answer, least = self._least(asked, answer, t, limits)
-                found = replace(self._refuted(answer, t), least=least)
+                found = replace(self._refutation(answer, t), least=least)
                 break
             if progress is not None:
                 progress(t, len(self.wrong))
@@ -128,15 +128,15 @@ class Question:
             taken.append(options[_first(answer, options)])
         return answer, True
 
-    def _refuted(self, answer: Answer, length: int) -> Decision:
+    def _refutation(self, answer: Answer, length: int) -> Decision:
         letters = self.encoding.letters[:length]
         word = tuple(_first(answer, options) for options in letters)
         states = self.machine.semiautomaton.trace([list(word)], self.machine.start)[0]
         expected = tuple(int(self.classes.of[q]) for q in states)
-        said = _wrongly(self._replayed(answer, word), expected[-1])
+        said = _wrongly(self._replay(answer, word), expected[-1])
         return Decision("refuted", length, word=word, expected=expected, said=said)
 
-    def _replayed(self, answer: Answer, word: Sequence[int]) -> Rationals:
+    def _replay(self, answer: Answer, word: Sequence[int]) -> Rationals:
         def choose(block: int, head: int, t: int, scores: Sequence[Fraction]) -> int:
             options = self.encoding.choices.get((block, head, t))
             if options is None:
@@ -167,7 +167,7 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
 
     Args:
         file: A Transformer with ReLUs and heads that select.
-        machine: Its letters must be those of the file, in the same order; its states, or
+        machine: Its letters must be the file's, in the same order; its states, or
             its outputs if the file claims to say these, are matched with the logits.
         length: The longest word.
 
@@ -232,7 +232,7 @@ def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:
 
 
 def _wrong(said: Vector, state: list[Any], classes: Shown) -> Any:
-    """Some other logit is at least as large as that of the right class."""
+    """Some other logit is at least as large as the right class's."""
     ways = []
     for q, there in enumerate(state):
         right = int(classes.of[q])

@@ -27,7 +27,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the solver says of a question.
+    """The answer of the solver to a question.
 
     Attributes:
         outcome: ``unsat``: there is no model, so the negated claim holds. ``sat``: there
@@ -65,7 +65,7 @@ def solver(limits: Limits) -> Any:
 
 
 def ask(asked: Any, conditions: Sequence[Any], limits: Limits) -> Answer:
-    """Whether all conditions can hold together with what a solver knows already.
+    """Whether all conditions can hold together with the solver's assertions so far.
 
     Raises:
         KeyboardInterrupt: If the user stops it; z3 itself answers that it is unknown.

@@ -41,14 +41,14 @@ Rule = Callable[[Sequence[Any]], Any]
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of each step.
+    """The question about each step.
 
     Attributes:
         noise: How far each number that a head delivers may be off.
         error: How far the number that is said may be off; less than 1/2 is enough.
-        rule: What every step must say; None for the rules of the source.
+        rule: The number that every step must say; None for the rules of the source.
         where: The numbers for which it must; None for all within their bounds.
-        limits: Of the solver, for each step.
+        limits: The solver's limits for each step.
     """
 
     noise: Fraction = Fraction(0)
@@ -60,15 +60,15 @@ class Question:
 
 @dataclass(frozen=True)
 class StepFinding:
-    """What was decided of a step.
+    """The decision about a step.
 
     Attributes:
-        step: Which one.
+        step: The number of the step.
         verdict: ``verified``, ``refuted`` or ``undecided``.
         reason: Why it is undecided.
         reads: The numbers that it reads in a counterexample.
-        said: What the network says there; replayed in fractions.
-        wanted: What the rule says.
+        said: The network's number there; replayed in fractions.
+        wanted: The rule's number.
     """
 
     step: int
@@ -81,15 +81,15 @@ class StepFinding:
 
 @dataclass(frozen=True)
 class _Network:
-    """What bears on a step: all after the only layer of heads.
+    """The parts of a network that bear on a step: all after the only layer of heads.
 
     Attributes:
         statement: The Program of the file.
-        stack: For each MLP its layers, and what is kept beside it.
-        table: The position table with what all tokens have in common.
+        stack: For each MLP its layers, and the residual map beside it.
+        table: The position table plus the common part of all tokens.
         free: For each dimension the least and the most that tokens add to that.
         heads: The channels that heads write.
-        output: The dimension of what is said.
+        output: The dimension of the answer.
     """
 
     statement: Statement
@@ -103,12 +103,12 @@ class _Network:
 def decide_steps(
     file: ModelFile, source: ChainOfThought, asked: Question
 ) -> Iterator[StepFinding]:
-    """Decide, step by step, whether the MLPs say what the rule says.
+    """Decide, step by step, whether the MLPs give the number of the rule.
 
     Args:
         file: A network with one layer of softmax heads.
         source: The chain of thought that it writes.
-        asked: Of every step.
+        asked: The question about every step.
 
     Raises:
         Rejected: If the file is no such network, or the solver's model is no
@@ -117,7 +117,7 @@ def decide_steps(
     network, boxes = _network(file), source.boxes()
     for i, step in enumerate(source.steps):
         if step.token is None:
-            yield _decided(network, source, i, boxes, asked)
+            yield _decide(network, source, i, boxes, asked)
 
 
 def _network(file: ModelFile) -> _Network:
@@ -164,7 +164,7 @@ def _statement(file: ModelFile) -> Statement:
         raise Rejected(f"the Program cannot be read: {reason}") from None
 
 
-def _decided(
+def _decide(
     network: _Network,
     source: ChainOfThought,
     i: int,
@@ -219,7 +219,7 @@ def _stream(
     noise: Fraction,
     conditions: list[Any],
 ) -> list[Term]:
-    """The residual stream after the heads: table, token, and what heads deliver."""
+    """The residual stream after the heads: table, token, and the heads' outputs."""
     stream = list[Term]()
     for d, fixed in enumerate(network.table[t]):
         own = _unknown(f"x{d}", (network.free[0][d], network.free[1][d]), conditions)
@@ -245,7 +245,7 @@ def _through(network: _Network, stream: list[Term]) -> list[Term]:
 
 
 def _term(expression: Expression, reads: Sequence[Term]) -> Term:
-    """A rule of what a step reads."""
+    """A rule over the numbers that a step reads."""
 
     def one(atom: Atom) -> Term:
         if isinstance(atom.inside, int):

@@ -26,14 +26,14 @@ MALFORMED = (Refused, LookupError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Block:
-    """The MLP of a block, with what the file says of the stream around it.
+    """The MLP of a block, with the places of channels around it.
 
     Attributes:
         statement: The Program.
-        snapshot: That before the MLP.
-        held: For each dimension that holds a channel before it the name of that.
+        snapshot: The snapshot before the MLP.
+        held: For each dimension that holds a channel before it, the channel's name.
         layers: Its affine layers.
-        mask: ``(d,)``: what it keeps of its input.
+        mask: ``(d,)``: 1 where it keeps its input.
     """
 
     statement: Statement
@@ -46,14 +46,14 @@ class Block:
         """One gadget for every channel that the MLP writes.
 
         Raises:
-            Rejected: If a channel depends on what is not stored, or on too much.
+            Rejected: If a channel depends on unstored channels, or on too many values.
         """
         for channel in self.statement.channels.values():
             if channel.stored and channel.stored.born == self.snapshot + 1:
                 yield self._gadget(channel)
 
     def _gadget(self, channel: Channel) -> Gadget:
-        layers, used = trimmed(self.layers, list(channel.span), self.mask)
+        layers, used = trim(self.layers, list(channel.span), self.mask)
         kept = np.full((len(used), len(channel.span)), Fraction(0), dtype=object)
         for i, dimension in enumerate(channel.span):
             kept[used == dimension, i] = self.mask[dimension]
@@ -76,7 +76,7 @@ class Block:
         yield from map(Row, codes[:, used], results)
 
     def _joint(self, name: str, known: list[str]) -> dict[str, IntArray]:
-        """The values at BOS, and all joint values later, and what follows from them."""
+        """The values at BOS, and all joint values later, with those of the Maps between."""
         read = [self.statement.channels[n].values for n in known]
         if np.prod([len(v.later) for v in read], dtype=object) > MOST_ROWS:
             raise Rejected(f"{name!r} depends on more than {MOST_ROWS} joint values")
@@ -94,7 +94,7 @@ class Block:
         return set().union(*map(self._leaves, self.statement.reads(channel.name)))
 
     def _follow(self, name: str, known: dict[str, IntArray]) -> None:
-        """Evaluate a channel, and what it is computed from."""
+        """Evaluate a channel, and the channels that it is computed from."""
         operation = self.statement.operations[name]
         if name not in known and isinstance(operation, Map):
             for below in operation.reads:
@@ -107,10 +107,8 @@ def _codes(channel: Channel, values: IntArray) -> Rationals:
     return fractions(channel.code(values))
 
 
-def trimmed(
-    layers: Layers, dims: list[int], mask: Rationals
-) -> tuple[Layers, IntArray]:
-    """The layers with what bears on some output dimensions, and the inputs of these."""
+def trim(layers: Layers, dims: list[int], mask: Rationals) -> tuple[Layers, IntArray]:
+    """The layers cut down to some output dimensions, and the inputs that these need."""
     parts: list[tuple[Rationals, Rationals]] = []
     alive = np.array(dims)
     for weight, bias in reversed(layers):
@@ -130,7 +128,7 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
 
     Raises:
         Rejected: If the file holds no Transformer with a Program, or one whose MLPs are
-            no tables of what is stored.
+            no tables of stored channels.
     """
     if not kind_of(file.header["architecture"]).program:
         raise Rejected("only Transformers have MLPs that hold tables")
@@ -145,13 +143,17 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
     width = file.tensors["embed.token"].shape[1]
     for block, shape in enumerate(file.header["architecture"]["blocks"]):
         if shape["mlp"]:
-            before = held(statement, 2 * block + 1, width)
-            held(statement, 2 * block + 2, width)  # refuses places that are not there
+            before = channels_of_dimensions(statement, 2 * block + 1, width)
+            channels_of_dimensions(
+                statement, 2 * block + 2, width
+            )  # refuses places that are not there
             found = layers_of(file, block), mask_of(file, block)
             yield from Block(statement, 2 * block + 1, before, *found).gadgets()
 
 
-def held(statement: Statement, snapshot: int, width: int) -> dict[int, str]:
+def channels_of_dimensions(
+    statement: Statement, snapshot: int, width: int
+) -> dict[int, str]:
     """Which channel each dimension holds at a snapshot, if it holds one.
 
     Raises:

@@ -74,12 +74,12 @@ def product(left: Term, right: Term) -> Term:
         return constant(left.low * right.low)
     if left.fixed or right.fixed:
         factor, term = (left.low, right) if left.fixed else (right.low, left)
-        return _scaled(factor, term)
+        return _scale(factor, term)
     ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     return Term(left.expression * right.expression, min(ends), max(ends))
 
 
-def _scaled(factor: Fraction, term: Term) -> Term:
+def _scale(factor: Fraction, term: Term) -> Term:
     if factor in (0, 1):
         return term if factor else constant(0)
     low, high = sorted((factor * term.low, factor * term.high))
@@ -96,7 +96,7 @@ def relu(term: Term) -> Term:
     return Term(expression, ZERO, term.high)
 
 
-def chosen(options: Sequence[tuple[Any, Term]]) -> Term:
+def select(options: Sequence[tuple[Any, Term]]) -> Term:
     """The term whose condition holds; of the conditions, exactly one does."""
     terms = [term for _, term in options]
     low, high = min(t.low for t in terms), max(t.high for t in terms)

@@ -24,7 +24,7 @@ class BlackBox:
             length)``: the indices of the classes. An object with an attribute
             ``logits``, as Hugging Face models return, will do.
         letters: The names of the letters.
-        classes: The names of what it answers.
+        classes: The names of its answers.
         shows: Whether these are the states or the outputs of a machine.
         longest: The longest word that it can read; None if there is no limit.
     """
@@ -49,7 +49,7 @@ class BlackBox:
         A class by its index becomes a logit of 1 among zeros.
 
         Raises:
-            CheckError: If what comes back is nothing of that kind.
+            CheckError: If the network returns nothing of that kind.
         """
         module = isinstance(self.reads, nn.Module)
         answer = self.reads(tokens if module else tokens.cpu().numpy())

@@ -76,7 +76,7 @@ class _Runs:
         return self.example(word[: wrong.argmax()]) if wrong.any() else None
 
     def example(self, word: IntArray) -> Counterexample:
-        """The word with the laws that are right and those that the network gives."""
+        """The word with the right laws and the laws that the network gives."""
         with torch.inference_mode():
             said = self.model(torch.from_numpy(word[None])).double().numpy()[0]
         right = self.laws[self.states(word[None])[0]]
@@ -89,13 +89,13 @@ def _row(law: FloatArray) -> str:
 
 
 def _runs(file: ModelFile, machine: Automaton) -> _Runs:
-    law, tolerance = claimed(file, machine)
+    law, tolerance = claimed_law(file, machine)
     # Laws are rounded here as well.
     slack = float(tolerance) + 2.0**-53
     return _Runs(Generator(file), machine, law, laws_of(law), slack)
 
 
-def claimed(
+def claimed_law(
     file: ModelFile, machine: Automaton
 ) -> tuple[BracketDistribution, Fraction]:
     """The distribution that a file claims to say, and how exactly.

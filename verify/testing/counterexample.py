@@ -32,8 +32,8 @@ class Counterexample:
 
     Attributes:
         word: The names of the letters.
-        expected: The machine's state after each of them, or its output if that is what
-            the network says.
+        expected: The machine's state after each of them, or its output if the network
+            says outputs.
         actual: The network's answer after each of them, as `krohn.network.model.said`
         names it:
             where a logit is not finite, or two are the largest, it says so.
@@ -70,8 +70,8 @@ class Pair:
         model: The network.
         machine: The machine; letters and states are its indices in what follows.
         tokens: ``(letters,)``: the network's index of each letter.
-        shown: What the network is to say of each state.
-        answers: ``(states,)``: the network's index of that, −1 where it has none.
+        shown: The class of each state, which the network is to say.
+        answers: ``(states,)``: the network's index of that class, −1 where it has none.
         table: ``(letters, states)``: the machine's transitions.
     """
 
@@ -83,7 +83,7 @@ class Pair:
     table: Tensor
 
     def wrong(self, logits: Tensor, states: Tensor) -> Tensor:
-        """Where the network fails to say what it should: ``(…, outputs)``, ``(…)`` to bool.
+        """Whether the network is wrong in each place: ``(…, outputs)``, ``(…)`` to bool.
 
         The right logit must be above every other one: a tie is wrong, whichever class
         comes first. So is an answer among logits that are not all finite.
@@ -100,7 +100,7 @@ class Pair:
         """Whether the network can read letter by letter."""
         return isinstance(self.model, Model)
 
-    def stepped(self, word: IntArray) -> Tensor:
+    def logits_by_steps(self, word: IntArray) -> Tensor:
         """``(1, length, outputs)`` for a word ``(length,)``, read letter by letter."""
         assert isinstance(self.model, Model)
         network, logits = self.model.network, []
@@ -115,7 +115,7 @@ class Pair:
         """How far each right logit is above all others: ``(count, length)``.
 
         An answer is right if and only if its margin is positive; where a logit is not
-        finite, or the network has no word for what is right, it is −∞.
+        finite, or the network lacks the right class, it is −∞.
 
         Args:
             words: ``(count, length)`` letter indices; one forward pass for all.
@@ -167,30 +167,32 @@ class Pair:
             short, again = word[: good + 1], run(word[: good + 1])
             if int(self._good(short[None], again)[0]) == good:
                 word, logits = short, again
-            return self.counterexample(word, self.said(logits[0]), reading)
+            return self.counterexample(word, self.answer_names(logits[0]), reading)
         return None
 
     def _readings(self) -> dict[Reading, Callable[[IntArray], Tensor]]:
         """The ways of running one word by itself."""
         whole: Reading = "at once"
         ways = {whole: lambda word: self.logits(word[None])}
-        return {**ways, "letter by letter": self.stepped} if self.steps else ways
+        return (
+            {**ways, "letter by letter": self.logits_by_steps} if self.steps else ways
+        )
 
     def answers_by_reading(
         self, word: IntArray
     ) -> Iterator[tuple[Reading, tuple[str, ...]]]:
         """The names of the answers to a word ``(length,)``, for each way to run it."""
         for reading, run in self._readings().items():
-            yield reading, self.said(run(word)[0])
+            yield reading, self.answer_names(run(word)[0])
 
-    def said(self, logits: Tensor) -> tuple[str, ...]:
-        """The names of the answers that logits ``(count, outputs)`` are."""
+    def answer_names(self, logits: Tensor) -> tuple[str, ...]:
+        """The names of the answers that logits ``(count, outputs)`` mean."""
         return said(logits, self.model.classes)
 
     def counterexample(
         self, word: IntArray, said: tuple[str, ...], reading: Reading
     ) -> Counterexample:
-        """By names: a word ``(length,)``, what is right, and what the network said."""
+        """The counterexample by names: its word ``(length,)``, and both answers."""
         letters = tuple(self.machine.letters[a] for a in word)
         return Counterexample(letters, self.expected(word), said, reading)
 
@@ -210,14 +212,14 @@ def _wrong(logits: Tensor, answers: Tensor) -> Tensor:
 
 
 def differs(logits: Tensor, answers: Tensor) -> Tensor | None:
-    """Where `Pair.wrong` says so; None, which is quick, if all is right.
+    """Where the network is wrong (`Pair.wrong`); None, which is quick, if all is right.
 
     A sum is finite only if all its terms are; and then a logit is at least itself, so
     all are above the others if no more pairs than nodes are in order.
 
     Args:
         logits: ``(…, outputs)``.
-        answers: ``(…)``: what is right, −1 where the network has no word for it.
+        answers: ``(…)``: the right class, −1 where the network lacks it.
     """
     total = logits.sum(dtype=torch.promote_types(logits.dtype, torch.float32))
     if bool(total.isfinite() & (answers.amin() >= 0)):

@@ -16,7 +16,7 @@ SAMPLES = 512
 
 @dataclass(frozen=True)
 class Examination:
-    """What the words came to that were run.
+    """The result of an examination.
 
     Attributes:
         runs: All words up to a length, and then samples, if all of these were right.
@@ -38,7 +38,7 @@ class Examination:
 
     @property
     def method(self) -> str:
-        """What was done, joined by ``+``."""
+        """The kinds of runs, joined by ``+``."""
         return "+".join("exhaustive" if r.every else "sample" for r in self.runs)
 
     @property
@@ -59,8 +59,8 @@ class Examination:
         return self.failed is None and self.right == self.length
 
     @property
-    def said(self) -> str:
-        """What is known if no word failed, for people."""
+    def summary(self) -> str:
+        """The result for people, if no word failed."""
         every = [f"all words of up to {self.right} letters are right"] * bool(
             self.right
         )
@@ -94,12 +94,12 @@ def examine(
 
     Args:
         model: Any network.
-        machine: What it should compute.
+        machine: The machine that it should compute.
         length: The longest word that is asked about.
         prefixes: How many words may be run to run all of some length and below.
         samples: How many words of full length to run.
-        seed: Of these.
-        report: Gives what is told of the progress of a thing that is done.
+        seed: Seed of these.
+        report: Gives a callback for the progress of a named task.
 
     Raises:
         CheckError: If the letters differ, or the network cannot read the words.

@@ -37,7 +37,7 @@ class _Found:
 
 
 class _Walk:
-    """The state of a walk: what is yet to be entered, and the best word found.
+    """The state of a walk: the nodes yet to be entered, and the best word found.
 
     Attributes:
         stack: Blocks, each with its first node and letter that are yet to be entered.
@@ -62,7 +62,7 @@ class _Walk:
         return self.length if self.found is None else self.found.length
 
     def advance(self) -> None:
-        """Enter what is below as many nodes of the next block as fit a batch."""
+        """Enter the nodes below as many nodes of the next block as fit a batch."""
         above, row, first = self.stack.pop()
         if above.depth >= self.limit:
             return
@@ -95,7 +95,7 @@ class _Walk:
         return Pass(above, row, rows, first, way.tree), way
 
     def _generations(self, depth: int) -> int:
-        """What to enter below a node at a depth; its last pass is as large as any."""
+        """How many generations to enter below a node; the last pass is as large as any."""
         letters, most = len(self.judge.machine.letters), min(self.nodes, self.block)
         generations = 1
         while Tree(letters, generations + 1).nodes <= most:
@@ -103,14 +103,14 @@ class _Walk:
         return (self.limit - depth - 1) % generations + 1
 
     def _alone(self, logits: Tensor, tree: Tree) -> bool:
-        """Whether to go on by single generations: what is not finite spoils others."""
+        """Whether to go on by single generations: infinite numbers or NaN spoil others."""
         if tree.generations == 1 or bool(logits.isfinite().all()):
             return False
         self.nodes = 1
         return True
 
     def _leave(self, entered: Pass) -> None:
-        """Come back later to what the block of a pass has beside it."""
+        """Put aside the rest of the block beside a pass, to come back later."""
         above, row = entered.above, entered.row + entered.rows
         letter = entered.first + entered.tree.branches
         if letter < len(self.judge.machine.letters):
@@ -119,7 +119,7 @@ class _Walk:
             self.stack.append((above, row, 0))
 
     def _way(self, first: int, branches: int, generations: int) -> Way:
-        """What a tree of letters, from a letter on, does; each is worked out once."""
+        """The effect of a tree of letters, from a letter on; each is worked out once."""
         key = first, branches, generations
         if key not in self.ways:
             self.ways[key] = way_of(self.judge, first, Tree(branches, generations))
@@ -134,7 +134,9 @@ class _Walk:
         for generation, (bad, answers) in enumerate(by, start=1):
             if bool(bad.any()):
                 node = int(bad.flatten().int().argmax())
-                said = self.judge.said(answers.flatten(0, 1)[node : node + 1])[0]
+                said = self.judge.answer_names(answers.flatten(0, 1)[node : node + 1])[
+                    0
+                ]
                 word = entered.word(generation, node)
                 found = _Found(len(word), word, said)
                 self.found = found if self.found is None else min(self.found, found)
@@ -144,7 +146,7 @@ class _Walk:
         """The best word found, replayed by itself.
 
         A network so near a tie that it is wrong only among other words passes the
-        replay; what the walk saw is returned then, and marked.
+        replay; the answer in the walk is returned then, and marked.
         """
         if self.found is None:
             return None

@@ -13,19 +13,19 @@ from krohn.verify.testing.shards import Job, Outcome, Shard
 
 
 class JobJournal:
-    """What is known of a job, in memory and in its file.
+    """The outcomes of a job, in memory and in its file.
 
     Attributes:
         job: The job.
         outcomes: By the names of their shards; a shard is counted once.
-        best: That with the shortest wrong word, and of these the first.
+        best: The outcome with the shortest wrong word, and of these the first.
     """
 
     def __init__(self, job: Job, path: str | Path | None = None) -> None:
         """Read the job file if there is one.
 
         Raises:
-            CheckError: If it is the file of another job, or says what cannot be.
+            CheckError: If it is the file of another job, or has impossible records.
             OSError: If it cannot be read.
         """
         self.job = job
@@ -35,7 +35,7 @@ class JobJournal:
         self._full = {shard.name: shard for shard in job.shards()}
         if self.path is not None and self.path.exists():
             for record in journal.records(self.path):
-                self._take(self._checked(record))
+                self._take(self._read_outcome(record))
 
     @property
     def words(self) -> int:
@@ -81,7 +81,7 @@ class JobJournal:
             best = self.best
             self.best = done if best is None else min(best, done, key=_order)
 
-    def _checked(self, record: dict[str, Any]) -> Outcome:
+    def _read_outcome(self, record: dict[str, Any]) -> Outcome:
         if record.get("job") != self.job.key:
             raise CheckError(
                 f"{self.path} is the file of another job: the model, the machine or the "
@@ -91,14 +91,14 @@ class JobJournal:
             done = _outcome(record)
             shard = self._full[done.shard]
         except (KeyError, TypeError, ValueError):
-            raise self._damaged() from None
+            raise self._damaged_error() from None
         whole = Shard(shard.network, shard.root, done.length)
         right = done.wrong is not None or done.words == whole.words(self.job.letters)
         if not right or done.length > shard.length:
-            raise self._damaged()
+            raise self._damaged_error()
         return done
 
-    def _damaged(self) -> CheckError:
+    def _damaged_error(self) -> CheckError:
         return CheckError(
             f"{self.path} is damaged: a line is not what a shard of this job comes to; "
             "delete the file and run the job again"

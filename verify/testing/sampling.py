@@ -65,7 +65,7 @@ def sample(
     shares = [climbed // ROUNDS + (i < climbed % ROUNDS) for i in range(ROUNDS)]
     rng = np.random.default_rng([seed, len(STRATEGIES)])
     drawn = _draws(machine, count - climbed, length, seed)
-    made = ((CLIMBING, changed(rng, machine, hunt.words, n)) for n in shares if n)
+    made = ((CLIMBING, mutate(rng, machine, hunt.words, n)) for n in shares if n)
     for name, words in chain(drawn, made):
         for first in range(0, len(words), hunt.batch):
             hunt.run(words[first : first + hunt.batch])
@@ -77,7 +77,7 @@ def sample(
 
 
 class _Hunt:
-    """What was run so far, the words of least margin, and a wrong one if there was any."""
+    """The runs so far: the words of least margin, and a wrong one if there was any."""
 
     def __init__(self, judge: Pair, batch: int) -> None:
         self.judge, self.batch, self.done = judge, batch, 0
@@ -97,18 +97,18 @@ class _Hunt:
 def first_failure(
     judge: Pair, words: IntArray, margins: FloatArray
 ) -> Counterexample | None:
-    """Of words ``(count, length)`` the one that fails first, cut there and replayed.
+    """The word, among ``(count, length)``, that fails first, cut there and replayed.
 
     Args:
         judge: The network and its machine.
         words: The words.
-        margins: ``(count, length)``: those of the network on these words.
+        margins: ``(count, length)``: the network's margins on these words.
 
     Returns:
         None if every answer is right.
 
     Raises:
-        CheckError: If what was wrong is right when it is run again.
+        CheckError: If a wrong answer is right when it is run again.
     """
     wrong = ~(margins > 0)
     if not wrong.any():
@@ -121,7 +121,7 @@ def first_failure(
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    found = judge.counterexample(word, judge.said(logits), "among others")
+    found = judge.counterexample(word, judge.answer_names(logits), "among others")
     if found.expected == found.actual:
         raise CheckError(
             "the network answers the same words differently when it reads them again; "

@@ -42,7 +42,7 @@ class Tally:
 
 
 def tally(journal: JobJournal) -> Tally:
-    """What a job file says."""
+    """The count of a job file: words, finished shards, and the best wrong word."""
     settled = [journal.settled(shard) for shard in journal.job.shards()]
     return Tally(journal.words, sum(settled), len(settled), journal.best)
 
@@ -68,13 +68,13 @@ def run_shards(
     """Run the shards that are not settled yet.
 
     Args:
-        journal: What is done; it grows.
-        shards: What is to be done.
-        workers: Who does it; entered here.
+        journal: The outcomes so far; it grows.
+        shards: The shards to run.
+        workers: The workers; entered here.
         progress: Called after every shard with the words of these shards.
 
     Raises:
-        KrohnError: If the run was interrupted or a worker died; what is done is kept.
+        KrohnError: If the run was interrupted or a worker died; finished shards are kept.
     """
     total = sum(shard.words(journal.job.letters) for shard in shards)
     known = (journal.outcomes.get(shard.name) for shard in shards)
@@ -83,26 +83,26 @@ def run_shards(
     report(words, total)
     try:
         with workers as pool:
-            for _, done in pool.each(_unsettled(journal, shards), AHEAD):
+            for _, done in pool.each(_open_shards(journal, shards), AHEAD):
                 if isinstance(done, KrohnError):
                     raise done
                 words += done.words * journal.add(done)
                 report(words, total)
     except KeyboardInterrupt:
-        raise CheckError(f"interrupted; {_kept(journal)}") from None
+        raise CheckError(f"interrupted; {_kept_message(journal)}") from None
     except WorkerDied as error:
-        raise CheckError(f"a worker died: {error}; {_kept(journal)}") from None
+        raise CheckError(f"a worker died: {error}; {_kept_message(journal)}") from None
     return tally(journal)
 
 
-def _unsettled(journal: JobJournal, shards: Sequence[Shard]) -> Iterator[Shard]:
-    """What is left to be done, as far as is of interest when it is asked for."""
+def _open_shards(journal: JobJournal, shards: Sequence[Shard]) -> Iterator[Shard]:
+    """The shards left to be run, each as far as is of interest when it is taken."""
     for shard in shards:
         if not journal.settled(shard):
             yield replace(shard, length=min(shard.length, journal.limit))
 
 
-def _kept(journal: JobJournal) -> str:
+def _kept_message(journal: JobJournal) -> str:
     if journal.path is None:
         return "nothing was kept, because no job file was named (--job FILE)"
     count = tally(journal)

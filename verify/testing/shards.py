@@ -44,7 +44,7 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """What the job file calls it: network, and letters of the root."""
+        """Its name in the job file: network, and letters of the root."""
         return f"{self.network}:{'.'.join(map(str, self.root))}"
 
     def words(self, letters: int) -> int:
@@ -74,7 +74,7 @@ class Job:
 
     @property
     def words(self) -> int:
-        """How many words there are, those of every network counted."""
+        """How many words there are, counted for every network."""
         return len(self.pairs) * words_below(self.letters, self.length)
 
     @cached_property
@@ -112,7 +112,7 @@ def job(pairs: Sequence[tuple[ModelFile, Automaton]], length: int) -> Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What running a shard came to.
+    """The result of running a shard.
 
     Attributes:
         shard: Its name.
@@ -120,7 +120,7 @@ class Outcome:
             known to be wrong.
         words: How many words were run.
         wrong: Letter indices of the first of the shortest wrong words.
-        counterexample: The same by names, with what was expected and said.
+        counterexample: The same word by names, with the right and the given answers.
     """
 
     shard: str

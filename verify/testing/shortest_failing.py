@@ -23,7 +23,7 @@ FIRST = 8
 
 
 class Judge(Protocol):
-    """What knows whether answers to words are right; `Pair` is one."""
+    """The judge of answers to words; `Pair` is one."""
 
     @property
     def machine(self) -> Automaton:
@@ -38,7 +38,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Minimal:
-    """A wrong word, and what is known of smaller ones.
+    """A wrong word, with the words known to be right.
 
     Attributes:
         found: The word, replayed.
@@ -56,8 +56,8 @@ class Minimal:
     budget: int
 
     @property
-    def said(self) -> str:
-        """What is known, for people."""
+    def summary(self) -> str:
+        """The minimality of the word, in words for people."""
         if self.least:
             return "minimal: no shorter word fails, and none of this length before it"
         known = f"all words of up to {self.right} letters are right; "
@@ -94,11 +94,11 @@ def minimise(
 
 @dataclass(frozen=True)
 class AllWords:
-    """How all words up to a length are run.
+    """The way to run all words up to a length.
 
     Attributes:
         count: How many words of a length there are.
-        run: Runs those of up to a length; its counterexample is the first of the
+        run: Runs all words up to a length; its counterexample is the first of the
             shortest wrong ones.
     """
 
@@ -182,7 +182,7 @@ class _Reduction:
     def _lower(self) -> None:
         """Try, from left to right, to put an earlier letter in the place of each."""
         done = 0
-        while self.left > 0 and done < len(places := _lowered(self.word)):
+        while self.left > 0 and done < len(places := _lowerings(self.word)):
             tried = places[done : done + self._most()]
             candidates = np.tile(self.word, (len(tried), 1))
             candidates[np.arange(len(tried)), tried[:, 0]] = tried[:, 1]
@@ -190,7 +190,7 @@ class _Reduction:
             if kept is None:
                 done += len(tried)
             else:
-                done = int(np.searchsorted(_lowered(self.word)[:, 0], tried[kept, 0]))
+                done = int(np.searchsorted(_lowerings(self.word)[:, 0], tried[kept, 0]))
 
     def _most(self) -> int:
         return min(self.batch, at_once(len(self.word)), self.left)
@@ -219,7 +219,7 @@ def _without(word: IntArray, starts: IntArray, size: int) -> IntArray:
     return word[kept + size * (kept >= starts[:, None])]
 
 
-def _lowered(word: IntArray) -> IntArray:
+def _lowerings(word: IntArray) -> IntArray:
     """Every place with every letter before its own, ``(count, 2)``, least word first."""
     places = np.repeat(np.arange(len(word)), word)
     begun = np.repeat(np.cumsum(word) - word, word)

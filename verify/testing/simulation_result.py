@@ -25,9 +25,9 @@ class Simulation:
         length: The length of the longest words.
         counterexample: The shortest word found on which network and machine differ, cut
             at the first wrong answer; None if there was no such word.
-        about: What else is to be known of the words, to follow their number.
-        every: Whether the words are all up to the length, or up to that of the
-            counterexample; then no word before it, shortest first, fails.
+        about: Further words about the words, to follow their number.
+        every: Whether the words are all up to the length, or up to the
+            counterexample's; then no word before it, shortest first, fails.
         elsewhere: The start state of the network that is wrong, if it is another than the
             first; None if it is that one.
     """

@@ -12,7 +12,7 @@ class Simulator(Protocol):
     """Words in, logits out: compiled, foreign and trained networks alike.
 
     Calling it with letter indices ``(count, length)`` gives logits ``(count, length,
-    classes)``; the last axis stands for `classes`, and what is largest is the answer.
+    classes)``; the last axis stands for `classes`, and the largest logit is the answer.
     """
 
     @property
@@ -21,11 +21,11 @@ class Simulator(Protocol):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The names of what the logits stand for."""
+        """The names of the classes that the logits stand for."""
 
     @property
     def shows(self) -> Shows:
-        """``"states"`` or ``"outputs"``: what of the machine the classes are."""
+        """``"states"`` or ``"outputs"``: the kind of the classes."""
 
     @property
     def longest(self) -> int | None:

@@ -16,8 +16,8 @@ class Block:
     """Nodes of one depth, in lexicographic order.
 
     Attributes:
-        grow: Makes what the network remembers of some of their words.
-        states: ``(nodes,)``: where the machine is.
+        grow: Makes the network's memory of some of their words.
+        states: ``(nodes,)``: the states of the machine.
         origin: The pass of which they are the last generation; None for the root.
         depth: The length of the words.
         root: The word of the root.
@@ -56,7 +56,7 @@ class Pass:
 
     @property
     def cache(self) -> Cache:
-        """What the network remembers of the nodes' words."""
+        """The network's memory of the nodes' words."""
         return self.above.grow(self.row, self.row + self.rows)
 
     def word(self, generation: int, node: int) -> Word:
@@ -70,13 +70,13 @@ class Pass:
 
 @dataclass(frozen=True)
 class Way:
-    """What the letters of a tree do to a machine.
+    """The effect of the letters of a tree on a machine.
 
     Attributes:
-        tree: How its nodes hang together.
+        tree: The shape of the tree.
         tokens: ``(branches,)``: the network's letters.
-        states: ``(states, nodes)``: where each state is at each node.
-        answers: ``(states, nodes)``: what the network is to say there.
+        states: ``(states, nodes)``: the state at each node, from each state.
+        answers: ``(states, nodes)``: the class that the network is to say there.
     """
 
     tree: Tree
@@ -86,7 +86,7 @@ class Way:
 
 
 def way_of(judge: Pair, first: int, tree: Tree) -> Way:
-    """What a tree of letters, from a letter of the machine on, does."""
+    """The effect of a tree of letters, from a letter of the machine on."""
     device = judge.table.device
     onward = judge.table[first : first + tree.branches].T
     now = torch.arange(judge.table.shape[1], device=device)[:, None]

@@ -10,7 +10,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
 from krohn.network.modelfile import ModelFile
-from krohn.verify.attention_limits.balance import balance, pumped
+from krohn.verify.attention_limits.balance import balance, pumping_distances
 
 MACHINE = zoo.machine("Dyck3,2")
 
@@ -44,12 +44,12 @@ def test_beta_grows_with_the_perturbation() -> None:
 
 
 def test_balanced_stacks_stay_apart_however_much_is_pumped() -> None:
-    gaps = pumped(built(), MACHINE, [0, 10, 10_000])
+    gaps = pumping_distances(built(), MACHINE, [0, 10, 10_000])
     assert gaps == pytest.approx([gaps[0]] * 3, abs=1e-9)
 
 
 def test_without_balance_pumping_makes_the_stack_be_forgotten() -> None:
-    gaps = pumped(perturbed(0.1), MACHINE, [10_000, 100_000])
+    gaps = pumping_distances(perturbed(0.1), MACHINE, [10_000, 100_000])
     assert gaps[1] == pytest.approx(gaps[0] / 10, rel=0.1)
 
 
@@ -59,4 +59,4 @@ def test_balance_needs_two_kinds_and_two_levels() -> None:
         with pytest.raises(KrohnError, match="two kinds"):
             balance(file, machine)
         with pytest.raises(KrohnError, match="two kinds"):
-            pumped(file, machine, [1])
+            pumping_distances(file, machine, [1])

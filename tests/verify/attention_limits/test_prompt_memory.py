@@ -156,11 +156,16 @@ def test_compiled_networks_keep_apart_what_they_must(name: str, attention: str) 
     if attention != "sparse":  # of which less than everything is seen later
         assert memories.shape[1] == size
     # What is kept are small numbers, but not few of them.
-    assert collision(rounded(memories, 6), texts) is None
+    assert collision(round_to_digits(memories, 6), texts) is None
     assert collision(memories[:, :3], texts) is not None
 
 
 def test_rounding_keeps_so_many_digits() -> None:
-    assert rounded(np.array([5.0, 7.0, -0.3, 0.0]), 2).tolist() == [4, 8, -0.25, 0]
+    assert round_to_digits(np.array([5.0, 7.0, -0.3, 0.0]), 2).tolist() == [
+        4,
+        8,
+        -0.25,
+        0,
+    ]
     numbers = np.random.default_rng(0).normal(size=1000)
-    assert (rounded(numbers, 24) == numbers.astype(np.float32)).all()
+    assert (round_to_digits(numbers, 24) == numbers.astype(np.float32)).all()

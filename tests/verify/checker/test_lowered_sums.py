@@ -142,7 +142,7 @@ def test_lowered_sums_take_no_more_work_for_longer_words(
     own, work = machine_of(zoo.machine(name)), list[int]()
     for length in (20, 60):
         search = Search(program_of(name, construction, length), own)
-        said = search.said(list(search.program.outputs))
+        said = search.stated_part(list(search.program.outputs))
         work.append(search.start(said).work)
     assert work[0] == work[1]
 

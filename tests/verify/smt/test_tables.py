@@ -18,7 +18,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.exact import Rationals, feed, fractions
 from krohn.verify.smt.gadgets import decide
-from krohn.verify.smt.tables import gadgets, trimmed
+from krohn.verify.smt.tables import gadgets, trim
 
 SMALL, QUARTER = Fraction(1, 64), Fraction(1, 4)
 CASES = [
@@ -58,7 +58,7 @@ def test_what_is_trimmed_does_not_bear_on_the_dimensions(seed: int) -> None:
     )
     mask, x = fractions(draw.integers(0, 2, 5).astype(float)), sparse(draw, (5,))
     dims = sorted(draw.choice(5, size=2, replace=False).tolist())
-    small, used = trimmed(layers, dims, mask)
+    small, used = trim(layers, dims, mask)
     assert list(feed(small, x[used])) == list(feed(layers, x)[dims])
     assert {d for d in dims if mask[d]} <= set(used.tolist())
 

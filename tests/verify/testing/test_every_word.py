@@ -99,7 +99,7 @@ def test_climbing_finds_what_only_the_margin_leads_to() -> None:
     words, margins = np.empty((0, 64), dtype=np.int64), np.empty(0)
     start = uniform(rng, PARITY, 16, 64) * uniform(rng, PARITY, 16, 64)
     for drawn in (start, *(None,) * 12):
-        new = changed(rng, PARITY, words, 16) if drawn is None else drawn
+        new = mutate(rng, PARITY, words, 16) if drawn is None else drawn
         least = judge.margins(new).min(axis=1)
         found = (np.concatenate([words, new]), np.append(margins, least))
         words, margins = worst(*found)

@@ -88,7 +88,7 @@ def test_it_is_the_first_of_the_shortest(both: Pairing, data: st.DataObject) -> 
     assert found.least
     assert encode(machine, found.found).tolist() == wrong[0]
     assert found.right == len(wrong[0]) - 1
-    assert found.said.startswith("minimal")
+    assert found.summary.startswith("minimal")
 
 
 @MANY
@@ -108,7 +108,7 @@ def test_a_small_budget_is_kept_to_and_stated(
     assert all(len(w) > found.right for w in wrong)
     assert found.least <= (short == wrong[0])
     if not found.least:
-        assert f"limited to {budget:,} words" in found.said
+        assert f"limited to {budget:,} words" in found.summary
 
 
 @pytest.mark.parametrize("budget", [200_000, 2_000])

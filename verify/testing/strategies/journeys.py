@@ -16,7 +16,7 @@ from krohn.verify.testing.strategies.strategy import (
     choose,
     distances,
     none,
-    packed,
+    pack,
     scales,
 )
 
@@ -99,13 +99,13 @@ def returns(
 ) -> IntArray:
     """``(count, length)``: the shortest way to a state, and a way back to it for long.
 
-    The way back is a short word over and over; other states it need not keep, and what
-    is illegal there does no harm. At the end there may be a few letters by chance.
+    The way back is a short word over and over; other states it need not keep, and
+    illegal letters there do no harm. At the end there may be a few letters by chance.
     """
     table, states = machine.transitions, np.arange(len(machine.states))
     goals = rng.choice(states, min(len(states), MOST_GOALS), replace=False)
     way = _ways(table, goals)
-    goals, way = _reached(goals, way, machine.start)
+    goals, way = _reachable_goals(goals, way, machine.start)
     cycles, lengths, leads = _ways_back(table)
     heading = rng.integers(len(goals), size=count)
     goal = goals[heading]
@@ -123,8 +123,10 @@ def returns(
     return words
 
 
-def _reached(goals: IntArray, way: IntArray, start: int) -> tuple[IntArray, IntArray]:
-    """Of goals and the ways to them those that can be reached; else the start."""
+def _reachable_goals(
+    goals: IntArray, way: IntArray, start: int
+) -> tuple[IntArray, IntArray]:
+    """Goals that can be reached, with the ways to them; else the start."""
     kept = (way[:, start] >= 0) | (goals == start)
     if not kept.any():
         return np.array([start]), np.zeros((1, way.shape[1]), dtype=np.int64)
@@ -140,7 +142,7 @@ def _ways_back(table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     words = [
         w for n in range(1, longest + 1) for w in product(range(letters), repeat=n)
     ]
-    cycles, lengths = packed(words)
+    cycles, lengths = pack(words)
     leads = np.tile(np.arange(table.shape[1]), (len(words), 1))
     for at in range(cycles.shape[1]):
         inside = (at < lengths)[:, None]
@@ -162,7 +164,7 @@ def rare(
         return none(length)
     graph = found.right.T.astype(np.int64)
     some = rng.choice(found.size, min(found.size, MOST_GOALS), replace=False)
-    words, lengths = packed([found.word(int(i)) for i in some])
+    words, lengths = pack([found.word(int(i)) for i in some])
     fits = np.flatnonzero(lengths < length)
     chosen = rng.choice(fits, size=count) if len(fits) else np.zeros(count, dtype=int)
     stay = lingering(rng, graph, _recurrent(graph), some[chosen], length)
@@ -190,7 +192,7 @@ def levels(
 ) -> IntArray:
     """``(count, length)``: one level of a cascade switched far back, and kept since.
 
-    The cascade is that of derived series. Before the switch there is anything; the switch
+    The cascade follows derived series. Before the switch there is anything; the switch
     changes the other levels as little as can be; after it come letters that keep the
     level's state while others change.
     """

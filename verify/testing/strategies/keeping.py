@@ -10,7 +10,7 @@ from krohn.verify.testing.strategies.strategy import (
     choose,
     distances,
     none,
-    repeated,
+    repeat,
     scales,
     uniform,
 )
@@ -37,7 +37,7 @@ def no_ops(
     for half, chosen in enumerate(pool):
         rows = np.arange(half, count, 2)
         which = rng.integers(len(chosen), size=len(rows))
-        kept = repeated(chosen, which, at - start[rows])
+        kept = repeat(chosen, which, at - start[rows])
         inside = (start[rows] <= at) & (at < end[rows])
         found[rows] = np.where(inside, kept, found[rows])
     return found
@@ -70,7 +70,7 @@ def synchronised(
 ) -> IntArray:
     """``(count, length)``: a word that leads all states to one, and then noise.
 
-    The noise is of some of the letters only, so that what was reached may last.
+    The noise has some of the letters only, so that the state reached may last.
     """
     word = reset_word(machine.semiautomaton)
     if word is None or len(word) > length:
@@ -82,7 +82,7 @@ def synchronised(
     found = np.where(at >= start, noise, found)
     inside = (start <= at) & (at < start + len(word))
     return np.where(
-        inside, repeated([word], np.zeros(count, dtype=int), at - start), found
+        inside, repeat([word], np.zeros(count, dtype=int), at - start), found
     )
 
 

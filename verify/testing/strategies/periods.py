@@ -8,7 +8,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.monoid import TransformationMonoid
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.verify.testing.strategies.facts import monoid
-from krohn.verify.testing.strategies.strategy import choose, none, repeated, scales
+from krohn.verify.testing.strategies.strategy import choose, none, repeat, scales
 
 
 def code_periods(
@@ -43,14 +43,14 @@ def turns(
     order = np.array([order for order, _ in found])
     wanted = (order == most) | (np.arange(count)[:, None] % 2 == 1)
     at = np.arange(length) + rng.integers(length, size=(count, 1))
-    return repeated([word for _, word in found], choose(rng, wanted), at)
+    return repeat([word for _, word in found], choose(rng, wanted), at)
 
 
 @lru_cache(8)
 def turning(machine: Semiautomaton) -> list[tuple[int, tuple[int, ...]]]:
     """The elements of order above 1 with their least words: (order, word).
 
-    The order of x is that of x·x^ω in its group: how many powers of x come again and
+    The order of x is the order of x·x^ω in its group: how many powers of x come again and
     again.
     """
     found = monoid(machine)

@@ -43,12 +43,12 @@ def distances(rng: np.random.Generator, count: int, length: int) -> IntArray:
 def choose(
     rng: np.random.Generator, rank: npt.NDArray[np.integer | np.bool_]
 ) -> IntArray:
-    """One letter ``(count,)`` of those that rank highest ``(count, letters)``."""
+    """One letter ``(count,)`` among those of the highest rank ``(count, letters)``."""
     chosen: IntArray = (rng.random(rank.shape) + rank).argmax(axis=1)
     return chosen
 
 
-def packed(words: list[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
+def pack(words: list[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
     """Words of several lengths as one table ``(words, longest)``, and their lengths."""
     lengths = np.array([len(word) for word in words], dtype=np.int64)
     table = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
@@ -57,15 +57,15 @@ def packed(words: list[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
     return table, lengths
 
 
-def repeated(words: list[tuple[int, ...]], chosen: IntArray, at: IntArray) -> IntArray:
+def repeat(words: list[tuple[int, ...]], chosen: IntArray, at: IntArray) -> IntArray:
     """Letters of words over and over.
 
     Args:
         words: The words, none of them empty.
         chosen: ``(count,)``: which of them each row repeats.
-        at: ``(count, length)``: which letter of the endless word, from 0 on; what stands
-            before it is counted backwards.
+        at: ``(count, length)``: which letter of the endless word, from 0 on; letters
+            before it are counted backwards.
     """
-    table, lengths = packed(words)
+    table, lengths = pack(words)
     found: IntArray = table[chosen[:, None], at % lengths[chosen][:, None]]
     return found
