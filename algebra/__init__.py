@@ -1,1 +1,1 @@
-"""What a machine is and how it is built from others. Never imports torch."""
+"""Machines, their algebra and their files. Never imports torch."""

@@ -1,4 +1,4 @@
-"""What a cascade looks like: who reads whom, what runs in parallel, what values mean."""
+"""The structure of a cascade: who reads whom, what runs in parallel, what values mean."""
 
 from dataclasses import dataclass
 

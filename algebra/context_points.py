@@ -3,7 +3,7 @@
 A machine is a shift register of the last k letters, and beside it a machine on points
 whose letters act as the register says: a cascade with a definite first component. How
 many points are needed is a matter of colouring: states that the same last letters may
-lead to must differ. Words may be forbidden; what is forbidden needs nothing.
+lead to must differ. Words may be forbidden; those need nothing.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What one component of a cascade reads, apart from the others."""
+"""The dependency function of one component of a cascade, apart from the others."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """Components of graphs, and searches in them.
 
 Components are numbered in the order of their first nodes. scipy is imported for large
-graphs only: its import takes longer than what is done here without it.
+graphs only: its import takes longer than the searches here.
 """
 
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Minimal machines: the reachable part, and quotients by what cannot be told apart."""
+"""Minimal machines: the reachable part, and quotients by indistinguishable states."""
 
 from dataclasses import replace
 

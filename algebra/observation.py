@@ -1,4 +1,4 @@
-"""Observation maps: what the thesis shows of a state instead of all of it.
+"""Observation maps: the part of a state that the thesis shows instead of all of it.
 
 Each one gives the same machine with outputs on states (thesis, section 3.4.5.2.1).
 """

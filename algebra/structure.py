@@ -1,4 +1,4 @@
-"""Recognising what a machine is: a counter, a memory, machines side by side."""
+"""Recognising the kind of a machine: a counter, a memory, machines side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

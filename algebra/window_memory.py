@@ -4,7 +4,7 @@ The *context* of a position is the window of the k − 1 letters before it, with
 of letters before the first. After every context only some states can be there. If
 each letter either takes all of them to one state (it writes), or takes different ones
 to different ones and these keep apart for good (it keeps), then the state is a function
-of what was written last and of the window.
+of the last written value and of the window.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What heads see and where they look: of the network as it is run, not as it is stated."""
+"""The positions that heads see and look at, in the network as it runs."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """Position codes, and the temperatures that a length and a precision ask for.
 
-Every number here is derived in docs/numerics.md; the verifier recomputes what it needs
-from the tensors and trusts none of it.
+Every number here is derived in docs/numerics.md; the verifier recomputes its own
+from the tensors and trusts none of them.
 """
 
 from dataclasses import dataclass

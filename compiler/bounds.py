@@ -1,4 +1,4 @@
-"""What a network has at least, known before it is laid out: what planning prunes by.
+"""Lower bounds of a network's sizes, known before it is laid out: planning prunes by them.
 
 A construction, and every later stage of planning, may be a generator that yields bounds,
 each at least as tight as those before, and returns its result. Planning goes on with it
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Sizes that are not above those of any network that may follow.
+    """Sizes that are not above the sizes of any network that may follow.
 
     The names are those of `krohn.compiler.cost.Cost`; 0 where nothing is known.
 

@@ -1,4 +1,4 @@
-"""What a network will cost, known before any tensor is made."""
+"""The cost of a network, known before any tensor is made."""
 
 from dataclasses import dataclass, fields
 from functools import partial

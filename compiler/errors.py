@@ -1,4 +1,4 @@
-"""What stops a compilation."""
+"""The error that stops a compilation."""
 
 from krohn.algebra.errors import KrohnError
 

@@ -1,7 +1,7 @@
 """The balanced generator of nested brackets (thesis, Theorem 1 and Corollary 1, repaired).
 
 A query that closes a bracket sees every matched pair cancel, whatever the scores are. So
-what LayerNorm returns says which brackets are open, and the attention pattern is free.
+LayerNorm's output says which brackets are open, and the attention pattern is free.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""How a component of a cascade is held by a diagonal linear recurrence.
+"""The component of a cascade in the coordinates of a diagonal linear recurrence.
 
-Theorems D1 to D5 of docs/state-space-models.md: what is right over the reals can be wrong
-in floating point, and the other way round.
+Theorems D1 to D5 of docs/state-space-models.md: a form right over the reals can be
+wrong in floating point, and the other way round.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Linear RNNs of kernels: modes, registers, and balanced truncation of what was measured.
+"""Linear RNNs of kernels: modes, registers, and balanced truncation of measured values.
 
 A recurrence h_t = W h_{t−1} + U x_t, y_t = C h_t says Σ ρ̂(s) x(t − s), ρ̂(s) = C W^s U.
 """

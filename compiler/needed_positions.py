@@ -1,4 +1,4 @@
-"""Which position features a Program needs, and what a format can hold of it."""
+"""The position features that a Program needs, and their limits in a format."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Programs that say what a state shows instead of the state."""
+"""Programs that say the output of a state instead of the state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

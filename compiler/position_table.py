@@ -1,4 +1,4 @@
-"""Position features: what the position table holds."""
+"""Position features: the content of the position table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One softmax head over a memory: the posterior of a hidden state, and what it predicts.
+"""One softmax head over a memory: the posterior of a hidden state, and its prediction.
 
 Its queries are the inputs themselves. A slot for each state makes the softmax the
 posterior, without any error but rounding; a slot for each letter is a table.

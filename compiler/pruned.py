@@ -1,4 +1,4 @@
-"""The ReLU RNN of a machine as what masks leave of a random network.
+"""The ReLU RNN of a machine, made of a random network by masks.
 
 All weights are drawn between −1 and 1 before the machine is looked at; the machine only
 says which ones stay. There are no biases. The hidden state that it starts from is the only

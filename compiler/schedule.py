@@ -203,7 +203,7 @@ def _earliest(
 
 
 def _stored_channels(program: Program, born: Mapping[str, int]) -> set[str]:
-    """The outputs, the channels that heads read, and those that decide them."""
+    """The outputs, the channels that heads read, and the channels that decide these."""
     todo = [n for n in program.outputs if n in born]
     stored: set[str] = set()
     while todo:

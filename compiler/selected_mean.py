@@ -1,6 +1,6 @@
-"""Means over what is selected exactly, as one attention layer with explicit weights.
+"""Means over exactly selected positions, as one attention layer with explicit weights.
 
-Logits are Λ·(what is selected) + ln(weight). For the nearest, 2u·v − |v|² = |u|² − |u − v|²
+Logits are Λ·(selecting score) + ln(weight). For the nearest, 2u·v − |v|² = |u|² − |u − v|²
 selects, as |u|² is the same for all candidates: m_h = d + 1 (A28). Of a centre of gravity
 2e_t e_s − e_s² does, e the number of a segment: m_h = 2. A selection has a key for each
 position: m_h = τ.

@@ -1,4 +1,4 @@
-"""Lowering to the tensors of a causal Transformer, with a map of what lies where."""
+"""Lowering to the tensors of a causal Transformer, with a map of all places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -209,7 +209,7 @@ def _pad(matrix: FloatArray, axis: int, size: int) -> FloatArray:
 
 
 def _residual(layout: Layout, block: int) -> FloatArray:
-    """1 on dimensions that the MLP adds to, 0 on those that it overwrites."""
+    """1 on dimensions that the MLP adds to, 0 on dimensions that it overwrites."""
     mask = np.ones(layout.d_model)
     for name in layout.channels_to_clear(block):
         mask[layout.places[name].start : layout.places[name].stop] = 0.0

@@ -1,4 +1,4 @@
-"""The Program language, said once: what operations are, mean, can be and remember.
+"""The Program language, said once: the fields, values, meaning and memory of operations.
 
 Compiler and checker both read this package. How an operation becomes tensors is the
 compiler's business, how tensors are shown to be it is the checker's; neither knows the

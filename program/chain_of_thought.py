@@ -1,4 +1,4 @@
-"""Chains of thought: texts that are computed token by token from what stands before."""
+"""Chains of thought: texts that are computed token by token from the tokens before."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class ChainOfThought:
     answer: int
 
     def __post_init__(self) -> None:
-        """Refuse what is malformed.
+        """Refuse a malformed chain of thought.
 
         Raises:
             Refused: With the step or the place that is wrong.

@@ -1,6 +1,6 @@
-"""What a proof is about: the claim of a file, in one description with one digest.
+"""The claim that a proof is about, in one description with one digest.
 
-Compiler, checker, commands and pages all make it by `of`, from what the header says. It
+Compiler, checker, commands and pages all make it by `of`, from the header. It
 holds the machine or other source with all its names, the longest word, the format, what
 answers stand for, and the tokenizer of a GPT-2; no tensor, no Program and no evidence,
 which are how a network does it (docs/model-format.md, "The claim and its digest").

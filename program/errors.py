@@ -10,7 +10,7 @@ MOST_LETTERS = 300
 
 
 class KrohnError(Exception):
-    """A problem with what the user gave; the message says what to do about it.
+    """A problem with the user's input; the message says what to do about it.
 
     Commands print the message on one line and exit with code 2. It names parameters of
     Python, or options if a command asks (`krohn.program.wording`).

@@ -1,4 +1,4 @@
-"""How to install what only some commands need."""
+"""How to install libraries that only some commands need."""
 
 from pathlib import Path
 

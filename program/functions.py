@@ -311,7 +311,7 @@ def _highest(
     """The largest value of a table at each position, if the position decides some inputs.
 
     Args:
-        rows: ``(rows, inputs)``: those that occur at later positions, every one.
+        rows: ``(rows, inputs)``: every row that occurs at later positions.
         values: ``(rows,)``: their values.
         start: The value at BOS.
         read: The values of the inputs.

@@ -1,4 +1,4 @@
-"""What a Program says of an intervention: channels are given values in the network.
+"""The predictions of a Program for interventions: channels are given values in a network.
 
 A prediction stands only where the Program is defined: its domains and the rows of its
 tables are those that *occur*, and a network is made, and proved, for no others. A position

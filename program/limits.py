@@ -1,4 +1,4 @@
-"""How much work a proof may be, where it also decides what is worth compiling."""
+"""The most work that a proof may take; a longer one is not worth compiling for."""
 
 from math import isqrt
 

@@ -1,4 +1,4 @@
-"""``python -m krohn.verify.traced MODEL EVIDENCE``: the small checker, and what it ran.
+"""``python -m krohn.verify.traced MODEL EVIDENCE``: the small checker and the lines it ran.
 
 Nothing but the checker is imported, so what this process holds at its end is what the
 proof rests on: `krohn.verify.trusted` reads it.

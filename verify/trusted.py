@@ -1,4 +1,4 @@
-"""What a proof rests on: files of the small checker, and which of their lines ran."""
+"""The code that a proof rests on: files of the small checker, and their lines that ran."""
 
 import ast
 import json

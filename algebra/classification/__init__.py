@@ -1,4 +1,4 @@
-"""What kind of machine a machine is, with evidence that a reader can check."""
+"""The classes of the theory that a machine belongs to, with evidence to check."""
 
 from krohn.algebra.classification.classify import Classification, classify
 from krohn.algebra.classification.group_names import Subgroup

@@ -4,7 +4,7 @@ The skeleton shows them without the elements of the monoid. For an image P = Q·
 state set let G(P) = {s restricted to P : P·s = P}, its permutator group.
 
 *Every subgroup of S¹ embeds into one G(P)*: let e be its identity and P = Qe. Each of
-its elements s satisfies Ps = P, and s = es is determined by what it does on P.
+its elements s satisfies Ps = P, and s = es is determined by its action on P.
 
 *Every G(P) is a quotient of a subgroup of S¹*: the elements s with Ps = P form a monoid
 M that maps onto G(P). If e is an idempotent of the minimal ideal of M, then eMe is a

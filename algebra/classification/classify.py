@@ -1,4 +1,4 @@
-"""Everything that can be said about what kind of machine a machine is."""
+"""All classes of the theory that a machine belongs to."""
 
 from dataclasses import dataclass
 

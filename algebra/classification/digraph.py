@@ -1,4 +1,4 @@
-"""Properties that show on the graph of states: what leads where, and its cycles."""
+"""Properties that show on the graph of states: its edges and its cycles."""
 
 import numpy as np
 import numpy.typing as npt

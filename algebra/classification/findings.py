@@ -1,4 +1,4 @@
-"""What can be found out about a machine within a budget: elements and images."""
+"""The elements and images of a machine, as far as a budget allows."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

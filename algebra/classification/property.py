@@ -1,4 +1,4 @@
-"""A property of a machine: whether it holds, why, and what shows it."""
+"""A property of a machine: whether it holds, the reason, and an example that shows it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Ways to take a machine apart into a cascade; ``covering.prove`` checks what they give."""
+"""Ways to take a machine apart into a cascade; ``covering.prove`` checks the cascades."""

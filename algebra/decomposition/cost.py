@@ -1,4 +1,4 @@
-"""What a cascade will cost as a network, before anything is compiled."""
+"""The cost of a cascade as a network, before anything is compiled."""
 
 from dataclasses import dataclass, field
 from math import ceil, log2

@@ -2,7 +2,7 @@
 
 Two chains are built of any listed group. ``derived_chain`` goes down the derived series
 and takes each abelian factor apart into cyclic ones that do not see each other: as many
-levels as the derived length, which is what a network's depth is made of.
+levels as the derived length, which decides a network's depth.
 ``prime_chain`` goes on to factors of prime order: a composition series
 (Jordan–Hölder). Where the group is not solvable, its perfect core follows, simple factor
 by simple factor.

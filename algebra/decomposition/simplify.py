@@ -1,4 +1,4 @@
-"""Cascades without what they do not need."""
+"""Cascades without their superfluous parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace

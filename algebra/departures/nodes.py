@@ -1,4 +1,4 @@
-"""Nodes: what a run stays in while its state is a function of the parts beside it."""
+"""Nodes: sets of states in which the state is a function of the parts beside it."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -64,7 +64,7 @@ def nodes(machine: Automaton, tail: bool = False) -> Nodes:
             the first state that can be kept cost nothing.
 
     Raises:
-        MachineError: If some component is none of those that are known, if parts and
+        MachineError: If some component is of no known kind, if parts and
             state do not tell each other's runs apart, or if there are too many pairs.
     """
     part = reachable(machine)

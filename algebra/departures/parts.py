@@ -2,7 +2,7 @@
 
 While a run stays in one strongly connected component, its state is often a function of
 something that every position knows in a layer or less, whenever the component was entered:
-of the position, of a count, of the last letters, or of what was written last.
+of the position, of a count, of the last letters, or of the last written value.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""From what a file says to tables: names become numbers, and conflicts are found."""
+"""From the lines of a file to tables: names become numbers, and conflicts are found."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

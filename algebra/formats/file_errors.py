@@ -1,4 +1,4 @@
-"""Errors in files of machines, and what is refused before there are any."""
+"""Errors in files of machines, and refusals before a file is written."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a machine shows, as files say it: acceptance, and outputs after each letter."""
+"""The outputs of a machine, as files state them: acceptance, and outputs after letters."""
 
 from krohn.algebra.automaton import Automaton
 

@@ -1,1 +1,1 @@
-"""Permutation groups: what they are, what they are made of, how they split."""
+"""Permutation groups: their names, composition factors and extensions."""

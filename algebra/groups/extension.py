@@ -1,7 +1,7 @@
 """Normal subgroups with their quotients, and how a group splits over them.
 
-Elements are numbered as in `PermutationGroup.elements`, those of the normal subgroup in
-the same order; all is for groups with a multiplication table.
+Elements are numbered as in `PermutationGroup.elements`, elements of the normal
+subgroup in the same order; all is for groups with a multiplication table.
 """
 
 from dataclasses import dataclass

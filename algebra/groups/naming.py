@@ -1,6 +1,6 @@
 """Names of groups that are proofs: the same proper name, isomorphic groups.
 
-A name is proper if it says what the group is: ``C6``, ``C2^2``, ``C2 × C4`` (invariant
+A name is proper if it determines the group: ``C6``, ``C2^2``, ``C2 × C4`` (invariant
 factors of abelian groups), ``D8`` (dihedral *of order* 8, as in the zoo and the thesis),
 ``Q8``, ``Q16``, ``Dic3`` (dicyclic of order 12), ``SD16``, ``A4``, ``S4``, the simple
 groups, the groups of `krohn.algebra.groups.families`, and direct products of these.

@@ -1,4 +1,4 @@
-"""The flip-flop language: what is read must be what was written last.
+"""The flip-flop language: a read must give the value that was written last.
 
 A word is a sequence of pairs of an instruction and a value. Instructions are ``w``
 (write), ``r`` (read) and ``i`` (ignore); the first one is ``w``, and the value after

@@ -24,7 +24,7 @@ def uniform(machine: Automaton) -> Sampler:
 
 
 def legal(machine: Automaton) -> Sampler:
-    """Letters drawn uniformly among those that do not lead to the error state.
+    """Letters drawn uniformly among the letters that do not lead to the error state.
 
     Where all letters do, any is drawn.
     """

@@ -1,4 +1,4 @@
-"""What can be had without learning anything: guesses, majorities, n-grams."""
+"""Baselines without any training: guesses, majorities, n-grams."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How far beliefs are off, up to which length they fit, and what their entropy leaves."""
+"""Errors of beliefs: their size, the length up to which they fit, the entropy left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

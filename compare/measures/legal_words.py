@@ -1,9 +1,9 @@
-"""What a task asks of any word: illegal letters repaired, and the rest forgiven.
+"""The answers that a task asks of any word: illegal letters repaired, the rest forgiven.
 
 Checks of networks run all words, or words made to be hard. A network that was trained on
 nested brackets owes no answer after an illegal one, and a flip-flop only after reads. So
-words are read as legal ones, and answers that are not asked for count as right: what
-fails then is a legal word, at an answer that was asked for.
+words are read as legal ones, and answers that are not asked for count as right: a
+failure then is a legal word, at an answer that was asked for.
 """
 
 from dataclasses import dataclass, replace

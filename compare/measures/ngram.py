@@ -1,4 +1,4 @@
-"""What the last n letters alone can tell: the most frequent class after each context."""
+"""The best guess from the last n letters: the most frequent class after each context."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the last letters alone can tell of a belief: its mean after each context."""
+"""The best guess of a belief from the last letters: its mean after each context."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Architectures: what a network is before it has weights, as plain values."""
+"""Architectures: descriptions of networks without weights, as plain values."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

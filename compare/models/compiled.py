@@ -1,4 +1,4 @@
-"""Compiled networks among those that are trained: frozen, or free to learn."""
+"""Compiled networks beside trained ones: frozen, or free to learn."""
 
 from abc import abstractmethod
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What networks cost: weights, depth and arithmetic, by formula."""
+"""The cost of networks: weights, depth and arithmetic, by formula."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Trained networks as files: safetensors, with all else as JSON in the header.
 
-A compiled network, trained or not, is kept as a model file (docs/model-format.md): what
-its training made of it can be held against its Program, or examined, as any other.
+A compiled network, trained or not, is kept as a model file (docs/model-format.md): the
+trained network can be held against its Program, or examined, as any other.
 """
 
 import json

@@ -18,7 +18,7 @@ class Latency:
 
     Attributes:
         seconds: The median of all rounds.
-        ratio: The median, over rounds, of its time over that of the first network.
+        ratio: The median, over rounds, of its time over the first network's.
     """
 
     seconds: float

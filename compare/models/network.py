@@ -1,4 +1,4 @@
-"""What every network that is trained or probed has in common."""
+"""The interface of every network that is trained or probed."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Recording what modules give while a network runs."""
+"""Recording the outputs of modules while a network runs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Which algorithm? What a network holds of a derived one's variables, and what it uses."""
+"""Which algorithm? The variables of a derived network that a trained one holds or uses."""
 
 from krohn.compare.probes.attention_landmarks import (
     AttentionComparison,

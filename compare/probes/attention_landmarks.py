@@ -1,4 +1,4 @@
-"""Attention of a trained network beside that of compiled ones, and beside landmarks.
+"""Attention of a trained network beside compiled networks, and beside landmarks.
 
 That two patterns are alike does not show that two networks compute alike: networks of one
 function can attend almost at random (thesis, section 3.6;

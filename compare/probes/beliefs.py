@@ -1,4 +1,4 @@
-"""What can be read of beliefs, states and letters after each layer; what moves heads.
+"""Probes of beliefs, states and letters after each layer.
 
 Linear probes as in `krohn.compare.probes.linear`: of the belief (R² of least squares), of
 the likeliest state and of the letters read 0, 1, 2, … places before (classifiers).

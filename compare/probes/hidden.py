@@ -1,4 +1,4 @@
-"""What a network holds after the embedding and after each layer, on given words."""
+"""The hidden states of a network after the embedding and each layer, on given words."""
 
 import numpy as np
 import torch

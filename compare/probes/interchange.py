@@ -3,7 +3,7 @@
 Interchange interventions (Geiger et al., 2021): run a network on a base word, but with
 the part of a layer's state that holds a variable taken from a source word. If the network
 uses the variable there, it answers as the derived network's Program does when its channel
-has the source's values. See docs/which-algorithm.md for what this shows and what not.
+has the source's values. docs/which-algorithm.md says what this shows and what not.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The part of a subspace that an exchange needs; what is idle in it shows nothing.
+"""The part of a subspace that an exchange needs; the idle rest shows nothing.
 
-A subspace may hold a variable beside what the layers above read. To exchange it then does
-what the variable should do, and the variable has no part in it.
+A subspace may hold a variable beside the directions that the layers above read. To
+exchange it then has the effect wanted, and the variable has no part in it.
 """
 
 import numpy as np

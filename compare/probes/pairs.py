@@ -1,4 +1,4 @@
-"""Pairs of words for interchange interventions, and what a Program says of them."""
+"""Pairs of words for interchange interventions, with a Program's predictions."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The result of looking into a network: layers by variables, and what they are used for."""
+"""The result of looking into a network: layers by variables, and the use of these."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""How well every variable can be read at every layer, beside what comes for free."""
+"""How well every variable can be read at every layer, beside baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

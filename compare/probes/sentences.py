@@ -1,4 +1,4 @@
-"""What was found, in words that are no stronger than the causal test allows."""
+"""The findings of probes, in words that are no stronger than the causal test allows."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What numbers are allowed to say. Which came when: docs/which-algorithm.md, section 3."""
+"""The verdicts that scores allow. Which came when: docs/which-algorithm.md, section 3."""
 
 from collections.abc import Iterable
 from typing import Literal

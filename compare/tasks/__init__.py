@@ -1,4 +1,4 @@
-"""What networks are trained and measured on: words of a machine, with labels."""
+"""Tasks for training and measuring: words of a machine, with labels."""
 
 from krohn.compare.tasks.brackets import DyckPrefixes
 from krohn.compare.tasks.default import Default

@@ -1,6 +1,6 @@
 """Texts of edit distance and increasing subsequences, in the format of Feng et al. (2023).
 
-Their public generator is what Yang et al. (2024) train on. Its vocabulary, its lengths and
+Yang et al. (2024) train on texts of their public generator. Its vocabulary, its lengths and
 its distributions are kept; where nothing is known of a distribution, ours is uniform.
 """
 

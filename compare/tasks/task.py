@@ -1,4 +1,4 @@
-"""A task: words drawn for a machine, and what is to be said after each letter."""
+"""A task: words drawn for a machine, and the answer after each letter."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol

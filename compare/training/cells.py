@@ -1,4 +1,4 @@
-"""Cells of a sweep: one network to train, and one file that says what came of it."""
+"""Cells of a sweep: one network to train, and one file with its result."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""A run between two steps as bytes: tensors with their digest, and what is no tensor."""
+"""A run between two steps as bytes: tensors with their digest, and all other values."""
 
 import hashlib
 from dataclasses import asdict

@@ -1,6 +1,6 @@
-"""The folder of a run: what it is, where it was, and what came of it.
+"""The folder of a run: its settings, its checkpoint, and its result.
 
-``run.json`` says what is trained, and in the end what came of it;
+``run.json`` has the settings of the run, and in the end its result;
 ``checkpoint.safetensors`` is there until then, ``weights.safetensors`` from then on.
 Each file is written whole or not at all, so that a run can be killed at any point.
 """

@@ -1,4 +1,4 @@
-"""What training makes small: the loss of a fresh batch, with its regularisers."""
+"""The objective of training: the loss of a fresh batch, with its regularisers."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Sizes and recipes: those of the thesis, and those for minutes on a desk.
+"""Sizes and recipes: the thesis's, and smaller ones for minutes on a desk.
 
-``paper`` is what the thesis states, and what it does not state is said to be ours. Ours
+``paper`` has the values of the thesis; values that it lacks are marked as ours. Ours
 everywhere: gradients are clipped at norm 1, and simulation warms up and then decays
 linearly (the thesis mentions the patience of a scheduler, and no more). ``desk`` is
 smaller in every way; its numbers are ours.

@@ -1,4 +1,4 @@
-"""What is needed to get a number again: command, commit, versions, device, and when."""
+"""The facts needed to get a number again: command, commit, versions, device, and date."""
 
 import platform
 import shlex

@@ -2,7 +2,7 @@
 
 It reads σ₁ q₁ σ₂ q₂ … σ_T and answers at the letters. In training the qᵢ are the labels,
 so that one pass teaches all positions. Afterwards they are its own answers q̂ᵢ, one after
-the other, with a memory of what was read.
+the other, with a memory of the letters read.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Many networks to train: what is done is not done again, what was begun goes on."""
+"""Many networks to train: finished ones are skipped, and begun ones go on."""
 
 import math
 import threading

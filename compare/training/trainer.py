@@ -1,4 +1,4 @@
-"""A network on its way: weights, their average, the optimiser, and what was seen."""
+"""A network in training: weights, their average, the optimiser, and the evaluations."""
 
 import math
 import time

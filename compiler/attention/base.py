@@ -1,4 +1,4 @@
-"""What the lowering of an operation to a head says of itself."""
+"""The interface of lowerings: how an operation becomes a head."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A head that finds the last position whose key is what is asked for."""
+"""A head that finds the last position whose key equals the query."""
 
 from math import ceil, log, log2
 from typing import ClassVar

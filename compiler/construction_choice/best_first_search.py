@@ -1,9 +1,9 @@
 """Best-first search over plans, with lower bounds (branch and bound).
 
-All branches start together, with what is known of them without work. The one whose bound is
+All branches start together, with the bounds that take no work. The one whose bound is
 best goes a step further: its Program is built, put through the passes, scheduled, laid
 out and at last priced. When the best of all has an exact price, no other can beat it: a
-bound is never above what follows it. So what loses is mostly never laid out.
+bound is never above the prices that follow it. So losers are mostly never laid out.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What networks are chosen by, and which of them no other one beats in everything."""
+"""The objectives by which networks are chosen, and the networks that no other one beats."""
 
 from collections.abc import Iterable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Block chain of thought: the depth is that of a block, whatever the length of the word."""
+"""Block chain of thought: a block decides the depth, whatever the length of the word."""
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import Semiautomaton

@@ -1,4 +1,4 @@
-"""Cascades of counters, memories and scans: a constant depth but for what is not solvable.
+"""Cascades of counters, memories and scans: of constant depth but for unsolvable groups.
 
 The thesis puts the levels of a decomposition one after another, with a wiring layer that
 copies the states of the position before (Lemma 21, erratum E21). Here every component

@@ -1,7 +1,7 @@
 """A chain of thought by heads that look at fixed places (Yang et al. 2024, Theorem 4.1).
 
 At each position a head fetches each argument of the next step: the binary digits of its
-place stand in the position table. Rules are piecewise linear in what was fetched, so no
+place stand in the position table. Rules are piecewise linear in fetched contents, so no
 table grows with the numbers, and flags of the position choose between rules. The output
 is the next token. Only the digits of places, log2 of the length, make the network wider.
 

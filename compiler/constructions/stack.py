@@ -1,4 +1,4 @@
-"""What all Programs for nested brackets share: depths, partners and the first error."""
+"""The channels of all Programs for nested brackets: depths, partners, first error."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

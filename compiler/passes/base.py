@@ -1,4 +1,4 @@
-"""What a pass is, and the local relation that checks rewrites of Maps."""
+"""The interface of passes, and the local relation that checks rewrites of Maps."""
 
 from typing import ClassVar, Protocol, TypeVar
 

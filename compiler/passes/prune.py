@@ -1,4 +1,4 @@
-"""Dead channels: what no output depends on is dropped."""
+"""Dead channels: a channel on which no output depends is dropped."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""A pass: what a head has read is rounded before a head reads it again."""
+"""A pass: a value that a head has read is rounded before a head reads it again."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What an operation of the Program language says of itself."""
+"""The interface of the operations of the Program language."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ class Operation(ABC):
             tokens: ``(batch, length + 1)``; column 0 is BOS.
 
         Raises:
-            Refused: If a table has no row for what it meets.
+            Refused: If a table has no row for a value that occurs.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The last position whose key is what is asked for."""
+"""The last position whose key equals the query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

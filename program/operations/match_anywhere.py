@@ -1,4 +1,4 @@
-"""The last position of the word whose key is what is asked for."""
+"""The last position of the word whose key equals the query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

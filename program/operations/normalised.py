@@ -1,4 +1,4 @@
-"""A matrix, divided by the sum of what it makes of a vector."""
+"""A matrix, divided by the sum of the entries of its product with a vector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Every number of the residual stream beside what it should be, and its bound."""
+"""Every number of the residual stream beside its right value and its bound."""
 
 from collections import Counter
 from collections.abc import Sequence

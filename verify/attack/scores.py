@@ -1,4 +1,4 @@
-"""Scores of heads, and what of their weight is astray, beside their bounds."""
+"""Scores of heads, and the weight on wrong positions, beside their bounds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

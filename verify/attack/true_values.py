@@ -1,4 +1,4 @@
-"""What the channels of a Program should hold, as tensors."""
+"""The right values of a Program's channels, as tensors."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,1 @@
-"""What heads cannot do, from their tensors alone: theorems of docs/independent.md."""
+"""Limits of heads, from their tensors alone: theorems of docs/independent.md."""

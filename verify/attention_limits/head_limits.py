@@ -1,4 +1,4 @@
-"""What each head of a Transformer file cannot do, found from its tensors."""
+"""The limits of each head of a Transformer file, found from its tensors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Heads behind a LayerNorm: what they read is bounded, so their scores are.
+"""Heads behind a LayerNorm: their inputs are bounded, so their scores are.
 
 docs/independent.md, section 2.4.
 """

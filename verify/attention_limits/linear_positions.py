@@ -1,6 +1,6 @@
 """Heads with linear positions, and when they look at the wrong letter (Proposition 5).
 
-A score is a quadratic form of the two positions, so what wins at each length is decided
+A score is a quadratic form of the two positions, so the winner at each length is decided
 by a few numbers. docs/independent.md, section 4.
 """
 

@@ -1,8 +1,8 @@
-"""What a network can keep of a prompt, in bits, and what it has to keep (Yang et al. 2024).
+"""The bits that a network can keep of a prompt, and has to keep (Yang et al. 2024).
 
-After its prompt a network goes on from what it keeps of the prompt, and from nothing else.
-So prompts that are continued by different texts must be kept apart: with N texts, what is
-kept has log2 N bits at least. Of linear heads these are two sums for each head, of sparse
+After its prompt a network goes on from its memory of the prompt, and from nothing else.
+So prompts that are continued by different texts must be kept apart: with N texts, the
+memory has log2 N bits at least. Of linear heads these are two sums for each head, of sparse
 heads the positions that are still seen (Theorem 4.4, Propositions 5.2 and 5.5).
 
 The bound is for every network of the kind, trained or compiled. It is far below the widths

@@ -1,4 +1,4 @@
-"""Chains of lemmas: what a channel says of some positions ago, and so on (Theorem 3)."""
+"""Chains of lemmas: on a channel some positions ago, and so on (Theorem 3)."""
 
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift

@@ -1,4 +1,4 @@
-"""Sums over letters, followed only as far as what is read of them can tell them apart.
+"""Sums over letters, followed only as far as their readers can tell them apart.
 
 Together such sums are the states of an automaton that reads the letters. Two states from
 which no word makes what is read differ are one state (Moore 1956). The smaller automaton

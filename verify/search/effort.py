@@ -1,4 +1,4 @@
-"""What may be spent on a file: small files that cost much are refused on the way."""
+"""The work that may be spent on a file: small files of much work are refused midway."""
 
 from dataclasses import dataclass, field
 

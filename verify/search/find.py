@@ -1,4 +1,4 @@
-"""Finding evidence for a model: what the small checker `krohn.verify.checker` is told.
+"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
 
 What it finds is worth nothing until the checker has checked it.
 """

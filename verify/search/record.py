@@ -1,4 +1,4 @@
-"""What was established of a network, step by step, for people."""
+"""The established steps of a proof, for people."""
 
 from collections.abc import Iterator, Mapping
 from functools import singledispatch

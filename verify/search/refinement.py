@@ -1,6 +1,6 @@
 """Finding the evidence that a Program computes a machine (docs/recheck.md, 2).
 
-Nothing here is trusted: what is found is checked by `krohn.verify.checker.refinement`,
+Nothing here is trusted: the evidence is checked by `krohn.verify.checker.refinement`,
 whose own step function is used to explore. Each part of a Program is explored from BOS on
 with as few memories told apart as will do: by the state of the machine beside them; then
 by all but what latest matches remember; then by everything. At last the whole Program is

@@ -1,4 +1,4 @@
-"""The ideal network evaluated in fractions: what replays an answer of the solver.
+"""The ideal network evaluated in fractions, to replay an answer of the solver.
 
 It shares no code with the terms that the solver sees.
 """

@@ -1,4 +1,4 @@
-"""Whole small networks: does the ideal network say what the machine does?
+"""Whole small networks: does the ideal network give the machine's answers?
 
 All words of up to N letters are one question for each position. The claim is about the
 *ideal* network: its weights as rational numbers, no rounding, and hard attention.

@@ -1,4 +1,4 @@
-"""Steps of a chain of thought: what the MLPs of a file say, for all real numbers read.
+"""Steps of a chain of thought: the output of a file's MLPs, for all real numbers read.
 
 A step reads numbers at fixed places. Here each is any real number within its bounds, and
 what a head delivers is off by up to ``noise``. The weights, the position table and the

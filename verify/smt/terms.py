@@ -1,6 +1,6 @@
-"""Numbers that depend on what is unknown: expressions of the solver, with bounds.
+"""Numbers that depend on unknowns: expressions of the solver, with bounds.
 
-The bounds are those of interval arithmetic in fractions. A ReLU that they decide needs
+The bounds come from interval arithmetic in fractions. A ReLU that they decide needs
 no case distinction, and a number that they fix is no expression at all.
 """
 

@@ -1,7 +1,7 @@
 """Every word up to a length, by a walk through the tree of their prefixes.
 
 A causal network has the same memory of two words while they agree, so each node of the
-tree is computed once, from the memory of what is above it. A pass of the network covers
+tree is computed once, from the memory of the node above it. A pass of the network covers
 a few generations below a batch of nodes; memory is copied only for the last of them,
 and for none if it is the last of all. The walk goes breadth first while a batch has
 room, and depth first by whole batches then; in a pass, nodes of one generation are in

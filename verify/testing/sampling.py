@@ -1,4 +1,4 @@
-"""Running long words through a network: those of every strategy, and worse ones made."""
+"""Running long words through a network: words of every strategy, and worse ones made."""
 
 from collections.abc import Iterator
 from itertools import chain

@@ -1,4 +1,4 @@
-"""What a process does with the shards of a job, within its share of the memory."""
+"""The work of a process on the shards of a job, within its share of the memory."""
 
 import ctypes
 import os

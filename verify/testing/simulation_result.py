@@ -1,4 +1,4 @@
-"""What a simulation of a network against its machine comes to."""
+"""The result of a simulation of a network against its machine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is held against a machine: anything that answers after every letter of a word."""
+"""The interface of networks under test: they answer after every letter of a word."""
 
 from typing import Protocol
 

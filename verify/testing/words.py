@@ -1,4 +1,4 @@
-"""Words as the nodes of a tree of prefixes: what is known of them, and what goes on."""
+"""Words as the nodes of a tree of prefixes: their states, memories and next passes."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the language of a machine is called: the classes of docs/classes.md."""
+"""The classes of languages that a machine's language belongs to (docs/classes.md)."""
 
 from krohn.algebra.classification.languages.classify import (
     LanguageClasses,

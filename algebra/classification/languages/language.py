@@ -28,7 +28,7 @@ class Language:
         start: Its start state.
         accepting: ``(states,)`` which states accept; None if the machine is no
             acceptor. Then the classes speak of every set of words that leads to one
-            state, and those that are not closed under complement are not asked for.
+            state, and classes that are not closed under complement are not asked for.
         alike: The letters that each letter of ``machine`` stands for.
     """
 

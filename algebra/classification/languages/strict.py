@@ -1,4 +1,4 @@
-"""Strictly local and strictly piecewise: what must not occur in a word."""
+"""Strictly local and strictly piecewise: forbidden factors and subsequences."""
 
 from collections.abc import Iterator
 from itertools import islice, product

@@ -1,4 +1,4 @@
-"""How long factors must be, and up to what number they must be counted."""
+"""The length of the factors that must be counted, and the threshold of the counts."""
 
 from itertools import product
 from math import log2

@@ -1,6 +1,6 @@
 """Machines with solvable groups, level by level (Lemma 21, Theorem 11, repaired).
 
-The holonomy decomposition is a cascade of permutation-reset machines. Those of one level
+The holonomy decomposition is a cascade of permutation-reset machines. Machines of one level
 run side by side (Lemma 20). Between levels stands a wiring layer: a head looks back by one
 position for the states above, and one table for each channel says what the machine below
 reads. Without the look-back (printed) it would read states after the letter (E21).

@@ -2,7 +2,7 @@
 
 The group is simulated as if resets did nothing. A head fetches, from the latest reset,
 the state that it wrote and the product of the group up to there; a last table applies
-what the group did since then: q = q_r · g_r⁻¹·g. BOS is a reset to the start state with
+the group element since then: q = q_r · g_r⁻¹·g. BOS is a reset to the start state with
 the identity (E16): before the first reset, the printed head fetches g itself, and the
 network shows the start state for ever.
 """

@@ -1,4 +1,4 @@
-"""What strategies know of a machine's algebra, computed once for each machine."""
+"""The facts of a machine's algebra that strategies use, computed once for each machine."""
 
 from dataclasses import dataclass
 from functools import lru_cache

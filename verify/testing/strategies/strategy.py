@@ -1,4 +1,4 @@
-"""What a strategy is, and what several of them need."""
+"""The interface of strategies, and helpers that several of them share."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def distances(rng: np.random.Generator, count: int, length: int) -> IntArray:
 def choose(
     rng: np.random.Generator, rank: npt.NDArray[np.integer | np.bool_]
 ) -> IntArray:
-    """One letter ``(count,)`` among those of the highest rank ``(count, letters)``."""
+    """A random letter ``(count,)`` of the highest rank ``(count, letters)``."""
     chosen: IntArray = (rng.random(rank.shape) + rank).argmax(axis=1)
     return chosen
 
