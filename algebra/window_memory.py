@@ -170,7 +170,7 @@ def _as_if_from_bos(letters: int, width: int) -> IntArray:
     base = letters + 1
     like = np.zeros(1, dtype=np.int64)
     for place in range(width - 1):
-        # One place further back; what is before a BOS is BOS as well.
+        # One place further back; before a BOS there is BOS as well.
         older = np.arange(base)[:, None] * base**place
         highest = like // base ** max(place - 1, 0)
         begun = (highest == letters) & (place > 0)

@@ -19,7 +19,7 @@ from krohn.network.precision import Precision
 from krohn.program import Program
 
 PROGRAM = "program"
-"""What a network is called that was made from no construction."""
+"""The construction's name of a network that was made from none."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ NAME = "saturated"
 SUMMARY = "a unit for each rectangle of states and letters, behind a gate; every length"
 
 ON = tanh(1.0)
-"""What a unit holds that is on."""
+"""The state of a unit that is on."""
 
 WIDEST = 2048
 """Units: torch holds four dense matrices of so many rows and columns."""

@@ -16,7 +16,7 @@ from krohn.network.precision import FloatArray, Precision
 DECAY = 0.625
 """The decay of a latch: with two neighbours as states, ⅛ of a gap is left to rounding."""
 IDLE, RESET, SET = 0.25, -0.25, 0.75
-"""What a latch adds beside ⅜ of its lower state, in gaps."""
+"""The summand of a latch beside ⅜ of its lower state, in gaps."""
 
 
 class Held(NamedTuple):

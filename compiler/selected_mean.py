@@ -21,7 +21,7 @@ from krohn.sources.attention_targets.selected_means import (
 
 NAME = "selected-mean"
 CHEAP = 4.0
-"""What a vector that is no candidate is farther than all, squared: two diagonals are 2."""
+"""The squared distance by which other vectors are farther off: two diagonals are 2."""
 
 
 def selected_mean(source: SelectedMean, precision: Precision) -> Network:

@@ -111,7 +111,7 @@ def _opener(distributed: Any, key: str, work: Work[Any, Any]) -> Any:
     return Opener()
 
 
-# The class above is sent by value, with a copy of what it names; functions of this
+# The class above is sent by value, with copies of its globals; functions of this
 # module are sent by their names.
 def _open_there(key: str, work: Work[Any, Any]) -> None:
     _OPENED[key] = work.open(own=True)

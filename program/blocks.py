@@ -11,11 +11,11 @@ from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
 
 KIND = "text-in-blocks"
-"""What it is called in the header of a model file."""
+"""The name of the kind in the header of a model file."""
 MOST_CELLS = 2**25
 """How many transitions of legal texts are listed at most."""
 BLANK = -1
-"""What stands in a text where a state is to be written."""
+"""The token in a text where a state is to be written."""
 
 
 def passes(letters: int, block: int) -> int:

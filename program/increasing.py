@@ -24,7 +24,7 @@ from krohn.program.piecewise import Piecewise
 from krohn.program.program import Program
 
 KIND = "increasing"
-"""What it is called in the header of a model file."""
+"""The name of the kind in the header of a model file."""
 SEPARATOR, LAST = "<sep>", "<eos>"
 MOST = 512
 

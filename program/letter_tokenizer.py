@@ -12,13 +12,13 @@ from typing import Any
 from krohn.program.errors import demand
 
 BLANKS = (" ", ",", ";", "|", "\t", "\n")
-"""What may stand between letters; names of letters that hold one need the next."""
+"""Signs that may separate letters; names of letters that hold one need the next."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 """The files of the tokenizer itself."""
 BOS = "<no letter>"
 """BOS, EOS and the token behind shorter words are one, as in GPT-2 itself."""
 UNKNOWN = "<no token>"
-"""What the library looks up for an unknown name, and does not find."""
+"""The token that the library looks up for an unknown name, and does not find."""
 
 
 def blank(letters: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
 
 KIND = "rewriting"
-"""What it is called in the header of a model file."""
+"""The name of the kind in the header of a model file."""
 END, LAST = "=", "<eos>"
 """The tokens after a line, and after the last line."""
 MOST_RULES, MOST_WINDOW, MOST_LINE = 1024, 16, 2**16

@@ -122,7 +122,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
     )
 
 
-# What follows from what: (property, its value) from (property, its value).
+# Implications: (property, its value) from (property, its value).
 _IMPLICATIONS = {
     ("locally testable", True): (("generalised definite", True),),
     ("locally testable", False): (("aperiodic", False),),

@@ -63,7 +63,7 @@ def _merge_wiring_nodes(cascade: Cascade, budget: Budget) -> Cascade:
     filled = _with_merged_wiring(cascade, budget)
     if list(map(len, plain.wiring.emit)) == list(map(len, filled.wiring.emit)):
         return plain
-    # To fill in what is free can make a component read another one that it need not.
+    # To fill in free entries can make a component read another one that it need not.
     return cheapest([plain, filled], budget)
 
 

@@ -16,11 +16,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 Kind = Literal["acceptor", "mealy"]
-"""What a file that could mean either is read as."""
+"""The kind as which a file is read that could mean either."""
 
 
 UNDEFINED = "undefined"
-"""What is shown for a transition or a sink that the file says nothing about."""
+"""The output of a transition or a sink about which the file says nothing."""
 
 
 class Transition(NamedTuple):

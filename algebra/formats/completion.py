@@ -16,7 +16,7 @@ from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 BoolArray = npt.NDArray[np.bool_]
 
 Complete = Literal["reject", "sink", "stay"]
-"""What becomes of missing transitions.
+"""The treatment of missing transitions.
 
 ``"reject"`` refuses the machine; ``"sink"`` leads them to a new state that is never
 left; ``"stay"`` leaves the state as it is.

@@ -118,7 +118,7 @@ def _parts(tokens: list[str]) -> int:
     Two for each sign; shuffles and intersections multiply, all else adds up. ``|``, ``&``
     and ``^`` bind equally, from the left.
     """
-    # Of every open group: what is left of its last sign, the sign, and a list of terms.
+    # Of every open group: the size left of its last sign, the sign, and a list of terms.
     groups: list[tuple[int, str, list[int]]] = [(0, "|", [])]
     for token in tokens:
         left, sign, terms = groups[-1]

@@ -82,7 +82,7 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
     if derived.order < group.order:
         return _of_prime_index(group, derived)
     if group.giants.orbits:
-        # The perfect group is the product of one giant and what fixes it.
+        # The perfect group is the product of one giant and its pointwise stabiliser.
         return group.subgroup(group.giants.without_first(group.generators))
     action = _smaller_image(group)
     if action is not None:

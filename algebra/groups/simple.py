@@ -94,7 +94,7 @@ _FAMILIES: tuple[tuple[str, int, Callable[[int], int]], ...] = (
     ("PSU(4,{})", 2, partial(_linear, 4, -1)),
     ("Sz({})", 8, _suzuki),
 )
-"""What groups over a field of q elements are called, the least q, and their order."""
+"""Families of groups over a field of q elements: name, least q, and order."""
 
 
 def _lie_type() -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ from krohn.algebra.semiautomaton import IntArray
 from krohn.program import Program
 
 Kind = Literal["answer", "channel", "standard", "reference"]
-"""What is asked for; a channel of a Program; what people look for; what comes free."""
+"""The answer; a channel of a Program; a variable people look for; one that comes free."""
 
 MOST_CLASSES = 128
 """So many values are told apart; S5 has 120 states. Of more, only numbers are kept."""

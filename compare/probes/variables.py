@@ -16,7 +16,7 @@ MOST_VARIABLES = 80
 
 
 REFERENCES = frozenset({"letter", "position"})
-"""What an embedding says."""
+"""The variables of an embedding."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ DENSE, TRAINED, SPARSE = 0.1, 0.8, 0.98
 """The thesis trains on FFL(0.8) and tests there and on the others (section 3.5.2)."""
 
 MIXTURE = (0.9, 0.98, 0.1)
-"""What it trains on to remove glitches (section 3.5.3)."""
+"""The probabilities of ignoring in training that removes glitches (section 3.5.3)."""
 
 
 @dataclass(frozen=True)

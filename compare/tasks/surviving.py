@@ -10,7 +10,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import IntArray
 
 YES = ("1", "accept")
-"""What an acceptor shows where it accepts."""
+"""The outputs of acceptors where they accept."""
 NEVER = 2**40
 """More letters than any word has."""
 

@@ -26,7 +26,7 @@ FORMAT, VERSION = "krohn-cell", 1
 
 Measure = Callable[[Run], Json]
 Came = tuple[Json, dict[str, bytes]]
-"""What came of a cell, and files of its run, which may be on no disk of this machine."""
+"""The result of a cell, and files of its run, which may be on another machine's disk."""
 
 
 @dataclass(frozen=True)

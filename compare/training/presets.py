@@ -20,7 +20,7 @@ Family = Literal["simulation", "flip-flop", "brackets"]
 
 GPT_RATES = (3e-5, 1e-4, 3e-4)
 LSTM_RATES = (1e-3, 3e-3)
-"""Those that the thesis tries for simulation (section 3.4.5.3); the best one counts."""
+"""Rates that the thesis tries for simulation (section 3.4.5.3); the best counts."""
 
 FURTHER = 4
 """Networks get positions for words so many times as long as those of training."""

@@ -65,7 +65,7 @@ class Sharpening:
 
 
 def _entropy(rows: Tensor) -> Tensor:
-    # At 0, which is what a mask leaves, the slope is infinite.
+    # At 0, where a weight is masked, the slope is infinite.
     seen = rows.clamp_min(torch.finfo(rows.dtype).tiny)
     return -(seen * seen.log()).sum(dim=-1)
 

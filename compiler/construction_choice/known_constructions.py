@@ -76,7 +76,7 @@ ON_REQUEST |= {
     chunked.CHUNKED: chunked.chunked,
     chunked.MEMORISING: chunked.memorising,
 }
-# Those of them that search, and within what.
+# The constructions that search; each may get a budget.
 SEARCHING: dict[str, Searching] = {
     cascade.NAME: cascade.cascade,
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,

@@ -120,7 +120,7 @@ def _program(
 
 
 Summand = tuple[tuple[int, ...], tuple[int, ...]]
-"""What each letter adds, and the positions at which it does."""
+"""The increment of each letter, and the positions at which it counts."""
 
 
 def kinds(found: LayeredParity, first: int = 0) -> list[Summand]:

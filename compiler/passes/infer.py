@@ -43,7 +43,7 @@ class InferDomains:
 
 
 Restricted: TypeAlias = dict[tuple[int, tuple[Values, ...]], Table]
-"""What is left of a table, by its identity, where its inputs have some values."""
+"""The rows left of a table, by its identity, for some values of its inputs."""
 
 
 def _restrict(

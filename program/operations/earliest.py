@@ -10,7 +10,7 @@ from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleVa
 from krohn.program.operations.base import Flagged, Memory
 
 NOTHING = -1
-"""What the cell holds until a flag comes."""
+"""The value of the cell until a flag comes."""
 
 
 @dataclass(frozen=True, slots=True)

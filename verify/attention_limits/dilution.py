@@ -74,7 +74,7 @@ def _at(
     scores = np.einsum("qk,ljk->qlj", queries, seen @ key)
     bos = (tokens[-1] + positions[0]) @ key
     itself = (letters + positions[t]) @ key
-    # BOS and the letter itself are what they are; the letters between are free.
+    # BOS and the letter itself are given; the letters between are free.
     fixed = np.stack([queries @ bos, (queries * itself).sum(axis=1)], axis=1)
     high = np.concatenate([scores.max(axis=1, initial=-np.inf), fixed], axis=1)
     low = np.concatenate([scores.min(axis=1, initial=np.inf), fixed], axis=1)

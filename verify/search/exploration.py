@@ -24,7 +24,7 @@ ADVANCE = 4
 
 Packed = dict[str, npt.NDArray[np.uint8]]
 Allowed = set[tuple[int, ...]] | None
-"""What outputs may show, each with the class of the state; None if it is not known."""
+"""Allowed values of outputs, each with the class of the state; None if unknown."""
 
 
 class GivenUp(Exception):

@@ -36,7 +36,7 @@ from krohn.verify.smt.terms import Term, constant, product, relu, total, variabl
 from krohn.verify.smt.terms import feed as feed_terms
 
 Rule = Callable[[Sequence[Any]], Any]
-"""What a step must say of the real numbers that it reads, or a condition on them, in z3."""
+"""The number a step must say, from the real numbers it reads, or a condition on them."""
 
 
 @dataclass(frozen=True)
