@@ -40,7 +40,6 @@ def _first_element() -> Task:
 
 
 def _first_letters(machine: Automaton, count: int) -> Automaton:
-    """The machine with its first letters only."""
     letters, table = machine.letters[:count], machine.transitions[:count]
     return replace(
         machine,

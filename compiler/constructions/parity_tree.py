@@ -80,7 +80,6 @@ def _rows(
 
 
 def _state_after(nodes: Sequence[ParityNode], label: Mapping[int, int], t: int) -> int:
-    """The state after t letters."""
     i = 0
     while t > nodes[i].last:
         i = nodes[i].children[label.get(i, 0)]

@@ -105,7 +105,6 @@ class _Recoding:
             self.operations.setdefault(made, before.renamed(names))
 
     def _name_in_code(self, name: str, one_hot: bool) -> str:
-        """The name of a channel in a code."""
         plain = not one_hot or name in self.source.one_hot
         return name if plain else f"{name}.one-hot"
 

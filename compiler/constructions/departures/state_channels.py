@@ -166,6 +166,5 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
 
 
 def _with_transitions(machine: Automaton, transitions: IntArray) -> Automaton:
-    """The machine with other transitions."""
     inner = replace(machine.semiautomaton, transitions=transitions)
     return replace(machine, semiautomaton=inner)
