@@ -75,9 +75,9 @@ def line(row: Row, layers: Sequence[str]) -> report.Row:
         best = max(row.exchanged, key=lambda t: t.found.changed)
         controls = [c for c in (best.random, best.varying, best.answer) if c]
         found["exchanged at"] = layers[best.layer]
-        found["changes as derived"] = f"{100 * best.found.changed:.0f} %"
+        found["changes as predicted"] = f"{100 * best.found.changed:.0f} %"
         found["controls"] = f"{100 * max(c.changed for c in controls):.0f} %"
-        found["read of what is needed"] = f"{100 * best.carried:.0f} %"
+        found["read from the exchanged part"] = f"{100 * best.carried:.0f} %"
     return found
 
 

@@ -51,7 +51,7 @@ def _wiring_of(machine: Automaton) -> tuple[Wiring, int]:
     if width > WIDEST:
         raise CompileError(
             f"{machine.name} needs {width:,} units, and LSTMs and GRUs have at most "
-            f"{WIDEST:,}; an RNN holds no zeros (--arch rnn)"
+            f"{WIDEST:,}; use --arch rnn, which stores no zeros"
         )
     return wiring, width
 

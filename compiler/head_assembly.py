@@ -39,7 +39,9 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
     found = patterns(layout, block)
     linear = {looked.linear for looked in found}
     if len(linear) > 1:
-        raise CompileError("a block cannot have linear heads and others")
+        raise CompileError(
+            "a block cannot have both linear heads and heads of another kind"
+        )
     if sparse is None:
         return {"attention": {"kind": "linear"}} if True in linear else {}
     program = layout.plan.program

@@ -90,8 +90,8 @@ def _code(
 ) -> PositionCode | None:
     if circle and not furthest:
         raise CompileError(
-            "it looks back by no fixed distance, so that no positions lie on a circle; "
-            "leave --positions circle out"
+            "no head looks back by a fixed distance, so positions on a circle are not "
+            "needed; leave --positions circle out"
         )
     if not furthest:
         return None

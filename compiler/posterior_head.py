@@ -39,7 +39,10 @@ def lookup(source: PosteriorHead, precision: Precision) -> Memory:
         CompileError: If it says points.
     """
     if source.radius is not None:
-        raise CompileError(f"lookup is for letters; {source.name} says points")
+        raise CompileError(
+            f"the construction lookup is for letters, and {source.name} guesses "
+            "points; leave --construction out"
+        )
     letters = np.eye(len(source.letters))
     sharp = log(len(letters) / precision.accumulator_unit)
     return sharp * letters, np.zeros(len(letters)), source.run(letters)

@@ -79,7 +79,7 @@ def choice(construction: str) -> Choice | None:
     given = {each[1]: int(each[2]) for each in options if each}
     if len(given) < len(told):
         raise CompileError(
-            f"after {NAME}: are seed and units, as {NAME}:seed=3,units=28"
+            f"the options of {NAME} are seed and units, as in {NAME}:seed=3,units=28"
         )
     units = given.get("units")
     if units is not None and not 1 <= units <= TRIED[-1]:

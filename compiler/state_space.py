@@ -79,8 +79,8 @@ class Parts:
         found = cls(alive, cascade, parts, start)
         if form == SIGNS and not found.one_bit:
             raise CompileError(
-                f"a sign remembers one of two states; {machine.name} is another machine "
-                f"(--construction {ROUNDING})"
+                f"a sign remembers one of two states, and {machine.name} is not such "
+                f"a memory; use --construction {ROUNDING}"
             )
         return found
 
@@ -138,8 +138,8 @@ def ssm(
     taken = Parts.of(machine, form)
     if length is None and (most := taken.longest(form, precision)) is not None:
         raise CompileError(
-            f"{machine.name} is held up to a length only: say -T, in {precision.name} at "
-            f"most {most:,}"
+            f"{machine.name} can be held up to a length only; say the length by -T, "
+            f"in {precision.name} at most {most:,}"
         )
     shape = {"vocabulary": len(machine.letters), "selective": form == SELECTIVE}
     head = {"kind": "ssm", "dtype": precision.name, **shape}

@@ -189,8 +189,8 @@ def _stack(built: list[Head], strict: bool, linear: bool) -> dict[str, FloatArra
     v = max(head.value.shape[1] for head in built)
     if strict and linear and v > k:
         raise CompileError(
-            "the strict form pads queries with entries of 0, which a linear head would "
-            "weigh; leave it out"
+            "the strict form pads queries with entries of 0, which a linear head "
+            "would give weight to; leave --strict out"
         )
     if strict:
         k = v = max(k, v)

@@ -96,21 +96,23 @@ _LABELS = {
 def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> str:
     if choice.way is None:
         what = (
-            "of those that apply is proved" if choice.tried else "serves this machine"
+            "that applies gives a network that is proved"
+            if choice.tried
+            else "serves this machine"
         )
-        return f"no construction of a Transformer {what}; --arch rnn does"
+        return f"no construction of a Transformer {what}; use --arch rnn"
     failed = {(t.construction, t.cost) for t in choice.tried}
     name, cost = choice.way.construction, choice.way.cost
     assert cost is not None
     first = OBJECTIVES[objective][0]
-    beside = " of those left" if failed else ""
+    beside = " of the networks that were not tried before" if failed else ""
     amount = _amount(getattr(cost, first))
     others = [
         c
         for c in found
         if c.name != name and c.bound and (c.name, c.cost) not in failed
     ]
-    reason = f"{name} has the least {_label(first)}{beside}, {amount}"
+    reason = f"it has the least {_label(first)}{beside}, {amount}"
     reason += _rival(cost, others[0], objective) if others else ""
     return reason + (_fewer_blocks(cost, others) if objective == "depth" else "")
 
@@ -134,8 +136,8 @@ def _fewer_blocks(cost: Cost, others: list[Candidate]) -> str:
     if layers >= cost.layers:
         return ""
     return (
-        f"; of all blocks, with those that do not attend, it has {cost.layers}, and "
-        f"{name} has {layers} (--minimise layers)"
+        f"; counting the blocks that do not attend, too, it has {cost.layers} layers "
+        f"and {name} has {layers} (--minimise layers)"
     )
 
 

@@ -231,19 +231,19 @@ def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
     solvable = kind["solvable"]
     if solvable.holds is None:
         yield (
-            "a depth that does not grow with T: not decided whether there is one "
+            "whether a depth that does not grow with T is possible is not decided "
             f"({solvable.evidence})"
         )
     elif solvable.holds:
         circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
         yield (
-            "a depth that does not grow with T is possible, for its groups are solvable "
-            f"(Theorem 11; {circuits}); {_reached(offered)}"
+            "a depth that does not grow with T is possible, because its groups are "
+            f"solvable (Theorem 11; {circuits}); {_reached(offered)}"
         )
     else:
         yield (
-            "no depth that does not grow with T, unless TC⁰ = NC¹: a group in it is "
-            "not solvable (Theorem 13)"
+            "a depth that does not grow with T is impossible unless TC⁰ = NC¹, "
+            "because a group in T(A) is not solvable (Theorem 13)"
         )
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
 
@@ -252,31 +252,54 @@ def _reached(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
-        return "no construction below reaches it yet"
+        return "no construction below has one yet"
     chosen = offered["chosen"]
     if chosen in [row["name"] for row in constant]:
         return f"{chosen} below has one"
     names = " and ".join(row["name"] for row in constant[:2])
-    return f"{names} below reach{'es' * (len(constant[:2]) == 1)} it, {chosen} does not"
+    has = "has" if len(constant) == 1 else "have"
+    other = f", the chosen {chosen} does not" if chosen else ""
+    return f"{names} below {has} one{other}"
 
 
 def _shortest(kind: Classification) -> Iterator[str]:
     if kind["definite"].holds:
-        yield f"shifts alone: {kind['definite'].evidence}"
+        yield (
+            "heads that look back by fixed distances are enough: "
+            f"{kind['definite'].evidence}"
+        )
     elif kind["reverse definite"].holds:
-        yield f"{kind['reverse definite'].evidence}: a look at the first ones is enough"
+        yield (
+            "heads that look at the first letters are enough: "
+            f"{kind['reverse definite'].evidence}"
+        )
     elif kind["memory"].holds:
-        yield "one memory, depth 1: the last letter that writes decides (Lemma 16)"
+        yield (
+            "one memory, of depth 1, is enough: the last letter that writes decides "
+            "the state (Lemma 16)"
+        )
     elif kind["permutation"].holds and kind["commutative"].holds:
-        yield "counters alone, depth 1: the letters are counted (Lemmas 15 and 17)"
+        yield (
+            "counters, of depth 1, are enough: counts of the letters decide the state "
+            "(Lemmas 15 and 17)"
+        )
     elif kind["permutation"].holds and kind["solvable"].holds:
-        yield "counters over counters: its group is solvable (Theorem 16)"
+        yield (
+            "counters that steer other counters are enough: its group is solvable "
+            "(Theorem 16)"
+        )
     elif kind["permutation-reset"].holds and kind["solvable"].holds:
-        yield "its group, and the last reset (Lemma 20)"
+        yield "its group and the last reset are enough to know the state (Lemma 20)"
     elif kind["J-trivial"].holds:
-        yield "which short subwords have occurred decides (piecewise testable)"
+        yield (
+            "the short subsequences that have occurred decide the state (piecewise "
+            "testable)"
+        )
     elif kind["aperiodic"].holds:
-        yield "memories alone: nothing is counted modulo a number (Krohn, Rhodes)"
+        yield (
+            "memories that steer other memories are enough: nothing is counted modulo "
+            "a number (Krohn and Rhodes 1965)"
+        )
 
 
 def _kind(machine: Automaton) -> str:
@@ -284,10 +307,10 @@ def _kind(machine: Automaton) -> str:
     if count is not None:
         return f"a counter modulo {count.modulus}: its letters rotate one cycle"
     if as_memory(machine) is not None:
-        return "a memory: every letter writes a state or keeps the one there is"
+        return "a memory: every letter writes a state or keeps the state as it is"
     images = [len(set(row)) for row in machine.transitions.tolist()]
     if min(images) == len(machine.states):
         return "a permutation machine: every letter permutes the states"
     if all(n in (1, len(machine.states)) for n in images):
         return "a permutation-reset machine: letters permute the states or reset them"
-    return "a machine with letters that merge some states and keep others apart"
+    return "a general machine: some letter merges several states, but not all of them"

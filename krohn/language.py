@@ -8,6 +8,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.findings import Findings
 from krohn.algebra.classification.languages import LanguageClasses, classify_language
+from krohn.algebra.wording import count
 
 
 def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:
@@ -45,13 +46,13 @@ def _network(found: LanguageClasses) -> Iterator[str]:
         )
     elif rasp.holds is False:
         reason = (
-            "what was written last must be found"
+            "a network must find what was written last"
             if single.holds is False
-            else "counts do not tell its states apart"
+            else "counts of letters cannot tell its states apart"
         )
         yield (
-            f"it is not in C-RASP, for {reason}: trained softmax Transformers are not "
-            "expected to generalise in length"
+            f"it is not in C-RASP, because {reason}: trained softmax Transformers are "
+            "not expected to generalise in length"
         )
 
 
@@ -64,15 +65,18 @@ def _depth(found: LanguageClasses) -> Iterator[str]:
     if threshold.holds and threshold.witness is not None:
         k = threshold.witness["k"]
         yield (
-            f"windows of {k} letters, then counts of them: {1 + (k > 1)} attention "
-            f"layer{'s' * (k > 1)}, whatever T"
+            f"windows of {k} letters, and counts of these windows, decide: "
+            f"{count(1 + (k > 1), 'attention layer')} for every T"
         )
     elif piecewise.holds and piecewise.witness is not None:
         k = piecewise.witness["k"]
-        yield f"subsequences, one more letter a layer: {k} attention layers, whatever T"
+        yield (
+            f"subsequences of up to {k} letters decide, and each layer adds a letter: "
+            f"{count(k, 'attention layer')} for every T"
+        )
     elif tier.holds and tier.witness is not None:
         k = tier.witness["k"]
         yield (
-            f"the last {k} letters of the tier, then counts of them: {k} attention "
-            "layers, whatever T"
+            f"the last {k} letters of the tier, and counts of these, decide: "
+            f"{count(k, 'attention layer')} for every T"
         )

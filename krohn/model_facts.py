@@ -102,35 +102,40 @@ def _depth(
     near = "" if within is None else f", within {within:g}"
     if structure.forgets is not None:
         what = (
-            "a depth that does not grow with T, within any error: every word of "
-            f"{count(structure.forgets, 'letter')} makes beliefs forget by a factor, so "
-            "the last letters are enough"
+            "a depth that does not grow with T is enough, for any error above 0: "
+            f"every word of {count(structure.forgets, 'letter')} brings beliefs "
+            "closer by a factor, so the last letters decide the belief nearly"
         )
         if made == belief_window.NAME:
-            yield f"{what}; {made} below looks at them{near}"
+            yield f"{what}; {made} below looks at these letters{near}"
         elif near:
-            yield f"in theory {what}; no such window{near} can be compiled here"
+            yield f"in theory {what}; no window of last letters{near} can be compiled"
         else:
-            yield f"in theory {what}; --within 0.01 has such a window tried"
+            yield f"in theory {what}; say how nearly, as in --within 0.01, to try it"
     elif structure.forgetting_is_open:
-        yield "a depth that does not grow with T: not decided, for searches were cut"
+        yield (
+            "whether a depth that does not grow with T is possible is not decided, "
+            "because the searches were cut short"
+        )
     else:
         yield (
-            "no depth that does not grow with T is known: some word of any length keeps "
-            "beliefs apart that began apart"
+            "no depth that does not grow with T is known to be enough: for every "
+            "length some word keeps different beliefs apart"
         )
     yield _of_products(structure, made)
 
 
 def _of_products(structure: Structure, made: str | None) -> str:
     """What products of operators mean for depth, and whether they are compiled."""
-    normalised = "" if structure.linear else ", made to sum to 1"
+    normalised = "" if structure.linear else " and made to sum to 1"
     what = (
-        f"a depth of about log₂ T, within an error: products of operators{normalised}"
+        "a depth of about log₂ T, within an error: the operators of letters are "
+        f"multiplied{normalised}"
     )
     if made == normalised_products.NAME:
-        return f"{what}; {made} below says them"
-    said = f"not tried, as {made} serves" if made else "they are not compiled here"
+        return f"{what}; {made} below does this"
+    unmade = "such a network cannot be compiled for this model"
+    said = f"it was not tried, because {made} serves" if made else unmade
     return f"in theory {what}; {said}"
 
 
@@ -139,17 +144,20 @@ def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
     solvable = kind["solvable"]
     if solvable.holds is None:
-        yield f"a depth that does not grow with T: not decided ({solvable.evidence})"
+        yield (
+            "whether a depth that does not grow with T is possible is not decided "
+            f"({solvable.evidence})"
+        )
     elif solvable.holds:
         circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
         yield (
-            "a depth that does not grow with T is possible, for the groups of this machine "
-            f"are solvable (Theorem 11; {circuits})"
+            "a depth that does not grow with T is possible, because the groups of "
+            f"this machine are solvable (Theorem 11; {circuits})"
         )
     else:
         yield (
-            "no depth that does not grow with T, unless TC⁰ = NC¹: a group in this machine "
-            "is not solvable (Theorem 13)"
+            "a depth that does not grow with T is impossible unless TC⁰ = NC¹, "
+            "because a group in this machine is not solvable (Theorem 13)"
         )
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
 

@@ -73,8 +73,9 @@ def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
         part = _part(inner)
         if part is None:
             return (
-                f"a component of {len(states)} states of {machine.name} is no counter, no "
-                "memory and no window of few letters"
+                f"a component of {len(states)} states of {machine.name} is neither a "
+                "counter nor a memory, and its last few letters do not decide its "
+                "state"
             )
         found.append(part)
     before = _before_loops(machine) if tail else 0

@@ -25,7 +25,10 @@ ALIKE = 0.8
 MOSTLY = 0.5
 """Most of the weight lies on the landmark."""
 
-NONE = f"No head is {ALIKE:.0%} like a compiled one, or mostly on one landmark."
+NONE = (
+    f"No head attends {ALIKE:.0%} like a head of a compiled network, or mostly to one "
+    "landmark."
+)
 
 BEYOND = 0.1
 """Above the references: ten times what 64 words leave open."""
@@ -219,8 +222,9 @@ def _points_there(found: LandmarkAttention) -> bool:
 
 def _alike(found: HeadSimilarity) -> str:
     return (
-        f"{found.head} attends like {found.compiled}: {found.similarity:.0%} alike "
-        f"(uniform attention: {found.uniform:.0%}, on other words: {found.elsewhere:.0%})."
+        f"{found.head} attends like {found.compiled}: their weights agree by "
+        f"{found.similarity:.0%} (with uniform attention: {found.uniform:.0%}, with "
+        f"other words: {found.elsewhere:.0%})."
     )
 
 

@@ -34,7 +34,7 @@ def sentences(found: ProbeMap) -> tuple[str, ...]:
     )
     said += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "free" and r.kind != "reference"],
-        "can be read before training, so that reading it shows nothing",
+        "can be read before training already, so reading it afterwards shows nothing",
     )
     return (*said, *_by_construction(found))
 
@@ -48,11 +48,17 @@ def conclusion(found: ProbeMap) -> str:
     read.sort(key=lambda row: not row.exchanged)
     if used or partly:
         each = [_in_short(row) for row in (used + partly)[:LISTED]]
-        return f"Of what derived networks compute on the way it uses {'; '.join(each)}."
+        return (
+            "Of the intermediate variables of derived networks, it uses "
+            f"{'; '.join(each)}."
+        )
     if read:
-        return f"It holds, and was not shown to use: {_names(read)}."
+        return (
+            "These intermediate variables can be read from it, but no use of them "
+            f"was shown: {_names(read)}."
+        )
     return (
-        "Nothing that derived networks compute on the way was found in it beyond what "
+        "No intermediate variable of derived networks was found in it beyond what "
         "comes for free."
     )
 
@@ -69,8 +75,8 @@ def _in_short(row: Row) -> str:
 def _whose(tested: Interchange) -> str:
     """The share of predicted answers that are neither word's, in words."""
     if not tested.decisive:
-        return "all to those of the source word"
-    return f"{tested.decisive:,} of them to neither word's"
+        return "each to the answer of the source word"
+    return f"{tested.decisive:,} of them to an answer of neither word"
 
 
 def _most(tested: Interchange) -> float:
@@ -93,7 +99,7 @@ def _telling(row: Row) -> Interchange:
 def _answering(found: ProbeMap) -> str:
     share = f"{found.accuracy:.1%} of its answers on held-out words are right"
     if found.accuracy < ENOUGH:
-        return f"{share}: what it does instead is not what is asked here."
+        return f"{share}. This is too few to say how it does the task."
     return f"{share}."
 
 
@@ -101,7 +107,7 @@ def _sentence_on_use(row: Row, found: ProbeMap) -> str:
     tested = _telling(row)
     much = "Used" if row.verdict == "used" else "Used in part"
     where = found.layers[tested.layer]
-    coded = " (a function of the answer: how it is written)" * row.of_answer
+    coded = " (a function of the answer, so only a way to write it)" * row.of_answer
     does = tested.found
     return (
         f"{much}: {_full(row, tested)}{coded}. Exchanging it at {where}, in "
@@ -120,18 +126,21 @@ def _rival(tested: Interchange) -> str:
 
 
 def _dimensions(tested: Interchange) -> str:
-    how = {"probe": "that the probe reads", "means": "between the means of its values"}
-    found = how.get(tested.subspace, "that a search found")
+    how = {
+        "probe": "that the probe reads",
+        "means": "spanned by the means of its values",
+    }
+    found = how.get(tested.subspace, "found by a search")
     count = tested.dimensions
     return f"{count} dimension{'s' if count > 1 else ''} {found}"
 
 
 def _decisive_cases(tested: Interchange) -> str:
     if tested.found.decided is None:
-        return "; all answers are then those of the source word"
+        return "; each predicted answer is that of the source word"
     return (
-        f"; where the answer is neither word's, {tested.decisive:,} cases, it is as "
-        f"predicted in {tested.found.decided:.0%}"
+        f"; in the {tested.decisive:,} cases whose predicted answer is that of "
+        f"neither word, {tested.found.decided:.0%} are as predicted"
     )
 
 
@@ -150,7 +159,7 @@ def _best(row: Row) -> str:
     if not row.exchanged:
         return f"{row.name} ({best:.0%})"
     tested = max(row.exchanged, key=lambda t: t.found.changed)
-    idle = f", of what is needed {tested.carried:.0%}" * (tested.carried < READ)
+    idle = f", {tested.carried:.0%} from the exchanged part" * (tested.carried < READ)
     return (
         f"{row.name} ({best:.0%} read{idle}, {tested.found.changed:.0%} of changes as "
         f"predicted, controls {_most(tested):.0%})"

@@ -132,9 +132,9 @@ class Planning:
         if len(self.names) == 1:
             return reasons[self.names[0]][0]
         return (
-            f"no construction of a Transformer serves {self.wanted}, and `krohn explain` "
-            "says of each why; a ReLU RNN computes every machine at every length, with a "
-            "unit for each state and letter: --arch rnn"
+            f"no construction of a Transformer can compute {self.wanted} (`krohn "
+            "explain` gives the reason for each); a ReLU RNN can, at every length, "
+            "with a unit for each state and letter: use --arch rnn"
         )
 
     def _candidate(self, name: str, key: Key) -> Candidate:
@@ -250,7 +250,7 @@ def _request(
         f"{length}, and "
     )
     if most < MOST_PARAMETERS:
-        refusal += f"of its kind only what has at most {most:.0e} is tried"
+        refusal += f"networks of its kind are tried with at most {most:.0e}"
     else:
         refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
     return Request(name, build, length, options, most, refusal)

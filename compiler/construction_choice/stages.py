@@ -106,8 +106,8 @@ def _check_same(program: Program, longer: Program) -> None:
     """
     if program.operations != longer.operations:
         raise CompileError(
-            "its Program depends on the length, so that its weights do; leave --uniform "
-            "out"
+            "its Program depends on the length, so its weights do, too; leave "
+            "--uniform out"
         )
 
 

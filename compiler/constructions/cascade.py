@@ -51,8 +51,9 @@ def cascade(
     counted = clock(alive)
     if counted > LONGEST_CLOCK:
         raise CompileError(
-            f"{machine.name} counts its letters up to {counted}, which takes a cascade a "
-            "layer for each; a scan, or a construction that reads the position, has fewer"
+            f"{machine.name} counts its letters up to {counted}, and a cascade needs "
+            "a layer for each of them; use a scan, or a construction that reads the "
+            "position"
         )
     if len(alive.states) > MOST_STATES:
         raise CompileError(
@@ -85,8 +86,8 @@ def _check_size(found: Cascade, name: str, budget: Budget) -> None:
     if nodes**2 > PAIRS_PER_STEP * budget.steps:
         budget.leave_out(f"a cascade with {nodes:,} nodes of wiring was not laid out")
         raise CompileError(
-            f"the cascade of {name} that was found has {nodes:,} nodes of wiring, a large "
-            "network; a higher --effort lays it out"
+            f"the cascade of {name} that was found has {nodes:,} nodes of wiring, "
+            "which would make a large network; say a higher --effort to build it"
         )
 
 

@@ -87,6 +87,6 @@ def _cheapest(
     try:
         found = simplify(restrict_to_reachable(found, limit, start), limit)
     except BudgetExceeded as reason:
-        what = f"coordinates that the start never meets were kept ({reason})"
+        what = f"coordinates that are never reached from the start were kept ({reason})"
         return FoundCascade(found, False, (*budget.cut, what))
     return FoundCascade(found, True, (*budget.cut, *limit.cut))

@@ -21,7 +21,7 @@ from krohn.program import Map, Operation, Program, Row, Shift, Token, table
 NAME = "context-scan"
 MOST_ROWS = 2**16
 """Rows of a table of letters."""
-SUMMARY = "scan few points; the last letters and the point are the state"
+SUMMARY = "scan few points: the last letters and the point decide the state"
 
 
 def context_scan(
@@ -39,10 +39,13 @@ def context_scan(
     """
     found, states = context_points(transitions, 0), transitions.shape[1]
     if found.points == states:
-        raise CompileError("the last letters leave as many points as there are states")
+        raise CompileError(
+            "the last letters do not reduce the number of points below that of the "
+            "states"
+        )
     size, seen = len(letters), max(found.moved + 1, found.read)
     if (size + 1) ** seen > MOST_ROWS:
-        raise CompileError(f"tables of {seen} of {size} letters are too large")
+        raise CompileError(f"tables of the last {seen} of {size} letters are too large")
     same: dict[Row, int] = {(i,): i for i in range(size + 1)}
     operations: dict[str, Operation] = {
         "token": Token(),

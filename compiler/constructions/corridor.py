@@ -20,7 +20,7 @@ from krohn.program import (
 
 NAME = "corridor"
 MOST_CELLS = 90
-SUMMARY = "remember the level of each residue that a walk of long strides met last"
+SUMMARY = "for each residue, remember the level that a walk of long strides met last"
 
 
 def corridor(machine: Automaton, length: int) -> Program:

@@ -113,7 +113,7 @@ def network(
     if options.strict:
         raise Unsuited(
             f"{NAME} needs two hidden layers in an MLP, and the strict form has one; "
-            "leave it out"
+            "leave --strict out"
         )
     letters = _letters(model, options.precision)
     if not letters.min() > FARTHEST * letters.max():

@@ -22,7 +22,7 @@ from krohn.program import (
 )
 
 NAME = "parity"
-SUMMARY = "mask the letters that do not count, add up all, modulo 2"
+SUMMARY = "set letters that do not count to 0, add up all, modulo 2"
 SELECTED = "parity-selected"
 SELECTED_SUMMARY = "attend to the positions that count, modulo 2 (Proposition 9)"
 TABLE = "parity-table"
@@ -99,8 +99,9 @@ def _layers(machine: Automaton, length: int) -> LayeredParity:
     found = as_layered_parity(machine, length)
     if found is None:
         raise CompileError(
-            f"{machine.name} is no parity of positions: words of one length must reach at "
-            "most two states, which all letters keep or exchange"
+            f"{machine.name} is no parity of positions: words of one length must "
+            "reach at most two states, and each letter must keep or exchange these "
+            "two"
         )
     return found
 

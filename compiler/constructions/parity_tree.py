@@ -15,7 +15,7 @@ from krohn.compiler.output_programs import decode_outputs
 from krohn.program import Operation, Position, Program, Row, Token
 
 NAME = "parity-tree"
-SUMMARY = "parities side by side, and a table of the path that they choose"
+SUMMARY = "compute all parities side by side; a table finds the path that they choose"
 MOST_NODES = 32
 MOST_ROWS = 2**18
 
@@ -34,8 +34,9 @@ def parity_tree(machine: Automaton, length: int) -> Program:
     found = as_parity_tree(machine, length, MOST_NODES)
     if found is None or len(found) == 1:
         raise CompileError(
-            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: from some state the "
-            "next letters must keep or exchange two states, each of which begins another"
+            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
+            "the next letters must choose between two states, and in each of them "
+            "another parity must begin"
         )
     program = _program(machine, length, found)
     if machine.output is not None:

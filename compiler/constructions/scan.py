@@ -58,7 +58,7 @@ def scan(
     if decode is None:
         raise CompileError(
             f"the action that {machine.name} states does not determine its state; "
-            "leave it out of the file"
+            "remove the action from the file"
         )
     windows = radix, window or length
     return _program(machine, length, windows, action, points, decode)

@@ -33,8 +33,9 @@ def window(machine: Automaton, length: int) -> Program:
     found = as_window_memory(machine)
     if found is None:
         raise CompileError(
-            f"{machine.name} is no memory of windows: after the same few letters, each "
-            "letter must lead all states to one or keep them apart"
+            f"{machine.name} is no memory of windows: given the last few letters, "
+            "each letter must lead all possible states to one or keep all of them "
+            "apart"
         )
     build = _Windows(found, len(machine.letters))
     return Program(

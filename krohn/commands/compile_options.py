@@ -44,11 +44,12 @@ Construction = Annotated[
     str,
     typer.Option(
         help="auto, memory, window, counter, parity, parity-selected, parity-tree, "
-        "product, gridworld, corridor, dyck, definite, content, piecewise, departures, "
-        "cascade, scan, sequential; or scan3, scan5, scan10, … (fewer layers, more "
-        "heads); or as the thesis builds them: semidirect, semidirect-car, wreath, "
-        "series, permutation-reset, krohn-rhodes, parity-table, chunked, memorising; or "
-        "balanced: the law of the next bracket instead of the state."
+        "product, gridworld, corridor, dyck, definite, content, piecewise, "
+        "departures, cascade, scan, sequential; or scan3, scan5, scan10, … (fewer "
+        "layers, more heads); or as Liu (2024) builds them: semidirect, "
+        "semidirect-car, wreath, series, permutation-reset, krohn-rhodes, "
+        "parity-table, chunked, memorising; or balanced: the law of the next "
+        "bracket instead of the state."
     ),
 ]
 Arch = Annotated[str, typer.Option(help=f"{one_of_architectures()}.")]

@@ -107,8 +107,8 @@ def _fewer(share: float) -> str:
     if share == 1:
         return ""
     return (
-        f"The compiled network is large: it was run on {share:.1%} of the words that the "
-        "others were run on. What is proved of it does not rest on them."
+        f"The compiled network is large: it was run on {share:.1%} of the words that "
+        "the others were run on. Its proof does not rest on these runs."
     )
 
 
@@ -121,7 +121,7 @@ def _missing(
     said = [cell.description for cell in asked if cell.name not in done]
     if not said:
         return ""
-    return f"The time was up before these were trained: {'; '.join(said)}."
+    return f"Not trained, because the time was up: {'; '.join(said)}."
 
 
 def _letter(models: Sequence[MeasuredModel]) -> str | None:

@@ -14,8 +14,9 @@ from krohn.comparison.model_results import COMPILED, GPT
 MOST_HEADS = 16
 """So many of each network are shown, from the first layer on."""
 START = (
-    "Patterns alone do not show that two networks compute alike. Weight of compiled "
-    "heads on the start, which trained networks do not have, is left out."
+    "Alike patterns alone do not show that two networks compute in the same way. "
+    "Trained networks have no start symbol, so the weight of compiled heads on it is "
+    "left out."
 )
 
 

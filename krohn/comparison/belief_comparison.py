@@ -76,7 +76,7 @@ def compare_beliefs(
         model, proved, network = derived(task, length)
         models.append(model)
     except (KrohnError, Refused) as error:
-        remarks.append(f"No compiled network stands beside: {error}")
+        remarks.append(f"There is no compiled network to compare with: {error}")
     told("proving", 1, 1)
     with run_folder(settings.runs) as folder:
         found = trained(task, settings, folder, again, told)
@@ -86,7 +86,7 @@ def compare_beliefs(
     missing = {k: t for k, t in missing.items() if all(m.key != k for m in models)}
     if missing:
         names = "; ".join(missing.values())
-        remarks.append(f"The time was up before these were trained: {names}")
+        remarks.append(f"Not trained, because the time was up: {names}")
     return BeliefComparison(
         name=source.name,
         task=_asked(task),

@@ -79,7 +79,7 @@ def headline(found: BeliefComparison) -> list[str]:
 def _proved(found: BeliefComparison) -> str:
     proof = found.proved
     if proof is None:
-        return "No compiled network stands beside."
+        return "There is no compiled network to compare with."
     return (
         f"The compiled network ({proof.construction}, {proof.dtype}) is "
         f"{proof.verdict} for all words of up to {proof.length} letters: no output is "

@@ -76,7 +76,10 @@ def _falls(found: Comparison) -> Iterator[str]:
         elsewhere = [s for s in found.sweeps if s.trained is not None]
         falls = [f for s in elsewhere if (f := _fall(s, key, average(network)))]
         if falls:
-            yield f"Elsewhere the {_short(network)} falls: {'; '.join(falls)}."
+            yield (
+                f"On other words the {_short(network)} gives fewer right answers: "
+                f"{'; '.join(falls)}."
+            )
 
 
 def _fall(sweep: Sweep, key: str, usual: float) -> str | None:

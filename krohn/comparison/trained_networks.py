@@ -32,7 +32,7 @@ PROBE_WORDS = 480
 ENDED = {
     "finished": "all {steps:,} steps",
     "early": "good enough after {steps:,} steps",
-    "diverged": "its loss was no number any more after {steps:,} steps",
+    "diverged": "stopped after {steps:,} steps, because its loss was not a number",
 }
 """How runs end, in words."""
 

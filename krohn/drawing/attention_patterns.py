@@ -43,8 +43,9 @@ def draw_attention(
         _label(canvas, box, labels)
     canvas.notes(
         [
-            "A row for each position that looks, a column for each that is looked at; the "
-            "darker, the more weight (colour goes by its square root); • is the start.",
+            "A row for each position that attends, a column for each position that it "
+            "attends to; the darker, the more weight (the colour shows its square "
+            "root); • is the start.",
             *remarks,
         ]
     )

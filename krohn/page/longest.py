@@ -72,8 +72,7 @@ def longest(
     kind = kind_of(header["architecture"])
     if kind.recurrent and claimed is None:
         return (
-            f"A{kind.called[1:]} has no longest word: what is proved of it holds for every "
-            "length."
+            f"A{kind.called[1:]} has no longest word: its proof holds for every length."
         )
     if not names_machine(file):
         return "The file states no machine that could be compiled again."
@@ -81,7 +80,7 @@ def longest(
     if not known or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
     if not proved:
-        return "The network was not proved, so nothing is said of others like it."
+        return "This network was not proved, so longer words were not tried."
     budget = Budget(steps_of(effort))
     size = parameters(header["architecture"])
     found: list[Longest] = []

@@ -153,7 +153,10 @@ def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str
     """The rows of the table of operations, or why there are none."""
     kind = kind_of(file.header["architecture"])
     if not kind.program:
-        reason = f"Of a network of the kind {kind.title}, a file states no Program."
+        reason = (
+            f"Files of {kind.called} state no Program, so there is no list of "
+            "operations."
+        )
         return {"rows": [], "hidden": 0, "reason": reason}
     embedded = any(step.get("sublayer") == "embedding" for step in evidence)
     try:

@@ -13,7 +13,7 @@ SHOWN_STATES = 12
 SHOWN_GROUPS = 8
 WIDE = 116
 MOST_SAID = 38
-UNTRIED = "It was not tried here: `krohn compile` proves it, or says why not."
+UNTRIED = "The network was not proved here: `krohn compile` proves it, or says why not."
 
 
 def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
@@ -82,7 +82,10 @@ def explanation(facts: dict[str, Any]) -> None:
     )
     out.print(f"It is {facts['kind']}.")
     if facts["points"]:
-        out.print(f"Its letters act faithfully on {facts['points']} points.")
+        out.print(
+            f"Its letters act faithfully on {facts['points']} points: where a word "
+            "takes these points decides where it leads every state."
+        )
     for line in _monoid(facts):
         out.print(line)
     out.print()
@@ -104,13 +107,16 @@ def explanation(facts: dict[str, Any]) -> None:
     cut_short(out, facts)
     width = facts["rnn_width"]
     out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
+    out.print(
+        "The words used here are explained in docs/glossary.md and docs/classes.md."
+    )
 
 
 def _networks(out: Console, facts: dict[str, Any]) -> None:
     """The Pareto front with the chosen network, and what else applies."""
     out.print(
-        f"\nNetworks for words of up to {facts['length']} letters that no other beats in "
-        "depth, width, parameters and latency:"
+        f"\nNetworks for words of up to {facts['length']} letters that no other "
+        "network beats in depth, width, parameters and latency together:"
     )
     sizes = " depth", " layers", " width", " parameters", " µs"
     table = new_table(" ", "name", *sizes, "how")
@@ -128,8 +134,8 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
     print_table(table, WIDE)
     if others:
         out.print(
-            "In brackets: no better in any of these; where it says ≥, known without laying "
-            "it out."
+            "In brackets: a row above equals or beats it in all four sizes; ≥ marks a "
+            "lower bound, known without building the network."
         )
 
 
@@ -151,10 +157,13 @@ def _monoid(facts: dict[str, Any]) -> Iterator[str]:
 
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])
-        yield f"Its words induce at least {known} transformations."
+        yield f"Its words induce at least {known} transformations of the states."
     else:
         size = amount(facts["semigroup_size"])
-        yield f"Its words induce {size} transformations, the semigroup T(A)."
+        yield (
+            f"Its words induce {size} transformations of the states: the semigroup "
+            "T(A)."
+        )
     if facts["groups"] is not None:
         yield f"Groups in T(A): {_groups(facts['groups'])}."
     for title, value in (("It is", True), ("It is not", False), ("Not decided", None)):
@@ -165,7 +174,10 @@ def _monoid(facts: dict[str, Any]) -> Iterator[str]:
         if found["name"] in ("aperiodic", "solvable") and found["holds"] is False:
             yield f"Not {found['name']}: {_evidence(found)}."
         elif found["name"] == "synchronising" and found["holds"] and found["witness"]:
-            yield f"All states are reset by {_word(found['witness']['word'])}."
+            yield (
+                f"Synchronising: {_word(found['witness']['word'])} leads all states "
+                "to one."
+            )
 
 
 def _groups(groups: list[dict[str, Any]]) -> str:

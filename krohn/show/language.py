@@ -81,8 +81,8 @@ def _crossing(witness: dict[str, Any]) -> str:
     (u, v), (x, y) = witness["in"]
     words = [_around(u, between, v), _around(x, between, y), _around(u, between, y)]
     return (
-        f"not strictly local for any k: {words[0]} and {words[1]} are in it for all n, "
-        f"{words[2]} is not"
+        f"not strictly local for any k: for all n, {words[0]} and {words[1]} are "
+        f"words of the language, and {words[2]} is not"
     )
 
 
@@ -93,6 +93,6 @@ def _around(begin: list[str], between: str, end: list[str]) -> str:
 def _flip_flop(witness: dict[str, Any]) -> str:
     (p, q), (x, y) = witness["states"], witness["resets"]
     return (
-        f"a flip-flop: “{' '.join(x)}” leads {p} and {q} to {p}, “{' '.join(y)}” both "
-        f"to {q}"
+        f"a flip-flop in it: “{' '.join(x)}” leads both {p} and {q} to {p}, "
+        f"“{' '.join(y)}” leads both to {q}"
     )

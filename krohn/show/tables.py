@@ -43,9 +43,9 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
     """What a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
-    more = "no --effort finds more"
+    more = "a higher --effort finds no more"
     if facts["effort"] is not None:
-        more = f"--effort asks for more than {facts['effort']:,} steps of each search"
+        more = f"each search may take {facts['effort']:,} steps; --effort allows more"
     out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
 
 

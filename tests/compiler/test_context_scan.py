@@ -131,5 +131,5 @@ def test_definite_machines_have_one_point_and_groups_as_many_as_states() -> None
     flip = read("FFLTracker2").transitions
     assert context_points(read("C5").transitions, 0).points == 5
     assert context_points(flip, 0).points <= 3
-    with pytest.raises(CompileError, match="as many points"):
+    with pytest.raises(CompileError, match="do not reduce the number of points"):
         context_scan(("0", "1"), read("C2").transitions, 8)

@@ -127,7 +127,7 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
     assert found["chosen"] == "scan4"
     least = min(row["latency"] for row in found["front"])
     assert [row["latency"] for row in found["front"] if row["chosen"]] == [least]
-    said = f"scan4 has the least predicted latency (µs), {least:,.0f}; semidirect-car"
+    said = f"it has the least predicted latency (µs), {least:,.0f}; semidirect-car"
     assert found["why"].startswith(said)
     refused = command("explain", "S4", "--minimise", "beauty")
     assert refused.code == 2

@@ -126,9 +126,9 @@ def test_what_there_was_no_time_for_is_named(
     asked = ("Mess3", *TINY, "--seeds", 1, "--seconds", 0, "-o", page)
     code, out, _ = call(*asked)
     assert code == 0
-    assert "The time was up before these were trained: RNN; depth 1" in out
-    assert "No compiled network stands beside: it forgets too slowly" in out
-    assert "What can be read" not in page.read_text()
+    assert "Not trained, because the time was up: RNN; depth 1" in out
+    assert "There is no compiled network to compare with: it forgets too slowly" in out
+    assert "What probes read" not in page.read_text()
 
 
 def test_sources_from_python_and_from_files(tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_two_perfect_seeds_are_not_said_to_be_certain() -> None:
 
 
 def test_exchanges_say_what_is_read_of_what_they_need() -> None:
-    shown = '<td data-label="read of what is needed" class="number">98.0 %</td>'
+    shown = '<td data-label="read from the exchanged part" class="number">98.0 %</td>'
     assert shown in render(sample())
 
 
@@ -261,7 +261,10 @@ def test_which_algorithm_opens_with_a_sentence_that_counts() -> None:
     for probed in found.probes:
         rows = [row for row in probed.found.rows if row.kind != "reference"]
         used = sum(row.verdict == "used" for row in rows)
-        said = f"Of {len(rows)} variables of derived networks, it uses {used},"
+        said = (
+            f"{len(rows)} variables of derived networks were looked for in it. Shown "
+            f"to be used: {used}."
+        )
         assert said in page
 
 

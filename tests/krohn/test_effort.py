@@ -23,7 +23,7 @@ def test_files_say_what_was_left_out(
     asked = ["compile", "Grid4", "-T", "6", "--construction", "cascade", "-o", path]
     assert cli.run([*asked, "--effort", "3,000"]) == 0
     said = capsys.readouterr().out
-    assert f"Cut short: {LEFT_OUT} (--effort asks for more than 3,000 steps" in said
+    assert f"Cut short: {LEFT_OUT} (each search may take 3,000 steps; --effort" in said
     found = {"effort": 3000, "cut_short": [LEFT_OUT]}
     assert modelfile.read(path).header["search"] == found
     assert krohn.verify(path).verdict == "verified"

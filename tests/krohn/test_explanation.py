@@ -64,15 +64,24 @@ def test_monoids_and_groups(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Grid9", ["memories alone", "AC⁰", "Theorem 11", "Theorem 10"]),
-        ("C6", ["counters alone", "ACC⁰", "Theorem 11", "Theorem 10"]),
+        (
+            "Grid9",
+            ["memories that steer other memories", "AC⁰", "Theorem 11", "Theorem 10"],
+        ),
+        ("C6", ["counters, of depth 1", "ACC⁰", "Theorem 11", "Theorem 10"]),
         ("D8", ["its group is solvable", "Theorem 11"]),
-        ("Memory4", ["one memory"]),
+        ("Memory4", ["one memory, of depth 1, is enough"]),
         ("PermReset3", ["the last reset", "Theorem 11"]),
         ("A5", ["unless TC⁰ = NC¹", "Theorem 13", "Theorem 10"]),
-        ("regex:(a|b)*a(a|b)", ["shifts alone", "last 2 letters"]),
-        ("regex:ab(a|b)*", ["a look at the first ones"]),
-        ("regex:(a|b|c)*a(a|b|c)*b(a|b|c)*", ["subwords"]),
+        (
+            "regex:(a|b)*a(a|b)",
+            ["heads that look back by fixed distances", "last 2 letters"],
+        ),
+        ("regex:ab(a|b)*", ["heads that look at the first letters"]),
+        (
+            "regex:(a|b|c)*a(a|b|c)*b(a|b|c)*",
+            ["the short subsequences that have occurred decide"],
+        ),
     ],
 )
 def test_what_it_means_for_depth(
@@ -87,7 +96,9 @@ def test_refutations_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(explain("S5", 16), capsys)
     assert "generate A5" in text
     assert "Not aperiodic: “21345” leads 12345 → 21345 → 12345." in text
-    assert "All states are reset by “L L L”." in printed(explain("Grid4", 9), capsys)
+    assert "Synchronising: “L L L” leads all states to one." in printed(
+        explain("Grid4", 9), capsys
+    )
 
 
 def test_only_reachable_states_count() -> None:

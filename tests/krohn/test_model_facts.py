@@ -52,7 +52,7 @@ def test_depth_is_logarithmic_where_they_are_not() -> None:
 
 def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
     found = depth("RanHMM5,5@3")
-    assert "every word of 1 letter makes beliefs forget" in found
+    assert "every word of 1 letter brings beliefs closer" in found
     assert "every word of 4 letters" in depth("Cyclic-RND5,5@3")
 
 

@@ -114,7 +114,7 @@ def test_a_refuted_network(page: Callable[..., str], grid: ModelFile) -> None:
     assert "refuted: the network is wrong at letter 1" in text
     assert "Minimal: no shorter word fails" in text
     assert "krohn run --expect -- " in text
-    assert "established before the proof ended" in text
+    assert "established before the proof stopped" in text
 
 
 def test_an_undecided_network(page: Callable[..., str]) -> None:
@@ -123,7 +123,7 @@ def test_an_undecided_network(page: Callable[..., str]) -> None:
     text = Seen(page(ModelFile(header, file.tensors, file.precision), code=2)).texts
     assert "undecided: the file has no Program from which a proof could start" in text
     assert "letters, all there are: every answer was right" in text
-    assert "What the heads cannot do" in text
+    assert "Limits of single heads" in text
     assert "There is no proof" in text
 
 

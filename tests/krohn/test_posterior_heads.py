@@ -86,7 +86,7 @@ def test_two_transition_matrices_of_one_power(tmp_path: Path) -> None:
 def test_an_error_that_cannot_be_kept_is_refused() -> None:
     with pytest.raises(KrohnError, match="off by"):
         krohn.compile("GaussianHMM3,2@7", within=1e-20)
-    with pytest.raises(KrohnError, match="says points"):
+    with pytest.raises(KrohnError, match="guesses points"):
         krohn.compile("GaussianHMM3,2@7", construction="lookup")
     with pytest.raises(KrohnError, match="too narrow"):
         krohn.compile("GaussianHMM3,2@7", dtype="bfloat16")

@@ -16,7 +16,7 @@ from krohn.compiler.errors import CompileError
 from krohn.program import Map, Program, Row, Select, table
 
 NAME = "departures"
-SUMMARY = "follow a run's few departures, by doubling (R-trivial, lines)"
+SUMMARY = "find where a run leaves states for good, by doubling (R-trivial, lines)"
 MOST_PATHS = 256
 
 

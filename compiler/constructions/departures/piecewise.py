@@ -30,7 +30,8 @@ def piecewise(machine: Automaton, length: int) -> Program:
     part = reachable(machine)
     if len(part.states) > MOST_STATES:
         raise CompileError(
-            f"more than {MOST_STATES} states are not told by subsequences"
+            f"machines of more than {MOST_STATES} states are not tried with "
+            "subsequences"
         )
     if not j_trivial(part.semiautomaton).holds:
         raise CompileError(
@@ -68,6 +69,6 @@ def _deciding_tests(part: Automaton) -> Subsequences:
         if found is not None:
             return found
     raise CompileError(
-        f"no subsequences of up to four letters decide the state of {part.name}, or too "
-        "many"
+        "the subsequences of up to four letters do not decide the state of "
+        f"{part.name}, or there are too many of them"
     )

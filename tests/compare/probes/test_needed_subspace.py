@@ -63,7 +63,7 @@ def test_a_count_that_nothing_reads_is_not_used(
     assert found.accuracy == 1
     assert row.verdict == "readable"
     assert row.exchanged[0].found.changed == 1
-    assert "not shown to use: count of 1" in found.conclusion
+    assert "no use of them was shown: count of 1" in found.conclusion
 
 
 def test_only_what_is_read_is_needed(

@@ -185,7 +185,7 @@ def test_many_paths_are_refused_in_a_sentence() -> None:
 def test_other_components_are_refused() -> None:
     # Three states, permuted in all ways, until c comes.
     m = machine(np.array([[1, 0, 2, 3], [1, 2, 0, 3], [3, 3, 3, 3]]))
-    with pytest.raises(CompileError, match="no counter, no memory"):
+    with pytest.raises(CompileError, match="neither a counter nor a memory"):
         departures(m, 8)
 
 
