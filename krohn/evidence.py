@@ -102,8 +102,10 @@ def _proved(found: Report, path: str | Path) -> Proof:
         KrohnError: If there is none.
     """
     if found.proof is None or found.verdict != "verified":
-        why = found.reason or "it is for proofs; ask for --proof as well"
-        raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
+        why = found.reason or "evidence is that of a proof; say --proof as well"
+        raise KrohnError(
+            f"{path} is {found.verdict}, so there is no evidence to write: {why}"
+        )
     return found.proof
 
 
@@ -183,8 +185,8 @@ def check(
     found = _check(_model(path), said, held)[0]
     if found.verdict != "verified" and not _is_object(said):
         raise KrohnError(
-            f"{evidence} is no evidence: it is not JSON; `krohn verify {path} --proof "
-            f"--evidence E.json` writes some"
+            f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
+            "--proof --evidence E.json` writes some"
         )
     return found
 
@@ -227,7 +229,7 @@ def _held(
     file = modelfile.read(path)
     if "source" in file.header:
         if observation is not None:
-            raise KrohnError(f"{path} is about no machine; leave --observe out")
+            raise KrohnError(f"{path} is not about a machine; leave --observe out")
         return _Held(None, _claim_about(file, machine))
     return _of_target(open_target(file, machine, observation))
 

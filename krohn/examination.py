@@ -26,7 +26,7 @@ from krohn.verify.testing.simulation_result import BUDGET
 from krohn.verify.testing.simulator import Simulator
 
 OWN_FORMAT = "its own format"
-REASON = "a network known from outside cannot be proved"
+REASON = "a network that Krohn did not compile cannot be proved"
 
 
 def examine(

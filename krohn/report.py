@@ -163,13 +163,13 @@ def _minimal(
 def _wrong(found: "Counterexample") -> str:
     """Where a word shows that the network is wrong."""
     if not found.word:
-        return "the network is wrong before the first letter"
+        return "the network is wrong at the start, before the first letter"
     # A generator also answers before the first letter.
     position = found.at - (len(found.expected) - len(found.word))
     said = f"the network is wrong at letter {position} of this word"
     if found.reading == "letter by letter":
         return f"{said}, when it reads letter by letter"
-    return said + ", because of letters that follow" * (position < len(found.word))
+    return said + ", because it looks at later letters" * (position < len(found.word))
 
 
 def _unrepeated(found: "Counterexample") -> str:
@@ -194,8 +194,8 @@ def unrefuted(
     length = found.length
     if found.complete and all_asked:
         covers = (
-            f"all {letters}^{length} words of length {length}, and all shorter, each run "
-            "as it is run here"
+            f"all {letters}^{length} words of length {length}, and all shorter, each "
+            "of them run in the same way as here"
         )
         report = Report("verified", found.method, "", length, found.words, covers)
         return replace(report, runs=found.runs)

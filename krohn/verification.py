@@ -164,8 +164,8 @@ def _check_run(proof: bool | None, sharding: Sharding | None) -> None:
 def _check_shared(sharding: Sharding | None, exhaustive: int | None) -> None:
     if sharding is not None and not exhaustive:
         raise KrohnError(
-            "processes, memory, parts, job files and clusters are for all words up "
-            "to a length; say --exhaustive N as well"
+            "--jobs, --memory, --part, --job and --cluster are for all words up to a "
+            "length; say --exhaustive N as well"
         )
 
 
@@ -199,7 +199,7 @@ def _unproved(target: Target) -> str:
     """Why there is no proof."""
     if target.provable:
         return "no proof was asked for"
-    return "the file has no Program from which a proof could start"
+    return "the file has no Program, and a proof needs one"
 
 
 def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:

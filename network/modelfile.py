@@ -121,7 +121,7 @@ def _parse(data: bytes) -> ModelFile:
     _check_shapes(tensors, expected_shapes(architecture))
     if version_of(header) > header["version"]:
         raise ModelFileError(
-            "is damaged: a file of its version has ReLUs and dense matrices only"
+            "is damaged: a file of this version has ReLUs and dense matrices only"
         )
     for name, columns in sparse_matrices(architecture).items():
         problem = Sparse.named(tensors, name, columns).problem()

@@ -83,7 +83,7 @@ class Blocks:
         shape = len(self.letters), len(self.states)
         demand(min(shape) > 0, "a machine has no letters or no states")
         for what, names in (("letters", self.tokens), ("states", self.states)):
-            demand(len(set(names)) == len(names), f"two of the {what} have one name")
+            demand(len(set(names)) == len(names), f"two {what} have the same name")
         demand(self.transitions.shape == shape, "a machine has other transitions")
         inside = (self.transitions >= 0) & (self.transitions < shape[1])
         demand(inside, "a transition leads nowhere")

@@ -97,7 +97,7 @@ class Claim:
         if self.digest.startswith(digits):
             return ""
         return (
-            f"the claim is another one than asked for: its digest is "
+            f"the claim is not the one asked for: its digest is "
             f"{self.digest[: max(SHORT, len(digits))]}, not {digits}; it is "
             f"{self.lines()[0]}"
         )

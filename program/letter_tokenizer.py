@@ -66,7 +66,7 @@ def tokens(machine: Mapping[str, Any], outputs: bool) -> list[str]:
         pairs = zip(seen, said, strict=True)
         said = [f"output:{between}{name},{between}{state}" for name, state in pairs]
     found = [*letters, BOS.replace(" ", between), *said]
-    demand(len(set(found)) == len(found), "two tokens have one name")
+    demand(len(set(found)) == len(found), "two tokens have the same name")
     return found
 
 

@@ -158,5 +158,7 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
     except MachineError as error:
         raise Refused(str(error)) from None
     if file.header["architecture"]["outputs"] > len(classes.names):
-        raise Refused("the file has logits for what the machine does not have")
+        raise Refused(
+            "the file has logits for states or outputs that the machine does not have"
+        )
     return classes

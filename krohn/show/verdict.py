@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 MOST_HEADS = 8
+UNSAYABLE = "(not possible: a letter holds a character that no argument can hold)"
 
 
 def report(file: str, found: "Report", replay: str | None = None) -> None:
@@ -39,7 +40,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         if found.minimal is not None:
             out.print(f"  {found.minimal.summary}")
         out.print("Replay it:")
-        out.print(f"  {replay or 'a letter holds what no command line can hold'}")
+        out.print(f"  {replay or UNSAYABLE}")
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
@@ -64,7 +65,7 @@ def _run(found: "Report") -> str:
 def _heads(out: Console, found: "Report") -> None:
     """What the heads cannot do: theorems about them, not about the network."""
     if found.heads:
-        out.print("heads (what each cannot do by itself, docs/independent.md):")
+        out.print("limits of single heads (docs/independent.md):")
     for head in found.heads[:MOST_HEADS]:
         out.print(f"  {head.summary()}")
     if len(found.heads) > MOST_HEADS:
@@ -119,8 +120,9 @@ def trusted(found: "Rests") -> None:
     """The files that a proof rests on, with how many of their lines ran."""
     told = found.to_object()
     console().print(
-        f"rests on {len(found.files):,} files, {told['lines']:,} lines, {told['code']:,} "
-        f"of them code; {told['ran']:,} ran. Beside them: Python, numpy, safetensors"
+        f"The proof rests on {len(found.files):,} files, {told['lines']:,} lines, "
+        f"{told['code']:,} of them code; {told['ran']:,} ran. Beside them: Python, "
+        "numpy, safetensors"
     )
     table = new_table("file", " lines", " code", " ran")
     for file in found.files:

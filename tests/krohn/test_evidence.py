@@ -128,7 +128,7 @@ def test_what_is_not_proved_has_no_evidence(
     assert run(["verify", model, *start, "--evidence", str(out)]) == 2
     assert "so there is no evidence" in capsys.readouterr().err
     assert run(["verify", model, "--exhaustive", "3", "--evidence", str(out)]) == 2
-    assert "ask for --proof as well" in capsys.readouterr().err
+    assert "say --proof as well" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -218,7 +218,9 @@ class TestBlackBoxes:
 
         report = krohn.examine(peeks, FLIP_FLOP, 6)
         assert report.verdict == "refuted"
-        assert "letter 1 of this word, because of letters that follow" in report.reason
+        assert (
+            "letter 1 of this word, because it looks at later letters"
+        ) in report.reason
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_an_undecided_network(page: Callable[..., str]) -> None:
     file = krohn.compile("Grid4", 40, "scan").file
     header = {k: v for k, v in file.header.items() if k != "program"}
     text = Seen(page(ModelFile(header, file.tensors, file.precision), code=2)).texts
-    assert "undecided: the file has no Program from which a proof could start" in text
+    assert "undecided: the file has no Program, and a proof needs one" in text
     assert "letters, all there are: every answer was right" in text
     assert "Limits of single heads" in text
     assert "There is no proof" in text

@@ -203,7 +203,7 @@ def test_another_digest_is_refused_by_every_reader(
             assert why in told["error"]
     found = subprocess.run([*alone, wrong], capture_output=True, text=True)
     assert found.returncode == 1
-    assert "not shown: the claim is another one than asked for" in found.stderr
+    assert "not shown: the claim is not the one asked for" in found.stderr
     with pytest.raises(KrohnError, match="another one than asked for"):
         krohn.verify(path, digest=wrong)
     with pytest.raises(KrohnError, match="another one than asked for"):

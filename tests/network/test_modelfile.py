@@ -271,7 +271,7 @@ def test_files_of_version_2_are_read_as_before(parts: Build, place: Build) -> No
 def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
     built = parts("C3", "counter", 20, activation="sine")
     for header in (built.header, of_version_2(built.header)):
-        with pytest.raises(ModelFileError, match="a file of its version has ReLUs"):
+        with pytest.raises(ModelFileError, match="a file of this version has ReLUs"):
             modelfile.read(place(built.pack({**header, "version": 1})))
 
 

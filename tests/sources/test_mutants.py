@@ -151,4 +151,4 @@ def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:
     """A letter or an answer that could be either of two says nothing."""
     file = krohn.compile(FUNCTIONS["parity"](), LENGTH).file
     file.header["source"][what] = names
-    assert re.search("have no names|two have one name", prove(file, None).reason)
+    assert re.search("have no names|have the same name", prove(file, None).reason)

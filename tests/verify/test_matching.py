@@ -254,7 +254,7 @@ def test_noise_of_keys_and_queries_counts(name: str) -> None:
     clean, noisy = attention({}).error, attention({name: 1e-3}).error
     # A match is worth 32·8 in the score.
     assert noisy >= clean + 0.256
-    with pytest.raises(Refused, match="may look elsewhere"):
+    with pytest.raises(Refused, match="may read wrong positions"):
         attention({name: 0.1})
 
 

@@ -245,4 +245,4 @@ def test_where_a_head_of_the_whole_word_points_is_looked_at_beyond_its_position(
     words = torch.tensor([[0, 0, 1]])
     assert Model(wrong)(words).argmax(dim=-1).tolist() == [[1, 1, 1]]
     assert Model(file)(words).argmax(dim=-1).tolist() == [[0, 0, 1]]
-    assert "look elsewhere" in prove(wrong, None).reason
+    assert "read wrong positions" in prove(wrong, None).reason

@@ -85,7 +85,7 @@ def test_a_head_that_does_not_see_far_enough_is_refused_and_wrong() -> None:
     file = stating(lowered(program(), MACHINE), sizes(BACK, 1, 1))
     proof = prove(file, MACHINE)
     assert proof.verdict != "verified"
-    assert "out of sight" in proof.reason
+    assert "may not see" in proof.reason
     assert not exhaustive(Model(file), MACHINE, 6).passed
 
 

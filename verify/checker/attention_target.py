@@ -85,7 +85,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     demand(left.shape == right.shape and len(f) == len(left), "tables of several sizes")
     moduli = reals(moduli, 1)
     demand(len(moduli) == 3 and np.all(moduli >= 0), "there are three moduli")
-    demand(type(said["causal"]) is bool, "it is not said what is seen")
+    demand(type(said["causal"]) is bool, "the layer does not say what it sees")
     demand(type(said["length"]) is int, "the target has no length")
     outer = None
     if said["outer"] is not None:
@@ -125,7 +125,7 @@ def established(model: Model) -> Established:
         Refused: If the network is another one.
     """
     source, layer = source_of(model.header["source"]), layer_of(model)
-    demand(layer.bias is None, "the layer looks at a memory")
+    demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
     demand(layer.inputs == 1, "the layer reads several numbers of each vector")
     demand(layer.causal == source.causal, "the layer sees other positions")

@@ -20,7 +20,7 @@ def claimed(said: Mapping[str, Any], shown: float, model: float = inf) -> None:
     """
     demand(
         said.get("kind") == "within",
-        "the claim is another one than to be within an error",
+        "the file does not claim to be within an error",
     )
     error = said.get("error", 0.0)
     stated = type(error) is float and 0 < error < inf

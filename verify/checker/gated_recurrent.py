@@ -277,7 +277,7 @@ class Walk:
 
 
 def _room(found: Box) -> Box:
-    """With room for what comes later, so that few boxes grow twice."""
+    """With room for later positions, so that few boxes grow twice."""
     return found.wider((found.high - found.low) / 32)
 
 

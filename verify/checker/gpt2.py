@@ -155,7 +155,7 @@ def _model(files: Files) -> Model:
         check_numbers(name, values, form)
         tensors[name] = values
     found = {name: tensor.shape for name, tensor in tensors.items()}
-    demand(found == _shapes(shape), "other tensors than those of such a GPT-2")
+    demand(found == _shapes(shape), "tensors differ from those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)
     model = taken.model()._replace(tokenizer=tokenizer)
     check_stated(header, model.claim, told["digest"])
@@ -357,7 +357,7 @@ class _Taken(NamedTuple):
             rows = both[:, i].copy()
             kept = rows[:, :heads, :used].copy()
             rows[:, :heads, :used] = 0
-            demand(rows == 0, "heads that are not there read something")
+            demand(rows == 0, "unused heads read something")
             flat = kept.reshape(shape.width, -1) / (
                 shape.gain if name == "query" else 1.0
             )
@@ -369,7 +369,7 @@ class _Taken(NamedTuple):
                 ground[f"{prefix}.{name}"] = less.reshape(heads, used)
         rest = out.copy()
         rest[:heads, : sizes[1]] = 0
-        demand(rest == 0, "heads that are not there write something")
+        demand(rest == 0, "unused heads write something")
         kept = out[:heads, : sizes[1]]
         writes = self._writer("c_proj", kept.reshape(-1, shape.width))
         if heads:
@@ -383,15 +383,15 @@ class _Taken(NamedTuple):
             self._tensor(f"{at}.{name}")
             for name in ("c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias")
         )
-        demand(weight[:, inner:] == 0, "a unit that is not there reads something")
-        demand(bias[inner:] == 0, "a unit that is not there has a bias")
-        demand(out[inner:] == 0, "a unit that is not there writes something")
+        demand(weight[:, inner:] == 0, "an unused unit reads something")
+        demand(bias[inner:] == 0, "an unused unit has a bias")
+        demand(out[inner:] == 0, "an unused unit writes something")
         reads, less, constant = self._reader("c_fc", weight[:, :inner])
         demand(constant == 0, "units read the constant")
         writes = self._writer("c_proj", out[:inner])
         (last,) = self._writer("c_proj", after[None])
         if not block["mlp"]:
-            demand(after == 0, "an MLP that is not there writes something")
+            demand(after == 0, "an unused MLP writes something")
             return
         prefix = f"blocks.{b}.mlp"
         tensors[f"{prefix}.0.weight"], ground[f"{prefix}.0.weight"] = reads, less

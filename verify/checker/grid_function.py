@@ -76,7 +76,7 @@ def established(model: Model) -> Established:
     """
     source, layer = source_of(model.header["source"]), layer_of(model)
     form, length = layer.form, source.values.shape[1]
-    demand(layer.bias is None, "the layer looks at a memory")
+    demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
     demand(not layer.causal, "the layer does not see later positions")
     demand(layer.length == length, "another length")

@@ -111,7 +111,7 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
     """The weight on wrong positions, in units of the right one, as in Theorem 12.
 
     Raises:
-        Refused: If the head may look elsewhere.
+        Refused: If the head may read wrong positions.
     """
     form, at = model.format, range(place.position, place.position + 2)
     points = exact(model.tensors["embed.position"][:, at], form)
@@ -133,5 +133,5 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
     rescaled = count * (relative_error(form) + form.sum_unit)
     leak = np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled)
     leak = float(leak * INFLATION + count * UNDERFLOW)
-    demand(leak < 0.125, f"the head of block {block} may look elsewhere")
+    demand(leak < 0.125, f"the head of block {block} may read wrong positions")
     return leak

@@ -60,7 +60,7 @@ def established(model: Model) -> Established:
     demand(layer.causal == (source.order is None), "it sees other positions")
     demand(layer.bias is None and layer.inputs == 1, "it reads something else")
     slots = layer.value.shape[1] - 1
-    demand(slots in (1, size), "there is a slot for each input, or one")
+    demand(slots in (1, size), "slots are one, or one for each input")
     code = _code(layer, source, slots)
     looked = _looked(layer, code, slots)
     taken = _taken(layer, slots, code, looked, source)

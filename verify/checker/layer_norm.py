@@ -105,7 +105,7 @@ class Head(NamedTuple):
         raw = error + 2 * (floor + UNDERFLOW) * np.sqrt(d) / signal + narrow
         off = raw + SLACK * (d + 4) * form.sum_unit * (1 + raw)
         around = self._dividing
-        demand(off <= 1 / 4, "what cancelling leaves drowns in rounding errors")
+        demand(off <= 1 / 4, "rounding errors exceed the difference")
         least = (1 - off - 3 * relative - around) * signal
         demand(least > self.constant * INFLATION, "cancelling leaves less than C")
         return np.asarray((2 * off + around + narrow + 2 * form.unit) * INFLATION)

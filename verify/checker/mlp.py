@@ -104,13 +104,13 @@ class Mlp:
         for weight, bias in self.layers[-1:]:
             adds = adds | weight.any(axis=0) | (bias != 0)
         for dim in np.flatnonzero(free & adds).tolist():
-            demand(bool(self.layers), "a channel ends where nothing clears it")
+            demand(bool(self.layers), "no layer clears a channel that ends")
             pair = eraser(self.layers, self.activations, self.mask, dim)
             off = None if pair is None else erased(self.stream, dim, *pair)
             if off is not None:
                 left[dim] = off
                 continue
-            demand(self.stream.matrices is None, "an MLP writes where no channel is")
+            demand(self.stream.matrices is None, "an MLP writes beside all channels")
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
             cases = np.zeros((1, len(sources.each)), np.int64)
             named, zero = self._read(sources, needed), np.zeros((2, 1))

@@ -191,7 +191,7 @@ def _outputs(said: Any) -> tuple[str, IntArray]:
     if output is None:
         return "", np.zeros(0, np.int64)
     on, each = output["on"], (len(said["letters"]), len(said["states"]))
-    demand(on in ("states", "transitions"), "the outputs are on something else")
+    demand(on in ("states", "transitions"), "outputs must lie on states or transitions")
     axes = 1 if on == "states" else 2
     table, called = whole(output["table"], axes), names(output, "names")
     right = table.shape == each[2 - axes :] and np.all(table < len(called))
@@ -208,7 +208,7 @@ def names(said: Any, what: str) -> list[str]:
     listed = said[what]
     strings = type(listed) is list and all(type(name) is str for name in listed)
     demand(strings, f"the {what} have no names")
-    demand(len(set(listed)) == len(listed), f"of the {what} two have one name")
+    demand(len(set(listed)) == len(listed), f"two {what} have the same name")
     return list(listed)
 
 

@@ -84,12 +84,12 @@ def normaliser(
     Raises:
         Refused: If a unit reads or writes anything else.
     """
-    demand(len(layers) == 3, "what is normalised needs two hidden layers")
+    demand(len(layers) == 3, "a normalised matrix needs two hidden layers")
     (below, before), (middle, shift), (above, after) = layers
     units = np.flatnonzero(above[:, result].any(axis=1))
-    demand(len(units) == 4 * len(source), "something is normalised by other units")
+    demand(len(units) == 4 * len(source), "a matrix is normalised by wrong units")
     demand(activations[1][units] == "gelu", "a unit that multiplies is no GeLU")
-    demand(after[result] == 0, "what is normalised has a bias")
+    demand(after[result] == 0, "a normalised matrix has a bias")
     used = np.flatnonzero(middle[:, units].any(axis=1))
     demand(activations[0][used] == "relu", "a unit that reads a mass is no ReLU")
     passes, entry = _passing(below[:, used].T, before[used], source, vector)

@@ -51,9 +51,9 @@ def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Pas
     above = zip(layers[2:], activations[1:], strict=True)
     for (weight, bias), names in reversed(list(above)):
         units = np.flatnonzero(weight[:, at])
-        demand(len(units) == 1 and bias[at] == 0, "a sum is not passed on as it is")
+        demand(len(units) == 1 and bias[at] == 0, "a sum is changed on its way")
         unit = Passing(int(units[0]), float(weight[units[0], at]), str(names[units[0]]))
-        demand(unit.faithful, "a sum is not passed on as it is")
+        demand(unit.faithful, "a sum is changed on its way")
         found.append(unit)
         at = unit.place
     # Sums inside are larger by as much, and must not overflow on the way.

@@ -184,7 +184,7 @@ class Ridges:
         """Every z that there can be, ascending."""
         low = high = 0
         for dim, factor in direction:
-            demand(dim in self._owner, "a piecewise function reads what is no integer")
+            demand(dim in self._owner, "a piecewise function reads no integer")
             ends = [factor * int(x) for x in self._owner[dim].domain[[0, -1]]]
             low, high = low + min(ends), high + max(ends)
         demand(high - low < MOST_POINTS, "a piecewise function has too many points")

@@ -63,7 +63,7 @@ class Stated:
         demand(
             0 < d <= LARGEST and 0 < k <= LARGEST, "it has too many states or letters"
         )
-        demand(type(said["task"]) is str, "it guesses nothing known")
+        demand(type(said["task"]) is str, "the task of the head is not known")
         predicted, _, given = said["task"].partition("given")
         found = cls(
             _numbers(said["emissions"], (d, k)),
@@ -84,7 +84,7 @@ class Stated:
         known = all(1 <= t <= LATEST for t in (*self.predicted, self.given))
         known &= len(self.predicted) in (1, 2) and self.given not in self.predicted
         ascends = list(self.predicted) == sorted(set(self.predicted))
-        demand(known and ascends, "it guesses nothing known")
+        demand(known and ascends, "the task of the head is not known")
 
     def _check_laws(self) -> None:
         columns = [self.transitions, self.prior[:, None]]
@@ -152,7 +152,7 @@ def established(model: Model) -> Established:
     demand(layer.inputs == len(said.emissions), "it reads other vectors")
     _check_plain(layer)
     values, off = said.values()
-    demand(layer.value.shape[1] == values.shape[1], "it guesses something else")
+    demand(layer.value.shape[1] == values.shape[1], "wrong number of guesses")
     shown = _letters if said.radius is None else _points
     parts = shown(layer, said, values, off)
     error = float(sum(parts.values())) * INFLATION

@@ -104,7 +104,7 @@ def gates(
 
 def single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Of rows with one entry that is not 0: its place, its sign, its absolute value."""
-    demand((weights != 0).sum(axis=1) == 1, "a unit of a product reads or writes amiss")
+    demand((weights != 0).sum(axis=1) == 1, "a unit of a product uses a wrong entry")
     place = np.abs(weights).argmax(axis=1)
     value = weights[np.arange(len(weights)), place]
     return place, np.sign(value).astype(np.int64), np.abs(value)

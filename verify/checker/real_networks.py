@@ -51,10 +51,10 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     """
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     source, claim = model.header["source"], model.header["claim"]
     pair = model.header["architecture"]["kind"], source["kind"]
-    demand(pair in REAL, "no such network is known of a source of this kind")
+    demand(pair in REAL, "there is no rule for a network of such a source")
     exact = model.format.unit == model.format.sum_unit
     demand(exact, f"{model.format.name} is too narrow for real numbers")
     length = claim.get("length")

@@ -21,7 +21,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Any:
     alone = machine is None and "machine" not in model.header
     demand(alone and model.header["version"] >= 5, "the file claims no machine")
     kind = model.header["source"]["kind"]
-    demand(kind in RECURRENT, "no RNN of such a source is known")
+    demand(kind in RECURRENT, "there is no rule for an RNN of such a source")
     shown = check(RECURRENT[kind])(model)
     claimed(model.header["claim"], shown.error)
     demand(shown.error <= said.get("error", float("inf")), "the error is not shown")

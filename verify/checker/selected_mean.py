@@ -79,7 +79,7 @@ def established(model: Model) -> Established:
         Refused: If the network is another one.
     """
     source, layer = source_of(model.header["source"]), layer_of(model)
-    demand(layer.bias is None and not layer.causal, "the layer looks elsewhere")
+    demand(layer.bias is None and not layer.causal, "the layer sees other positions")
     demand(layer.length == source.length, "another length")
     axes, form = axes_of(layer.features), layer.form
     looks = FORMS[source.form](source, axes, form.sum_unit)
@@ -102,7 +102,7 @@ def established(model: Model) -> Established:
     right = noise + (2 if looks.exact else 8) * unit * looks.near
     wrong = noise + 8 * unit * looks.peak
     leak = float((length - 1) * np.exp(2 * wrong - looks.gap) * INFLATION)
-    demand(leak < 0.125, "the layer may look elsewhere")
+    demand(leak < 0.125, "the layer may read wrong positions")
     parts = {"leak": leak, "weights": float(np.tanh(right / 2) * INFLATION)}
     last = 2 * relative_error(form) + (2 * length + 10) * unit
     parts["rounding"] = float(last / (1 - last) + 4 * length * UNDERFLOW)
@@ -208,7 +208,7 @@ def _selection(source: Source, axes: list[Axis], unit: float) -> Looks:
         table[:, column] = values
         tables.append(table)
     for axis in axes[2 : 2 + length]:
-        demand(axis.values[0].min() == -scale, "what is not picked has another logit")
+        demand(axis.values[0].min() == -scale, "an unpicked vector has another logit")
     heaviest = float(np.log(picks))
     return Looks(
         tables,

@@ -72,7 +72,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     shape = (len(names(said, "letters")), len(start), len(start))
     demand(operators.shape == shape, "the model has other matrices")
     for numbers in (operators, start):
-        demand(numbers >= 0, "an entry is no weight")
+        demand(numbers >= 0, "an entry is no probability weight")
     demand(start.any(), "the start is 0")
     called = "states" not in said or len(names(said, "states")) == len(start)
     demand(called, "the model has another number of states than names of them")

@@ -51,8 +51,8 @@ def embedding(
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]
     owner, names = owners(program, 0, token.shape[1])
     position = position[: program.length + 1]
-    demand(token[:, owner < 0] == 0, "the embedding writes where no channel is")
-    demand(position[:, owner == FREE] == 0, "the embedding writes where nothing is")
+    demand(token[:, owner < 0] == 0, "the embedding writes beside all channels")
+    demand(position[:, owner == FREE] == 0, "the embedding writes to a free place")
     for channel in map(program.channels.__getitem__, names):
         first, own, other = next(iter(program.channels)), token, position
         if isinstance(channel.operation, LetterMatrix):
@@ -91,7 +91,7 @@ def attention(
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)
     _, names = owners(stream.program, snapshot, len(stream.owner))
-    demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
+    demand(stream.noise.keys() <= set(names), "no layer clears a channel that ends")
     return _next(stream, snapshot, noise, stream.free), looks
 
 
@@ -115,7 +115,7 @@ def _activations(shape: Any, model: Model) -> list[StrArray]:
     version = model.header["version"]
     told = shape.keys() & {"sine", "activation"}
     known = told <= {"sine" if version == 2 else "activation" if version > 3 else ""}
-    demand(known, "activations are stated as a file of its version does not do it")
+    demand(known, "this version states activations in another way")
     widths, sines = shape["mlp"], shape.get("sine", [0] * len(shape["mlp"]))
     first = [[["sine", n], ["relu", w - n]] for n, w in zip(sines, widths, strict=True)]
     found = []
@@ -135,7 +135,7 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
     mlp.check_reads()
     lives = [stream.program.channels[n].span for n in names if n in stream.noise]
     for span in lives:
-        demand(mlp.keeps(span), "an MLP changes a channel that lives on")
+        demand(mlp.keeps(span), "an MLP changes a channel that goes on")
     for low, high in stream.program.features.values():
         demand(mlp.keeps(range(low, high)), "an MLP changes a position feature")
     return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
@@ -151,7 +151,7 @@ def born(stream: Stream, snapshot: int) -> list[Channel]:
 def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> Stream:
     owner, names = owners(stream.program, snapshot, len(stream.owner))
     known = {**stream.noise, **written}
-    demand(set(names) <= known.keys(), "nothing writes a channel that is there")
+    demand(set(names) <= known.keys(), "no layer writes a stated channel")
     noise = {n: known[n] for n in names}
     left = free * (owner == FREE)
     return replace(stream, owner=owner, noise=noise, free=left)

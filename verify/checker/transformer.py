@@ -126,7 +126,7 @@ def _referenced(
     if source is not None and source["kind"] in SOURCES:
         return SOURCES[source["kind"]](model, source)
     kind = "exact" if source is None else "generates"
-    demand(claim.get("kind", "exact") == kind, "the claim is another one")
+    demand(claim.get("kind", "exact") == kind, "a claim of a wrong kind")
     if source is not None:
         from krohn.program.blocks import check_words
 
@@ -156,7 +156,7 @@ def beside(model: Model) -> Machine | None:
         return None
     from krohn.program.blocks import Blocks
 
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     return Machine(*Blocks.from_wire(source).legal())
 
 
@@ -165,8 +165,8 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 
-    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     chain = ChainOfThought.from_wire(source)
     program = causal(stated(model, len(chain.tokens)))
     return program, generation.check(program, chain)
@@ -177,8 +177,8 @@ def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.verify.checker import same_program
 
     claim = model.header["claim"].get("kind")
-    demand(claim == "exact", "the claim about a Program is not that it is computed")
-    demand(model.header["version"] >= 5, "a file of its version has no such source")
+    demand(claim == "exact", "the claim is not that the Program is computed")
+    demand(model.header["version"] >= 5, "this version has no such source")
     demand("classes" in source, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
     said = parse(source["program"], program.letters, program.length)
@@ -190,8 +190,8 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.rewriting import Rewriting
     from krohn.verify.checker import rewriting
 
-    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     system = Rewriting.from_wire(source)
     program = causal(stated(model, len(system.tokens)))
     return rewriting.check(program, system)
@@ -203,8 +203,8 @@ def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.statement import statement_of
     from krohn.verify.checker import same_program
 
-    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     lists = Increasing.from_wire(source)
     program = causal(stated(model, len(lists.tokens)))
     demand(program.length == lists.length, "the claim is about other texts")
@@ -215,7 +215,7 @@ def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
 def causal(program: Statement) -> Statement:
     """A Program, if it can be followed letter by letter: nothing in it looks ahead."""
     alike = [channel.operation.causal for channel in program.channels.values()]
-    demand(alike, "the Program looks at letters that come later")
+    demand(alike, "the Program reads later letters")
     return program
 
 
@@ -226,7 +226,7 @@ def established(
     source = model.header.get("source")
     if source is None or source["kind"] not in WITHIN:
         return computed(model, said, machine, progress)
-    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    demand(model.header["version"] >= 5, "this version is for machines only")
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
     shown = WITHIN[source["kind"]](model, source, said)

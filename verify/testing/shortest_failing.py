@@ -59,7 +59,10 @@ class Minimal:
     def summary(self) -> str:
         """The minimality of the word, in words for people."""
         if self.least:
-            return "minimal: no shorter word fails, and none of this length before it"
+            return (
+                "minimal: no shorter word fails, and no word of this length that "
+                "comes before it"
+            )
         known = f"all words of up to {self.right} letters are right; "
         return (
             "perhaps not minimal: "

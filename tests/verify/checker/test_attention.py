@@ -133,7 +133,7 @@ def test_noise_of_what_keys_read_counts() -> None:
     assert noisy.gap == clean.gap
     assert noisy.error > clean.error + 1e-3
     assert noisy.leak > clean.leak
-    with pytest.raises(Refused, match="may look elsewhere"):
+    with pytest.raises(Refused, match="may read wrong positions"):
         sublayers.attention(*first_block(file, {flag: 0.4}), 0)
 
 

@@ -171,7 +171,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"kind": "none"}, "no such network"),
+        ({"kind": "none"}, "there is no rule"),
         ({"length": 9}, "another length"),
         ({"length": 8.0}, "no length"),
         ({"causal": True}, "other positions"),

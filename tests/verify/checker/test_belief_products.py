@@ -206,13 +206,13 @@ def without_the_last(file: ModelFile) -> ModelFile:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (without_unit, "other units"),
+        (without_unit, "units are not as stated"),
         (swapped_pair, "wrong sign"),
         (swapped_entries, "another place|is missing"),
         (other_mass, "neither an entry nor the mass"),
         (one_weight, "unlike"),
         (one_gain, "unlike weights"),
-        (not_a_number, "reads or writes amiss"),
+        (not_a_number, "uses a wrong entry"),
         (earlier_times_later, "do not meet|another entry"),
         (other_start, "starts elsewhere"),
         (fewer_letters, "too few positions"),

@@ -216,7 +216,7 @@ class TestForgedWindows:
     @pytest.mark.parametrize(
         ("entry", "reason"),
         [
-            (-1e-9, "no weight"),
+            (-1e-9, "no probability weight"),
             (float("nan"), "not finite"),
             (1e-300, "leave the range"),
         ],

@@ -236,7 +236,7 @@ def test_differences_of_keys_that_the_checker_rounds_away_are_counted() -> None:
     ("told", "reason"),
     [
         ({"classes": ["b", "a"]}, "other names"),
-        ({"letters": ["a", "a"]}, "one name"),
+        ({"letters": ["a", "a"]}, "the same name"),
         ({"prior": ["0.5", 0.5]}, "no real numbers"),
         ({"transitions": [[True, 0], [0, 1]]}, "no real numbers"),
     ],

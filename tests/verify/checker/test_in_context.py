@@ -95,10 +95,10 @@ def test_heads_that_turn_the_other_way_are_refused() -> None:
     name = "blocks.0.attention.query"
     turned = file.tensors[name].copy()
     turned[turned != 0] *= -1
-    with pytest.raises(Refused, match="look elsewhere"):
+    with pytest.raises(Refused, match="read wrong positions"):
         shown(changed(file, **{name: turned}))
     soft = file.tensors[name] / 1000
-    with pytest.raises(Refused, match="look elsewhere"):
+    with pytest.raises(Refused, match="read wrong positions"):
         shown(changed(file, **{name: soft}))
 
 
@@ -136,7 +136,7 @@ def test_any_change_of_a_weight_is_refused_or_its_error_is_covered() -> None:
     [
         ("claim", {"error": 1e-16}, "the file claims 1e-16"),
         ("claim", {"error": None}, "claims no error"),
-        ("claim", {"kind": "exact"}, "another one"),
+        ("claim", {"kind": "exact"}, "does not claim to be within an error"),
         ("claim", {"length": 14}, "another length"),
         ("claim", {"length": 15.0}, "another length"),
         ("source", {"steps": 4}, "architecture"),
@@ -149,9 +149,9 @@ def test_any_change_of_a_weight_is_refused_or_its_error_is_covered() -> None:
         ("source", {"steps": True}, "which prompts"),
         ("source", {"classes": ["2", "1"]}, "not the tuple"),
         ("source", {"classes": ["1"]}, "does not name each output"),
-        ("source", {"letters": ["1", "1", "|"]}, "one name"),
-        ("architecture", {"d_model": 31}, "other tensors"),
-        ("architecture", {"strict": False}, "other tensors"),
+        ("source", {"letters": ["1", "1", "|"]}, "the same name"),
+        ("architecture", {"d_model": 31}, "tensors are not as stated"),
+        ("architecture", {"strict": False}, "tensors are not as stated"),
     ],
 )
 def test_other_claims_and_headers_are_refused(

@@ -132,8 +132,8 @@ def test_units_that_are_not_pressed_enough_are_refused() -> None:
         ("source", {"length": 31}, "another length"),
         ("source", {"inputs": [-1e9, 1.0]}, "may be on|file claims"),
         ("architecture", {"causal": False}, "other positions"),
-        ("architecture", {"length": 31}, "other tensors"),
-        ("architecture", {"d_v": 3}, "other tensors"),
+        ("architecture", {"length": 31}, "tensors are not as stated"),
+        ("architecture", {"d_v": 3}, "tensors are not as stated"),
     ],
 )
 def test_other_claims_and_headers_are_refused(

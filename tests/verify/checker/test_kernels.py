@@ -138,7 +138,7 @@ def test_what_grows_is_refused() -> None:
     [
         ("claim", {"error": 1e-17}, "file claims 1e-17"),
         ("claim", {"error": None}, "claims no error"),
-        ("claim", {"kind": "exact"}, "another one"),
+        ("claim", {"kind": "exact"}, "does not claim to be within an error"),
         ("claim", {"length": 31}, "another length"),
         ("claim", {"length": True}, "no length"),
         ("source", {"length": 33}, "another length"),

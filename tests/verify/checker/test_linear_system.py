@@ -229,7 +229,7 @@ def kept(file: ModelFile) -> ModelFile:
         (swapped_units, "wrong sign"),
         (earlier_times_later, "do not meet|another entry"),
         (printed_order, "not the later one"),
-        (head_off_by_one, "may look elsewhere"),
+        (head_off_by_one, "may read wrong positions"),
         (not_a_number, "reads or writes amiss|nothing|too few"),
         (no_orthogonal_letter, "embedded wrongly"),
         (longer_letters, "products of letters can grow"),

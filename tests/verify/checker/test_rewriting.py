@@ -98,7 +98,7 @@ def test_a_line_and_one_position_must_be_seen() -> None:
     narrow = sparser(file, 4)
     proof = prove(narrow, None)
     assert proof.verdict != "verified"
-    assert "out of sight" in proof.reason
+    assert "may not see" in proof.reason
     assert not every_line_is_right(narrow)
 
 

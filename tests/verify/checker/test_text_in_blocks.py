@@ -274,7 +274,7 @@ def test_texts_and_what_is_blank() -> None:
 
 
 def test_a_letter_that_is_called_like_a_written_state_is_refused() -> None:
-    with pytest.raises(Refused, match="two of the letters have one name"):
+    with pytest.raises(Refused, match="two letters have the same name"):
         Blocks("odd", ("(a)",), ("a",), np.zeros((1, 1), np.int64), 0, 2)
 
 

@@ -42,7 +42,7 @@ class Pointed(Copies):
         fixed = all(c.values.given is not None for c in digits)
         said, t = (_given(digits), j) if fixed else (numbers(channel.inputs[1:]), None)
         if t is None:
-            demand(heads.kind.name == SOFTMAX, "a pointer may point out of sight")
+            demand(heads.kind.name == SOFTMAX, "a pointer may leave the head's sight")
             demand(positions[:, used] == positions[:1, used], "a pointer moves with t")
         demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
         worst = np.array([NEVER, 0.0, 0.0])
@@ -56,7 +56,7 @@ class Pointed(Copies):
                 if channel.operation.causal:
                     hidden = heads.kind.hidden(t[rows], len(j))
                     right &= j <= t[rows, None]
-                    demand(~(right & hidden), f"{channel.name!r} may be out of sight")
+                    demand(~(right & hidden), f"a head may not see {channel.name!r}")
             noise = np.zeros(asked.shape)
             for b, c in enumerate(digits):
                 asked[:, c.span] = (x >> b & 1)[:, None]

@@ -32,7 +32,7 @@ class BlockSummed(Rule):
         operation, form = channel.operation, heads.stream.form
         assert isinstance(operation, BlockSum)
         source, block = (heads.stream.channel(name) for name in channel.inputs)
-        demand(source.integer, "a sum of what is no number")
+        demand(source.integer, "a sum of values that are no numbers")
         demand(gain == operation.size, "a mean is not multiplied by its block")
         demand(form.unit == form.sum_unit, "linear attention in a narrow format")
         t = np.arange(len(heads.stream.positions))
@@ -83,7 +83,7 @@ def _weights(
     """
     form, j, entries = heads.stream.form, np.arange(own.shape[1]), q[0].shape[1]
     hidden = heads.kind.hidden(t, len(j))
-    demand(~(own & hidden), "a block is out of sight")
+    demand(~(own & hidden), "a head may not see its block")
     load = (2 * len(j) + 2 * entries + 32) * form.sum_unit
     demand(load < 0.25, "too many weights to add up")
     small = (entries + 1) * form.smallest * (1 + q[1].max() + k[1].max())

@@ -99,7 +99,7 @@ class Fetches(Copies):
                 inside, default = self.right(channel, t, len(every))
                 inside &= self.within(heads, channel, t)
                 hidden = heads.kind.hidden(t, len(every))
-                demand(~(inside & hidden), f"{channel.name!r} may be out of sight")
+                demand(~(inside & hidden), f"a head may not see {channel.name!r}")
                 on, off, *bounds = flagged(scores_of(q.rows(t), k), hidden, *kinds)
                 leak = worst_leak(on, off, inside, default, self.first)
                 worst = np.maximum(worst, [leak, *bounds])

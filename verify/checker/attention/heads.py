@@ -78,7 +78,7 @@ class Heads:
         demand(serving, "a head serves no channel")
         single = (self.value != 0).sum(axis=1) <= 1
         demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
-        demand(self.value.any(axis=1) == self.out.any(axis=2), "a value goes nowhere")
+        demand(self.value.any(axis=1) == self.out.any(axis=2), "a value is not written")
         demand((self.out != 0).sum(axis=(0, 1)) <= 1, "heads write to one dimension")
         head, column, written = self.out.nonzero()
         read = (self.value != 0).argmax(axis=1)[head, column]
@@ -144,7 +144,7 @@ class Heads:
             relative_error(form) + form.sum_unit
         )
         leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
-        demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
+        demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
         astray = 2 * leak + 96 * form.sum_unit
         if narrow:
             exponent = 1.5 * form.sum_unit * peak

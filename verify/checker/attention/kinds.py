@@ -45,20 +45,20 @@ def kind_of(header: Any, block: int) -> Kind:
         Refused: If it is not stated, or not known.
     """
     shape, version = header["architecture"]["blocks"][block], header["version"]
-    demand(shape.keys() <= _BLOCK, "a block says of itself what no rule is about")
+    demand(shape.keys() <= _BLOCK, "a block states a key that no rule is about")
     told = shape.get("attention", {"kind": SOFTMAX})
     name = str(told["kind"]) if type(told) is dict else ""
     known = name in _KEYS and told.keys() == _KEYS[name]
     demand(known, f"there is no rule for a block whose attention is {str(told)[:60]}")
     new = shape.keys() & {"causal", "attention"}
-    demand(version > 4 or not new, "a block is of a kind that its version has not")
+    demand(version > 4 or not new, "this version has no blocks of this kind")
     causal: list[bool] = shape.get("causal", [True] * shape["heads"])
     demand(len(causal) == shape["heads"], "not every head says what it sees")
     demand(all(type(x) is bool for x in causal), "a head does not say what it sees")
-    demand(name == SOFTMAX or all(causal), f"a {name} head sees what comes later")
+    demand(name == SOFTMAX or all(causal), f"a {name} head sees later positions")
     if name != SPARSE:
         return Kind(name, causal)
     sizes = tuple(told[n] for n in _SIZES)
-    demand(all(type(n) is int and n > 0 for n in sizes), "a sparse block of no size")
-    demand(sizes[2] <= sizes[0], "more than the whole of each block is always seen")
+    demand(all(type(n) is int and n > 0 for n in sizes), "a sparse block has no size")
+    demand(sizes[2] <= sizes[0], "a head always sees more than a block")
     return Kind(name, causal, sizes)

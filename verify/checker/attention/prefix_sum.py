@@ -35,7 +35,7 @@ class Summed(Rule):
 def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
     """The noise of each value of a sum, and where its head looks (Theorem 13)."""
     form, source = heads.stream.form, heads.stream.channel(channel.inputs[0])
-    demand(source.integer, "a sum of what is no number")
+    demand(source.integer, "a sum of values that are no numbers")
     where = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
     t = np.arange(len(heads.stream.positions))
     marks = where.given if where else np.minimum(t, 1)

@@ -33,7 +33,7 @@ class ShiftedBy(Copies):
             asked = np.full(len(j), distance)
             q = heads.queries(channel, by, asked)
             right = j == np.maximum(j - distance, 0)[:, None]
-            demand(~(right & hidden), f"{channel.name!r} may be out of sight")
+            demand(~(right & hidden), f"a head may not see {channel.name!r}")
             worst = np.maximum(worst, _bounds(q, k, right, hidden))
         return worst[0], worst[1], worst[1], worst[2]
 
