@@ -71,8 +71,9 @@ def _violated(target: Target, report: Report, found: Attack) -> Report:
         return replace(after, attack=found, seconds=report.seconds)
     worst = found.violations[0]
     reason = (
-        f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where the "
-        f"proof allows {worst.bound:.3g} ({worst.way}): it does not hold of this arithmetic"
+        f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where "
+        f"the proof allows {worst.bound:.3g} ({worst.way}): it does not hold in the "
+        "arithmetic of this machine"
     )
     return replace(report, verdict="undecided", reason=reason, covers="nothing")
 

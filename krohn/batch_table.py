@@ -76,7 +76,7 @@ def rows(source: Path) -> list[Row]:
     """
     found = _of_folder(source) if source.is_dir() else _of_table(source)
     if not found:
-        raise KrohnError(f"{source}: no rows; nothing is to be done")
+        raise KrohnError(f"{source}: the table has no rows below its first line")
     return found
 
 
@@ -112,7 +112,9 @@ def _check_columns(path: Path, columns: list[str]) -> None:
     if len(set(columns)) < len(columns):
         raise KrohnError(f"{path}:1: a column is there twice")
     if "machine" not in columns:
-        raise KrohnError(f"{path}:1: no column machine: what is to be compiled")
+        raise KrohnError(
+            f"{path}:1: there is no column machine, which names the machines to compile"
+        )
 
 
 def _row(folder: Path, columns: list[str], line: list[str]) -> Row:

@@ -219,7 +219,8 @@ def _verified(cells: Mapping[str, str]) -> "tuple[CompiledModel, str, str]":
     for column in cells:
         if column not in OF_MODELS:
             raise KrohnError(
-                f"the column {column} says nothing to a model file; leave the cell empty"
+                f"the column {column} has no effect on a model file; leave the cell "
+                "empty"
             )
     file = modelfile.read(cells["machine"])
     report = verify(file)

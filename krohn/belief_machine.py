@@ -21,8 +21,8 @@ def belief_machine(model: HiddenMarkovModel) -> Automaton:
     beliefs = reachable(model)
     if beliefs is None:
         raise MachineError(
-            f"{model.name} is a hidden Markov model whose beliefs are not found to be "
-            "finitely many, so it is no machine; krohn explain says what it is"
+            f"{model.name} is a hidden Markov model and is not known to have finitely "
+            "many beliefs, so it cannot serve as a machine; see krohn explain"
         )
     return machine_of(model, beliefs)
 

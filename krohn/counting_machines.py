@@ -103,8 +103,8 @@ def _memories(
         rows = after[once[fresh]]
         if len(order) > MOST_MEMORIES:
             raise KrohnError(
-                f"{program.name} remembers more than {MOST_MEMORIES:,} different things of "
-                f"words of {done + 1} letters; take shorter words"
+                f"{program.name} needs more than {MOST_MEMORIES:,} memories for words "
+                f"of {done + 1} letters; choose shorter words"
             )
     keys, sorting = np.sort(order), np.append(np.argsort(order), len(order))
     found = np.full((len(order), letters), len(order))

@@ -92,7 +92,9 @@ class Recovered:
         """
         check_suffix(path)
         if not isinstance(self.found, Decompiled):
-            raise KrohnError("a model of points has no file; --json prints it")
+            raise KrohnError(
+                "a model of points cannot be written to a file; use --json to print it"
+            )
         try:
             text = files.text(self.found.model(f"decompiled {self.network}"))
         except Refused as reason:
@@ -164,7 +166,8 @@ def decompile(
         if isinstance(model, ModelFile) and (points := _points(model)) is not None:
             if any(x is not None for x in (task, letters, states, off)):
                 raise KrohnError(
-                    "of points nothing more can be said than the file says"
+                    "a posterior head of points can only be recovered from its file; "
+                    "leave the options out"
                 )
             return _of_points(model, points, seed)
         asked = _asked(model, machine, task, letters)
@@ -202,12 +205,12 @@ def _asked(
     """
     array = isinstance(model, np.ndarray) or str(model).endswith(".npy")
     if task is not None and not array:
-        raise KrohnError("a task is said of arrays; the network has its own")
+        raise KrohnError("--task is for arrays; a network states its own task")
     if letters is not None and not callable(model):
-        raise KrohnError("how many letters there are is said of functions")
+        raise KrohnError("letters= is for functions")
     trained = isinstance(model, str | Path) and not array
     if machine is not None and not trained:
-        raise KrohnError("the model of beliefs is said of trained networks")
+        raise KrohnError("--machine is for trained networks")
     if array:
         said = _task(task)
         name = "the array" if isinstance(model, np.ndarray) else Path(str(model)).name
@@ -221,9 +224,13 @@ def _asked(
         return _Asked(law, FORWARD, 0.0, str(model), right)
     if callable(model):
         if letters is None:
-            raise KrohnError("say letters=, how many the function reads")
+            raise KrohnError(
+                "say letters=, the number of letters that the function reads"
+            )
         return _Asked(_joint(model, letters), FORWARD, 0.0, "the network", None)
-    raise KrohnError(f"a {type(model).__name__} is no network that can be asked")
+    raise KrohnError(
+        f"a {type(model).__name__} is not a network or a function that answers words"
+    )
 
 
 def _task(name: str | None) -> Task:
@@ -292,7 +299,8 @@ def _of_file(file: ModelFile) -> _Asked:
         raise KrohnError("models are recovered from networks of hidden Markov models")
     if source.actions is not None:
         raise KrohnError(
-            f"the letters of {source.name} are chosen, so they have no law"
+            f"the letters of {source.name} are chosen by its user, so the next letter "
+            "has no law"
         )
     return _of_beliefs(file, source)
 
@@ -308,7 +316,9 @@ def _of_beliefs(file: ModelFile, source: HiddenMarkovModel) -> _Asked:
     ever = np.isfinite(source.filter(np.arange(count)[:, None])[1][:, 0])
     if not ever.all():
         name = source.letters[int(ever.argmin())]
-        raise KrohnError(f"{source.name} never says {name!r} first: nothing follows it")
+        raise KrohnError(
+            f"{source.name} never says {name!r} first, so no letter follows it"
+        )
     off = source.size * file.header["claim"]["error"]
     law = np.maximum(_joint(laws, count), 0)
     return _Asked(law, FORWARD, off * (2 + off), source.name, _factors(source))
@@ -350,8 +360,8 @@ def _trained(path: str, source: HiddenMarkovModel | None) -> tuple[Laws, int]:
     fits = source is None or letters == len(source.letters)
     if not fits or not (beliefs or classes == letters):
         raise KrohnError(
-            f"{path} reads {letters} letters and says {classes} classes: this is no law of "
-            "the next letter, and no belief of the model that --machine names"
+            f"{path} reads {letters} letters and says {classes} classes: these are "
+            "neither laws of the next letter nor beliefs of the model of --machine"
         )
 
     def laws(words: IntArray) -> FloatArray:
@@ -370,7 +380,8 @@ def _points(file: ModelFile) -> PosteriorHead | None:
         return None
     if source.task != NEXT:
         raise KrohnError(
-            f"of points the next one determines a model, not {source.task}"
+            "models of points are recovered from the task 2given1, not from "
+            f"{source.task}"
         )
     return source
 

@@ -92,7 +92,7 @@ def explain(
         further facts.
 
     Raises:
-        KrohnError: If the machine cannot be read, or an option means nothing to it.
+        KrohnError: If the machine cannot be read, or an option has no effect on it.
     """
     values = dict(locals())
     check_within(within)
@@ -114,7 +114,7 @@ def explain(
     if arch == "ssm":
         for option in given_of(explain, values):
             if option not in OF_FORMS:
-                what = "means nothing to a table of state space models"
+                what = "has no effect on a table of state space models"
                 raise KrohnError(f"{spelled(option)} {what}")
         shown = machine if observation else replace(machine, output=None)
         return forms(shown, Budget(steps_of(effort)))

@@ -218,6 +218,6 @@ def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> N
         )
     if not np.isfinite(beside.deviation):
         raise KrohnError(
-            f"a logit is a number in the file or in {home.title} only, so nothing was "
-            "written"
+            f"a logit is finite in only one of the file and {home.title}, so nothing "
+            "was written"
         )

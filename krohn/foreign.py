@@ -13,9 +13,7 @@ from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 
-BY_ORDER = (
-    "the file names no {}: they are matched with those of the machine by their order"
-)
+BY_ORDER = "the file names no {}; they are taken in the order of those of the machine"
 
 
 class Headed(Protocol):
@@ -60,7 +58,7 @@ def own_machine(file: Headed) -> Automaton:
     letters, states = (_names(stated, key) for key in ("letters", "states"))
     if letters is None or states is None:
         raise KrohnError(
-            "the file names no letters and states; hold it against a machine, which does"
+            "the file names no letters and states; name a machine to hold it against"
         )
     still = np.tile(np.arange(len(states)), (len(letters), 1))
     machine = Automaton(Semiautomaton(still, letters, states), name="the file's names")

@@ -42,7 +42,10 @@ class GeneratorTarget(Target):
         from krohn.verify.testing import bracket_words
 
         if self.sharding is not None:
-            raise KrohnError("the words of a generator are run in one sitting only")
+            raise KrohnError(
+                "the words of a generator are run by one process only; leave --jobs, "
+                "--job, --shard and --cluster out"
+            )
         report = self.report("running all words")
         return bracket_words.run_all(self.file, self.machine, length, report)
 
@@ -76,8 +79,8 @@ class GeneratorTarget(Target):
 
         if state is not None:
             raise KrohnError(
-                "a generator says laws, not states; take --expect without a state, which "
-                "holds every law against the right one"
+                "a generator gives laws, not states; use --expect without a state, "
+                "which compares every law with the right one"
             )
         letters = self.machine.encode(word)
         found = bracket_words.replay(self.file, self.machine, letters)

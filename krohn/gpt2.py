@@ -127,7 +127,10 @@ def proved(file: ModelFile, directory: Path) -> str:
         with one_thread(), np.errstate(all="ignore"):
             found = search(gpt2.read(gpt2.Files.of(directory)), None)[1]
     except Refused as refused:
-        return f"not proved ({refused}): the words that were run are all that is known"
+        return (
+            f"not proved ({refused}); only the words that were run are known to be "
+            "right"
+        )
     assert isinstance(found, Established)
     facts = found.facts()
     return (

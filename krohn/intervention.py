@@ -93,9 +93,13 @@ def stated(model: "Model") -> Statement:
     try:
         found = parse(header["program"], letters, model.length or 1)
     except (Refused, LookupError, TypeError, ValueError) as error:
-        raise KrohnError(f"nothing can be predicted of this network: {error}") from None
+        raise KrohnError(
+            f"the effect of patches on this network cannot be predicted: {error}"
+        ) from None
     if not found.decode:
-        raise KrohnError("nothing can be predicted of a network that says numbers")
+        raise KrohnError(
+            "patches can be predicted only for networks that say states or outputs"
+        )
     return found
 
 

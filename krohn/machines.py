@@ -63,8 +63,7 @@ def read(
         return replace(machine, name="standard input")
     if not str(source).strip():
         raise MachineError(
-            "no machine is named; `krohn zoo` lists names, and a file or regex:PATTERN is "
-            "one, too"
+            "name a machine: a name of `krohn zoo`, a file, or regex:PATTERN"
         )
     named = _named(str(source))
     if named is None:

@@ -120,9 +120,9 @@ class Model(base.Model):
         self.check_length(longest)
         if self.length is not None and longest > self.length:
             raise ModelFileError(
-                f"this model is for words of up to {self.length} letters, and of its "
-                f"answers beyond nothing is proved; `krohn run` marks them; compile it "
-                f"again with a larger length (-T {longest})"
+                f"this model is for words of up to {self.length} letters, and nothing "
+                "is proved of its answers to longer words; `krohn run` marks these "
+                f"answers; or compile it again with a larger length (-T {longest})"
             )
 
     @overload
@@ -299,8 +299,7 @@ class Model(base.Model):
         """The tokens of one word with letters."""
         if isinstance(word, Tensor | Words):
             raise KrohnError(
-                "a word is changed that is said by its letters, not by tokens; leave "
-                "encode out"
+                "a patch is made to a word of letters, not to tokens; leave encode out"
             )
         tokens = self.encode(word)
         if isinstance(tokens, Words) or not tokens.numel():

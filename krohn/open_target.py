@@ -43,8 +43,8 @@ def open_target(
     outputs = file.header["claim"].get("shows") == "outputs"
     if observation is not None and not outputs:
         raise KrohnError(
-            "--observe is for models that say outputs; this one says states, and is held "
-            "against these"
+            "--observe is for models of outputs, and this is one of states; leave "
+            "--observe out"
         )
     laws = kind_of(file.header["architecture"]).answers == "laws"
     kind = GeneratorTarget if laws else Target

@@ -76,7 +76,7 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
     """
     for option in given:
         if option not in ALWAYS and option not in takes:
-            raise KrohnError(f"{spelled(option)} means nothing to {what}")
+            raise KrohnError(f"{spelled(option)} has no effect on {what}")
 
 
 IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")
@@ -202,9 +202,9 @@ COMPILE = (
             "passes",
         ),
         lambda values: not _balanced(values),
-        "says nothing to --construction balanced, which takes none of --arch, --start, "
-        "--strict, --activation, --uniform, --positions, --minimise, --observe, --effort "
-        "and --passes",
+        "has no effect on --construction balanced, which takes none of --arch, "
+        "--start, --strict, --activation, --uniform, --positions, --minimise, "
+        "--observe, --effort and --passes",
     ),
     Need(
         ("attention", "depth_layer", "seed", "scale", "opening"),
@@ -244,17 +244,17 @@ VERIFY = (
             _any("sample", "smt", "gadgets", "attack", "length")(v)
             or not _any("proof", "exhaustive")(v)
         ),
-        "is of samples, attacks and z3; a proof and all words have no use for it",
+        "is of samples, attacks and z3; a proof and a run of all words do not need it",
     ),
     Need(
         ("trusted",),
         lambda v: v["proof"] or not _any("exhaustive", "sample", "length")(v),
-        "is about a proof; say --proof as well",
+        "is for proofs; say --proof as well",
     ),
     Need(
         ("trusted",),
         lambda values: values["machine"] is None,
-        "is about the claim of the file itself; leave --machine out",
+        "is for the claim of the file itself; leave --machine out",
     ),
     Need(
         ("shorten", "evidence", "trusted"),
@@ -273,18 +273,23 @@ RUN = (
     Need(
         ("steps", "quiet"),
         lambda values: not _any("stream", "expect", "expect_own", "as_json")(values),
-        "says how a text is printed; --stream, --expect and --json print something else",
+        "is for printed texts; leave it out with --stream, --expect and --json",
     ),
-    Need(("steps",), lambda v: not _any("quiet")(v), "and --quiet ask for two things"),
+    Need(
+        ("steps",),
+        lambda v: not _any("quiet")(v),
+        "and --quiet exclude each other; leave one out",
+    ),
     Need(
         ("word",),
         lambda values: values["stream"] is None,
-        "is what --stream FILE reads; give no word beside it",
+        "has no effect beside --stream FILE, which reads the letters from FILE; leave "
+        "it out",
     ),
     Need(
         ("expect", "expect_own"),
         lambda values: values["stream"] is None,
-        "is for words; a stream prints what the model says",
+        "is for words; leave it out with --stream",
     ),
     Need(
         ("machine", "start", "observe", "complete", "kind"),
@@ -294,11 +299,7 @@ RUN = (
     _MACHINE,
 )
 
-BATCH = (
-    Need(
-        ("effort",), _any("longest"), "is for --longest: nothing else is searched for"
-    ),
-)
+BATCH = (Need(("effort",), _any("longest"), "is for --longest only; leave it out"),)
 
 DRAW = (
     Need(
@@ -309,6 +310,6 @@ DRAW = (
     Need(
         ("effort",),
         _any("eggbox"),
-        "is for --eggbox only: nothing else is searched for",
+        "is for --eggbox only; leave it out",
     ),
 )

@@ -53,7 +53,7 @@ def draw(
     if output is not None:
         check_suffix(output)
     if effort is not None and not eggbox:
-        raise KrohnError("effort= is for eggbox=True: nothing else is searched for")
+        raise KrohnError("effort= is for eggbox=True only; leave it out")
     if eggbox and word is not None:
         raise _no_word()
     figure = _eggbox(source, effort or EFFORT) if eggbox else _figure(source, word)

@@ -66,7 +66,7 @@ def held(
     letters = machine.encode(word)
     if not word:
         if state is not None:
-            raise KrohnError("a network says nothing of a word without letters")
+            raise KrohnError("a network gives no answer to a word without letters")
         return along(word, None, "")
     judge = pair(model, machine, len(word))
     if state is None:

@@ -156,15 +156,15 @@ def _trained(
 def _check_run(proof: bool | None, sharding: Sharding | None) -> None:
     if proof or sharding is not None:
         raise KrohnError(
-            "a trained network is run in one sitting and cannot be proved; ask for "
-            "--exhaustive N, --sample N, or nothing"
+            "a trained network is run by one process and cannot be proved; say "
+            "--exhaustive N, --sample N, or neither"
         )
 
 
 def _check_shared(sharding: Sharding | None, exhaustive: int | None) -> None:
     if sharding is not None and not exhaustive:
         raise KrohnError(
-            "--jobs, --memory, --part, --job and --cluster are for all words up to a "
+            "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
             "length; say --exhaustive N as well"
         )
 

@@ -161,9 +161,9 @@ def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
     if not cascade.components:
         return ["A machine with one state needs no components."]
     remarks = [
-        f"{'Bars' if scale.counted else 'Squares'}: what a value says of the states that "
-        "the coordinates above leave; one grid for each context, or one for all where it "
-        "says the same in each."
+        f"{'Bars' if scale.counted else 'Squares'}: the states that a value rules out "
+        "among those that the coordinates above leave; one grid for each context, or "
+        "one grid where all contexts agree."
     ]
     if dependencies(cascade).any():
         remarks.append(

@@ -34,7 +34,7 @@ NAME_SIZE = 6.5
 TITLE = 0.36
 PAD = 0.12
 BESIDE = 0.22
-SILENT = "alone, its values rule out no state"
+SILENT = "none of its values alone rules out a state"
 TURN_COLORS = (PALETTE[1], PALETTE[2], PALETTE[3])
 DASHES = (None, (0.0, (3.0, 1.4)), (0.0, (1.2, 1.2)))
 

@@ -150,7 +150,9 @@ def _legend(canvas: Canvas, kinds: set[str]) -> None:
 def _remarks(plan: Plan) -> list[str]:
     remarks = ["A bold frame marks what the read-out reads."]
     if any(bar.where for bar in plan.stream.bars):
-        remarks.append("A dashed arrow comes from the channel that says where to look.")
+        remarks.append(
+            "A dashed arrow comes from the channel that says which position to read."
+        )
     if ELISION in plan.columns:
         last = plan.stream.blocks - SHOWN_LAST - 1
         remarks.append(f"Blocks {SHOWN_FIRST} to {last} are not shown.")

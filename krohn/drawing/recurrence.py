@@ -82,9 +82,9 @@ def draw_recurrence(recurrence: Recurrence) -> Figure:
     thin = "those between other numbers are thin" if few else "no others are drawn"
     canvas.notes(
         [
-            "An arrow leads to a number from one that it is computed of. Those to "
-            f"{called(shown)} are bold, {thin}. i, j, …: the indices of what is computed. "
-            "Numbers that no input changes are left out."
+            "An arrow leads to a number from each number that it is computed from. "
+            f"Those to {called(shown)} are bold, {thin}. i, j, …: the indices of the "
+            "computed number. Numbers that no input changes are left out."
         ]
     )
     counts = len(recurrence.inputs), len(recurrence.cells)

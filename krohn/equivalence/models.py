@@ -130,7 +130,9 @@ def _decided(
     ran = [Model(f).run(list(w))[-1] for f, w in zip(files, found.words, strict=True)]
     if tuple(ran) != found.says:  # arithmetic here is not as the proofs assume
         word = " ".join(found.words[0])
-        why = f"both were run, and say {' and '.join(ran)} after {word}"
+        why = (
+            f"both networks were run, and after {word} they answer {' and '.join(ran)}"
+        )
         return replace(twins, verdict="undecided", reason=why)
     alike = compared(machines[0], machines[1], "names")
     only = alike.words is None or (most is not None and len(alike.words[0]) > most)

@@ -14,8 +14,8 @@ from krohn.learning.machines import beside, observed
 UpTo = Literal["names", "outputs", "accept"]
 Notion = Literal["names", "outputs", "accept", "states"]
 SAID: dict[Notion, str] = {
-    "accept": "acceptance, whatever states are called",
-    "outputs": "outputs by their names, whatever states are called",
+    "accept": "acceptance, whatever the names of states are",
+    "outputs": "outputs by their names, whatever the names of states are",
     "states": "states by their names",
     "names": "answers up to a renaming, one to one",
 }

@@ -234,8 +234,8 @@ def system_of(source: Source, letters: tuple[str, ...]) -> System:
     said = () if output is None or output.on != "states" else output.names
     if output is None or set(said) != {"accept", "reject"}:
         raise KrohnError(
-            f"{source.name} does not say of a word whether it is accepted; a regular "
-            "expression does, and a machine file with accepting states. To compare outputs "
+            f"{source.name} does not state which words it accepts; use a regular "
+            "expression, or a machine file with accepting states. To compare outputs "
             "or names instead, choose by --up-to"
         )
     order = [source.letters.index(letter) for letter in letters]

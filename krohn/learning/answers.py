@@ -57,7 +57,7 @@ class Answers(SUL):  # type: ignore[misc]
             w for w, v in zip(new, [*new[1:], ()], strict=False) if v[: len(w)] != w
         ]
         if self.asked + len(ends) > self.most:
-            raise Spent(f"more than {self.most:,} words (--queries) were to be asked")
+            raise Spent(f"the learner needed more than {self.most:,} words (--queries)")
         ends.sort(key=len)
         while ends:
             length = len(ends[-1])
@@ -91,8 +91,9 @@ class Answers(SUL):  # type: ignore[misc]
         longest = self.model.longest
         if longest is not None and length > longest:
             raise Spent(
-                f"a word of {length} letters was to be asked, and the network reads "
-                f"{longest}; take one for longer words, or learn from shorter ones (-T)"
+                f"a word of {length} letters was needed, and the network reads "
+                f"{longest}; compile it for longer words, or learn from shorter ones "
+                "(-T)"
             )
 
     def _run(self, words: Sequence[Word], length: int) -> None:

@@ -174,7 +174,7 @@ def _check_causal(asked: Asked, length: int, seed: int) -> None:
         first = asked.model(torch.from_numpy(words[:, :half]).to(asked.model.device))
     if not bool((whole[:, :half].argmax(-1) == first.argmax(-1)).all()):
         raise KrohnError(
-            "the network's answers depend on letters that follow: no machine says them"
+            "the network's answers depend on later letters, so no machine gives them"
         )
 
 

@@ -109,7 +109,7 @@ def lstar(
                 table.update_obs_table(e_set=extend_set(table.E, suffixes))
     except Spent as reason:
         if last is None:
-            raise KrohnError(f"there is no first guess: {reason}") from None
+            raise KrohnError(f"no first guess could be made: {reason}") from None
         last = replace(last, spent=str(reason))
     return last
 
@@ -138,7 +138,7 @@ def rpni(
     try:
         answers.ask(words)
     except Spent as reason:
-        raise KrohnError(f"there is nothing to read: {reason}") from None
+        raise KrohnError(f"no words could be read: {reason}") from None
     prefixes = sorted({word[:n] for word in words for n in range(len(word) + 1)})
     told = [(w, answers.query(w)[-1]) for w in prefixes if w or kind == "moore"]
     found = run_RPNI(told, kind, input_completeness="self_loop", print_info=False)

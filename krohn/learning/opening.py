@@ -111,7 +111,7 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
         )
     model = Model(saying_outputs(file, letters, classes))
     if not model.causal:
-        raise KrohnError("what it says after a letter depends on later ones")
+        raise KrohnError("its answer after a letter depends on later letters")
     return Asked(model, shows, wanted, length, name)
 
 
@@ -128,7 +128,7 @@ def _trained(path: str, machine: object, observation: str | None) -> Asked:
     shows: Shows = "states" if observation is None else "outputs"
     if machine is None:
         if observation is not None:
-            raise KrohnError("--observe needs --machine: of what it is")
+            raise KrohnError("--observe needs --machine, the machine that is observed")
         letters, classes = (
             tuple(map(str, range(n))) for n in (has.letters, has.classes)
         )
@@ -226,7 +226,10 @@ def _function(model: object, machine: object, observation: str | None) -> Asked:
         box = replace(model, shows="outputs")
         return Asked(box, model.shows, wanted, None, "the network")
     if not callable(model):
-        raise KrohnError(f"a {type(model).__name__} is no network that can be asked")
+        raise KrohnError(
+            f"a {type(model).__name__} is not a network or a function that answers "
+            "words"
+        )
     if wanted is None:
         raise KrohnError("say machine=, which names the letters and the answers")
     reads = cast("Callable[[Any], Any]", model)

@@ -103,8 +103,8 @@ class Teacher:
             self.answers.query(word)[-1] == _last(machine, word)
         ):
             raise KrohnError(
-                f"the network answers {' '.join(wrong.word)!r} in different ways, by what "
-                "it reads beside it or how; it follows no machine"
+                f"the network answers {' '.join(wrong.word)!r} differently in "
+                "different batches, or letter by letter; it follows no machine"
             )
         return word
 

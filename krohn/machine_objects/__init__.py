@@ -39,7 +39,7 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
         )
     for option in told.given:
         if option not in reader.takes:
-            raise MachineError(f"{option}= means nothing to {reader.called}")
+            raise MachineError(f"{option}= has no effect on {reader.called}")
     try:
         if reader.read is of_fst:
             return of_fst(source, told, complete)

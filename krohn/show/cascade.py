@@ -27,7 +27,9 @@ def decomposition(facts: dict[str, Any]) -> None:
     if rows:
         out.print()
         print_table(_components(facts["levels"]), WIDE)
-        out.print("\nWhat the values leave of the states that are still possible:")
+        out.print(
+            "\nThe states that are still possible, for each value of a component:"
+        )
         for row in sorted(rows, key=lambda row: row["component"]):
             for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
                 out.print(line)
@@ -63,7 +65,7 @@ def _meaning(row: dict[str, Any], most: int) -> list[str]:
     meaning = row["meaning"]
     head = f"  {row['component']}: {row['kind']}"
     if not meaning["contexts"]:
-        return [f"{head}; alone, its values rule out no state"]
+        return [f"{head}; none of its values alone rules out a state"]
     if meaning["same_everywhere"]:
         (reading,) = meaning["readings"]
         return [head, *_values(reading, "    ")]

@@ -22,14 +22,19 @@ def decompiled(found: "Recovered", output: Path | None) -> None:
     _matrix("means" if points else "emissions", found.pair[0], "x" if points else "")
     _matrix("transitions", found.pair[1], "to ")
     print(
-        f"residual {at_most(told['residual'])}: the law less that of this model, at most"
+        f"residual {at_most(told['residual'])}: the largest difference between the "
+        "law of the network and that of this model"
     )
     if not points:
         print(
-            f"condition {told['condition']:.3g}: by how much more than the law it can move"
+            f"condition {told['condition']:.3g}: an error of the law can change the "
+            "model by this factor"
         )
     if told["error"] is not None:
-        print(f"error {at_most(told['error'])}: from the model in the file, at most")
+        print(
+            f"error {at_most(told['error'])}: the largest difference from the model "
+            "in the file"
+        )
     if output is not None:
         print(f"wrote {output}")
 

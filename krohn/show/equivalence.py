@@ -44,12 +44,15 @@ def twins(found: "Twins") -> None:
     both = f"{found.left} and {found.right}"
     if found.word is not None:
         print(f"refuted: {both} {_parted(found)}")
-        print(f"  a shortest word on which they part: {' '.join(found.word)}")
+        print(f"  a shortest word on which they differ: {' '.join(found.word)}")
         _says(found)
     elif found.verdict == "verified":
         names = ", up to names" * bool(found.renamed)
-        print(f"verified for words {bound}: {both} say the same{names}")
-        print("  each was proved to compute its machine, and the machines never differ")
+        print(f"verified for words {bound}: {both} give the same answers{names}")
+        print(
+            "  each network was proved to compute its machine, and the machines give "
+            "the same answers"
+        )
     else:
         print(f"undecided: {found.reason}")
     _compared(found)
@@ -75,8 +78,8 @@ def _compared(found: "Twins | Answer") -> None:
 def _parted(found: "Twins | Answer") -> str:
     """That two are not the same, by what was compared: not two functions, if one."""
     if found.renamed is not None:
-        return "are one function up to names, and differ in names"
-    return "are two functions"
+        return "compute the same function up to names, and their names differ"
+    return "compute different functions"
 
 
 def _says(found: "Twins | Answer") -> None:

@@ -30,7 +30,9 @@ def learned(file: str, found: "Learned", output: Path | None) -> None:
 
 def _followed(found: "Learned") -> list[str]:
     """How far the network follows the machine."""
-    lines = [f"all words of up to {found.right} letters are as it says"]
+    lines = [
+        f"all words of up to {found.right} letters are answered as this machine says"
+    ]
     if found.chow:
         lines.append(
             f"if the network follows any machine of up to {found.chow} states, it is this"
@@ -38,17 +40,18 @@ def _followed(found: "Learned") -> list[str]:
     word = found.parted.word
     if word is None:
         lines.append(
-            f"no longer word was found where they part, up to {found.parted.searched}"
+            "no longer word on which they differ was found, up to "
+            f"{found.parted.searched}"
         )
         return lines
     at = word.found
     lines.append(
-        f"they part after {' '.join(at.word)!r}: the network says {at.actual[-1]}, the "
+        f"they differ after {' '.join(at.word)!r}: the network says {at.actual[-1]}, the "
         f"machine {at.expected[-1]}"
     )
     lines.append(f"  {word.summary}")
     if found.spent:
-        lines.append(f"  it could not be learned: {found.spent}")
+        lines.append(f"  the machine could not be learned: {found.spent}")
     return lines
 
 

@@ -60,8 +60,9 @@ class LinearSystems(ReadableKind[LinearSystem]):
         try:
             if linear_dynamics.named(text) is not None:
                 raise KrohnError(
-                    f"{text} says vectors of numbers, and networks read letters; from "
-                    "Python krohn.sources.linear_dynamics has it, with its Kalman filter"
+                    f"{text} emits vectors of numbers, and networks read letters; "
+                    "from Python, use krohn.sources.linear_dynamics, with its Kalman "
+                    "filter"
                 )
             return linear_systems.named(text)
         except Refused as reason:

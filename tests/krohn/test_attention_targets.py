@@ -173,7 +173,7 @@ def test_a_target_of_functions_is_compiled_and_float32_is_proved() -> None:
     [
         ({"length": 4}, "leave length= out"),
         ({"dtype": "bfloat16"}, "too narrow"),
-        ({"strict": True}, "means nothing"),
+        ({"strict": True}, "has no effect"),
     ],
 )
 def test_compile_refuses_what_has_no_effect(

@@ -61,7 +61,7 @@ def test_a_language_of_no_words() -> None:
 
 def test_too_much_to_remember(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting_machines, "MOST_MEMORIES", 50)
-    with pytest.raises(KrohnError, match="remembers more than 50"):
+    with pytest.raises(KrohnError, match="needs more than 50"):
         unrolled(named("AnBnCn"), 40)
 
 

@@ -75,7 +75,7 @@ def test_mistakes_are_one_line(folder: Path) -> None:
         assert trouble in said
         assert "has the form [a-d] × 8 | [a-d] × 8 <sep>" in said
     both = command("run", f"{folder}/mine.dp", "--steps", "--quiet", "a", code=2)
-    assert "two things" in both
+    assert "exclude each other" in both
 
 
 def test_what_is_said_of_it() -> None:

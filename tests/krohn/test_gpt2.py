@@ -80,8 +80,8 @@ def test_another_network_is_not_verified(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--sample", "3"], "--sample means nothing to the directory of a GPT-2"),
-        (["--html", "x.html"], "--html means nothing"),
+        (["--sample", "3"], "--sample has no effect on the directory of a GPT-2"),
+        (["--html", "x.html"], "--html has no effect"),
         (["--machine", "S3"], "different letters"),
     ],
 )

@@ -63,7 +63,7 @@ def test_what_is_for_machines_is_refused_before_the_proof(
     code, told = call("verify", file, "--proof", option, 1)
     assert code == 2
     assert (
-        told["error"] == f"{option} means nothing to a file about a hidden Markov model"
+        told["error"] == f"{option} has no effect on a file about a hidden Markov model"
     )
 
 
@@ -151,7 +151,7 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 def test_within_means_nothing_to_a_machine() -> None:
     with pytest.raises(KrohnError, match="within= is for beliefs"):
         krohn.compile("FlipFlop", 8, within=0.1)
-    with pytest.raises(KrohnError, match="within= means nothing to a linear system"):
+    with pytest.raises(KrohnError, match="within= has no effect on a linear system"):
         krohn.compile("MatMul2,2@1", 8, within=0.1)
 
 

@@ -148,8 +148,8 @@ def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
     [
         (["-T", "9"], "leave -T out"),
         (["--dtype", "float16"], "too narrow"),
-        (["--strict"], "--strict means nothing to a context learner"),
-        (["--construction", "scan"], "--construction means nothing"),
+        (["--strict"], "--strict has no effect on a context learner"),
+        (["--construction", "scan"], "--construction has no effect"),
     ],
 )
 def test_options_without_effect_are_errors(

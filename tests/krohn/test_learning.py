@@ -228,7 +228,7 @@ def test_an_answer_that_depends_on_what_follows() -> None:
     def reads(words: Any) -> Any:
         return np.broadcast_to(words.sum(axis=1, keepdims=True) % 2, words.shape)
 
-    with pytest.raises(KrohnError, match="depend on letters that follow"):
+    with pytest.raises(KrohnError, match="depend on later letters"):
         krohn.learn(reads, machine)
 
 
@@ -300,14 +300,14 @@ def test_an_export_gives_the_machine_back(home: str, tmp_path: Path) -> None:
 def test_networks_that_say_something_else(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     krohn.compile("program:reverse", 4).save(path)
-    with pytest.raises(KrohnError, match="later ones"):
+    with pytest.raises(KrohnError, match="later letters"):
         krohn.learn(path)
     krohn.compile("RanHMM3,2@1", 4, dtype="float64").save(path)
     with pytest.raises(KrohnError, match="krohn decompile"):
         krohn.learn(path)
     with pytest.raises(KrohnError, match="laws"):
         krohn.learn(krohn.compile_generator("Dyck2,2", 6))
-    with pytest.raises(KrohnError, match="no network that can be asked"):
+    with pytest.raises(KrohnError, match="not a network or a function"):
         krohn.learn(3, "C2")
     with pytest.raises(KrohnError, match="say machine="):
         krohn.learn(lambda words: words)

@@ -156,7 +156,7 @@ def test_the_picture_of_an_rnn_names_its_blocks() -> None:
         ({}, "needs the longest length"),
         ({"length": 0}, "must be at least 1"),
         ({"length": 9, "dtype": "float32"}, "cannot hold the matrices"),
-        ({"length": 9, "start": "1"}, "start= means nothing to a linear system"),
+        ({"length": 9, "start": "1"}, "start= has no effect on a linear system"),
         ({"length": 9, "construction": "scan"}, "auto or products"),
         ({"arch": "rnn"}, "needs the longest length"),
         ({"length": 9, "arch": "rnn", "strict": True}, "have one form"),

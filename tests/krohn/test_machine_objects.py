@@ -304,11 +304,11 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
     ),
     "an option without effect": (
         lambda: krohn.automaton(EVEN, limit=5),
-        "limit= means nothing to a dict",
+        "limit= has no effect on a dict",
     ),
     "an option beside a name": (
         lambda: krohn.automaton("S3", letters="ab"),
-        "letters= means nothing to S3",
+        "letters= has no effect on S3",
     ),
     "no machine": (
         lambda: krohn.automaton(np.zeros(3)),

@@ -135,11 +135,17 @@ def test_models_are_drawn_by_name(call: Call, tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (["draw", "Mess3", "--eggbox", "-o", "x.svg"], "--eggbox means nothing to a"),
+        (["draw", "Mess3", "--eggbox", "-o", "x.svg"], "--eggbox has no effect on a"),
         (["draw", "MatMul5,5@3", "-o", "x.svg"], "has no picture"),
         (["draw", "Cyclic-HARD5,5@3", "-o", "x.svg"], "up to 40"),
-        (["decompose", "Mess3"], "not found to be finitely many, so it is no machine"),
-        (["decompose", str(EXAMPLES / "tiger.pomdp")], "so it is no machine"),
+        (
+            ["decompose", "Mess3"],
+            "not known to have finitely many beliefs, so it cannot serve as a machine",
+        ),
+        (
+            ["decompose", str(EXAMPLES / "tiger.pomdp")],
+            "so it cannot serve as a machine",
+        ),
         (["explain", "RanLDS5@3"], "networks read letters"),
         (["explain", "RanLDS0@3"], "1 to 64 states"),
         (["explain", "absent.pomdp"], "absent.pomdp: cannot be read"),

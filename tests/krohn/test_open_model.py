@@ -227,7 +227,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
     ),
     "tokens for a word": (
         lambda m, _: m.patch(m.encode(["213"]), "h.count0", 1, 0),  # type: ignore[arg-type]
-        "by its letters, not by tokens; leave encode out",
+        "to a word of letters, not to tokens; leave encode out",
     ),
     "half an intervention": (
         lambda m, _: m.patch(["213"], [("h.count0", 1)]),  # type: ignore[list-item]

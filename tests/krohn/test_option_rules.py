@@ -90,7 +90,7 @@ def test_what_compile_has_no_use_for(
         (["verify", "--observe", "zero"], "--observe needs --machine"),
         (["verify", "--as", "mealy"], "--as needs --machine"),
         (["verify", "--start", "0"], "--start needs --machine"),
-        (["verify", "--machine", "C2", "--observe", "zero"], "models that say outputs"),
+        (["verify", "--machine", "C2", "--observe", "zero"], "models of outputs"),
         (["run", "--machine", "C2"], "--machine needs --expect"),
         (["run", "--expect", "--complete", "sink"], "--complete needs --machine"),
         (["run", "--last"], "--last is for --stream FILE"),

@@ -132,7 +132,7 @@ def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> N
     header |= {"machine": {}, "claim": {"dtype": "float32"}}
     file = ModelFile(header, grid.tensors, grid.precision)
     text = Seen(page(file, "--machine", "Grid4")).texts
-    assert "matched with those of the machine by their order" in text
+    assert "taken in the order of those of the machine" in text
     assert "The file states no machine" in text
 
 

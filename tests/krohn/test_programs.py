@@ -60,7 +60,7 @@ def test_a_wrong_network_is_refuted_with_a_word(reverse: Path, tmp_path: Path) -
         (("compile", "program:sort", "-o", "x"), "-T"),
         (
             ("compile", "program:sort", "-T", "8", "-o", "x", "--uniform"),
-            "means nothing to a program",
+            "has no effect on a program",
         ),
         (("explain", "program:sort", "--construction", "scan"), ""),
     ],

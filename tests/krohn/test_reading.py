@@ -82,7 +82,7 @@ def test_kinds_are_refused_where_there_is_no_choice(
         (["compare", "examples/majority.program"], "is a program, and no machine"),
         (["run", "RRXOR", "0"], "RRXOR is a hidden Markov model, and no model file"),
         (["run", "examples/majority.program", "a"], "is a program, and no model file"),
-        (["explain", ""], "no machine is named; `krohn zoo` lists names"),
+        (["explain", ""], "name a machine: a name of `krohn zoo`"),
         (
             ["run", "examples/turnstile.dot", "coin"],
             "is a machine, and no model file: krohn compile examples/turnstile.dot -T 64",

@@ -207,7 +207,7 @@ def test_a_letter_that_two_pieces_share_is_read_whole(
     [
         (["--stream", "missing.txt"], "", "missing.txt: No such file"),
         (["--last", "213"], "", "--last is for --stream"),
-        (["--stream", "-", "213"], "", "give no word beside it"),
+        (["--stream", "-", "213"], "", "leave it out"),
         (["--stream", "-", "--expect", "1"], "", "--expect is for words"),
         (["--stream", "-"], "213 xyzt", "'xyzt' is not a letter"),
         (["--stream", "-"], "213" * 50, "is not a letter"),

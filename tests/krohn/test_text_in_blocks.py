@@ -89,11 +89,11 @@ def test_explain_says_what_writing_saves() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--uniform"], "--uniform means nothing to a text in blocks"),
-        (["--observe", "outputs"], "--observe means nothing to a text in blocks"),
+        (["--uniform"], "--uniform has no effect on a text in blocks"),
+        (["--observe", "outputs"], "--observe has no effect on a text in blocks"),
         (
             ["--construction", "scan"],
-            "--construction means nothing to a text in blocks",
+            "--construction has no effect on a text in blocks",
         ),
     ],
 )

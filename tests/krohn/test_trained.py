@@ -79,7 +79,7 @@ def test_a_right_answer_is_replayed_as_right(folder: Path) -> None:
         (["--machine", "D8"], "the network has 2 classes, and D8 has 8"),
         (["--machine", "C2", "--proof"], "cannot be proved"),
         (["--machine", "C2", "--html", "page.html"], "`krohn compare` writes a page"),
-        (["--machine", "C2", "--exhaustive", "3", "--jobs", "2"], "in one sitting"),
+        (["--machine", "C2", "--exhaustive", "3", "--jobs", "2"], "by one process"),
     ],
 )
 def test_what_has_no_meaning_is_refused(

@@ -95,7 +95,7 @@ def test_the_command(
 
     assert cli.run(["equivalent", str(a), str(b)]) == 1
     told = capsys.readouterr().out
-    assert "two functions" in told
+    assert "compute different functions" in told
     assert "both are masks of one random network" in told
 
 
@@ -155,13 +155,13 @@ def test_networks_that_differ_in_names_only_are_not_two_functions(
     both = [str(tmp_path / f"{name}.safetensors") for name in "ab"]
     assert cli.run(["equivalent", *both]) == 1
     told = capsys.readouterr().out
-    assert "are one function up to names, and differ in names" in told
+    assert "compute the same function up to names, and their names differ" in told
     assert "compared: states by their names" in told
     assert "renamed: 0 is zero, 1 is one" in told
-    assert "two functions" not in told
+    assert "compute different functions" not in told
     assert cli.run(["equivalent", *both, "--up-to", "names"]) == 0
     told = capsys.readouterr().out
-    assert "say the same, up to names" in told
+    assert "give the same answers, up to names" in told
     assert "compared: answers up to a renaming, one to one" in told
 
 
