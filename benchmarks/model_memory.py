@@ -55,7 +55,10 @@ def forgotten(model: HiddenMarkovModel, length: int, most: int) -> Forgotten:
     Raises:
         Refused: If there are too many words to list, or no L.
     """
-    demand(0 < most < length, "a memory is shorter than the words, and has a letter")
+    demand(
+        0 < most < length,
+        "a memory has at least one letter and is shorter than the words",
+    )
     model = undriven(model)
     words = len(model.letters) ** min(length, 64)
     demand(

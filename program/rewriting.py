@@ -65,13 +65,13 @@ def check_rule(rule: Rule, letters: Sequence[str], functions: Sequence[Table]) -
     demand(len(rule.writes) <= rule.stop - rule.start, "makes a line longer")
     for place, read in enumerate(rule.window):
         inner = 0 < place < size - 1 or rule.start <= place < rule.stop
-        demand(len(read) > 0, f"says that nothing can stand at place {place + 1}")
+        demand(len(read) > 0, f"has no letter for place {place + 1}")
         wrong = next((x for x in read if not 0 <= x < end + (not inner)), None)
         name = END if wrong == end else repr(wrong)
         demand(
             wrong is None,
             f"reads {name} at place {place + 1}, which is no letter; {END} may be the "
-            "first or the last place, outside of what is replaced",
+            "first or the last place, outside of the replaced letters",
         )
         ascending = list(read) == sorted(set(read))
         demand(ascending, f"has the letters of place {place + 1} not in their order")
@@ -79,7 +79,7 @@ def check_rule(rule: Rule, letters: Sequence[str], functions: Sequence[Table]) -
         if isinstance(written, Computed):
             _check_computed(rule, written, functions)
         else:
-            demand(0 <= written < end, "writes what is no letter")
+            demand(0 <= written < end, "writes a symbol that is not a letter")
 
 
 def _check_computed(rule: Rule, written: Computed, functions: Sequence[Table]) -> None:
@@ -135,7 +135,7 @@ class Rewriting:
         demand(0 < self.longest <= MOST_LINE, "lines have no letters, or too many")
         for function in self.functions:
             inside = (function.values >= 0) & (function.values < self.end)
-            demand(inside, "a function says what is no letter")
+            demand(inside, "a function gives a symbol that is not a letter")
         for i, rule in enumerate(self.rules, 1):
             try:
                 check_rule(rule, self.letters, self.functions)

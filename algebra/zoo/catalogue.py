@@ -77,12 +77,13 @@ _FAMILIES = (
     _Family(
         r"Parity(\d{1,9})@\d{1,9}(?:,\d{1,9})*",
         parity.sparse_parity,
-        "parity of the bits at positions of a set, the last of words of up to {0}",
+        "parity of the bits at chosen positions, for words of up to {0} bits",
     ),
     _Family(
         r"ParityTree(\d{1,9}),(\d{1,9})",
         parity.parity_tree,
-        "leaf of a tree of depth {0} in which parities of {1} bits each lead the way",
+        "leaf of a tree of depth {0}; the parity of {1} bits leads from each node to "
+        "the next",
     ),
     _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
     _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),
@@ -92,7 +93,7 @@ _FAMILIES = (
         "permutations of {0} points with resets",
         samplers.with_resets,
     ),
-    _Family(r"Rubik", rubik, "where a sticker of Rubik's cube is"),
+    _Family(r"Rubik", rubik, "the place of one sticker of Rubik's cube"),
 )
 
 

@@ -14,8 +14,8 @@ from krohn.program.exact_numbers import reals
 
 KIND = "grid-function"
 EXAMPLES = {
-    "Sorted3,4": "position t says the t-th smallest of 3 levels out of 4",
-    "RanGrid3,4@5": "random values of 3 points, drawn by 5",
+    "Sorted3,4": "position t gives the t-th smallest of 3 numbers with 4 levels",
+    "RanGrid3,4@5": "random values for inputs of 3 points with 4 levels; seed 5",
 }
 """An example of each family, with what it is."""
 Point: TypeAlias = tuple[Fraction, ...]

@@ -42,7 +42,7 @@ def _right(formula: Formula, names: list[str]) -> str:
             high = [] if most is None else [f"{total} <= {most}"]
             exact = [f"{total} = {least}"] if least == most else [*low, *high]
             return " and ".join(exact)
-    raise AssertionError("a letter is no definition")
+    raise AssertionError("a letter cannot be defined")
 
 
 def sum_text(counts: Counts, names: list[str]) -> str:

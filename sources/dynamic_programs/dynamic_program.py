@@ -163,7 +163,7 @@ class DynamicProgram:
             return read(Cell(name, 0, term.low), term.low, term.low)
         demand(len(self.written) < MOST_TOKENS, f"a text has over {MOST_TOKENS} tokens")
         self._nodes += term.size
-        demand(self._nodes <= MOST_NODES, "there is too much to be computed")
+        demand(self._nodes <= MOST_NODES, "the program has too many steps")
         place = 1 + sum(i.count + 1 for i in self.inputs) + len(self.written)
         self.written.append(Number(term, name, self.where, limits))
         return read(Cell(name, place), term.low, term.high)
@@ -203,7 +203,9 @@ class DynamicProgram:
                     joined(how, self.write(found, name), new, condition), name
                 )
         if found is None:
-            raise Refused(f"{how} of nothing; say a first number, as in {how}(0, …)")
+            raise Refused(
+                f"{how} of an empty list; say a first number, as in {how}(0, …)"
+            )
         return found
 
     def row(self) -> None:
@@ -217,7 +219,7 @@ class DynamicProgram:
         Raises:
             Refused: If there is one already.
         """
-        demand(self.final is None, "there is an answer already")
+        demand(self.final is None, "the answer is said twice")
         (self.final,) = numbers(number)
 
     @cached_property
@@ -228,7 +230,9 @@ class DynamicProgram:
             Refused: If there is no input or no answer, or a number has no token.
         """
         demand(bool(self.inputs), "there is no input")
-        demand(self.final is not None, "nothing says what the answer is")
+        demand(
+            self.final is not None, "no line says the answer; add: answer EXPRESSION"
+        )
         assert self.final is not None
         return assembled(self.name, self.inputs, self.written, self.final)
 

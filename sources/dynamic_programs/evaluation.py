@@ -82,7 +82,7 @@ class Evaluator:
             Refused: If it depends on the input.
         """
         found = self.value(node, scope)
-        demand(isinstance(found, int), "this must not depend on the input")
+        demand(isinstance(found, int), "this number must not depend on the input")
         assert isinstance(found, int)
         return found
 
@@ -174,7 +174,7 @@ class Evaluator:
                 plain = [*start, *(x for x, _ in items)]
                 demand(
                     bool(plain),
-                    f"{how} of nothing; say a first number, as in {how}(0, …)",
+                    f"{how} of an empty list; say a first number, as in {how}(0, …)",
                 )
                 return reduce(lambda x, y: joined(how, x, y), plain)
             return self.program.chain(how, [*start, *given], so_far(self.cell))
@@ -210,8 +210,8 @@ class Later(Refused):
 def _whole(how: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
     def divided(x: Value, y: Value) -> Value:
         whole = isinstance(x, int) and isinstance(y, int)
-        demand(whole, "// and % are for indices; what is divided depends on the input")
-        demand(y != 0, "this divides by 0")
+        demand(whole, "// and % are for indices, and this number depends on the input")
+        demand(y != 0, "this expression divides by 0")
         assert isinstance(x, int)
         assert isinstance(y, int)
         return how(x, y)

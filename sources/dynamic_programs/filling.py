@@ -79,7 +79,7 @@ class Filler(Evaluator):
                 continue
             if condition is None or self.whole(condition, scope):
                 return line.line, said, scope
-        raise Refused(f"no line says what {table.called(at)} is")
+        raise Refused(f"no line defines {table.called(at)}")
 
     def _matched(self, patterns: Sequence[Node], at: Index) -> dict[str, int] | None:
         """The names of indices, if the left side of a line is about a cell."""
@@ -103,13 +103,16 @@ class Filler(Evaluator):
         while waiting and len(seen) < MOST_PROBED:
             for each in self._read_by(*waiting.pop()):
                 if each == own:
-                    return f"{called} and {name} need each other (a circle)"
+                    return (
+                        f"{called} and {name} need each other, so neither can be "
+                        "computed first"
+                    )
                 if each not in seen:
                     seen.add(each)
                     waiting.append(each)
         return (
-            f"{called} reads {name}, which comes later; say another order of the table "
-            "by 'by'"
+            f"{called} reads {name}, which is computed later; choose another order of "
+            "the table with 'by'"
         )
 
     def _read_by(self, name: str, at: Index) -> list[tuple[str, Index]]:

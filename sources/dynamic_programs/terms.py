@@ -117,8 +117,8 @@ class Term:
 
     def __bool__(self) -> NoReturn:
         raise Refused(
-            "what depends on the input has no truth value; join conditions by &, | and "
-            "~, and choose by choose(condition, a, b)"
+            "a condition on the input has no truth value yet; join conditions by &, | "
+            "and ~, and choose by choose(condition, a, b)"
         )
 
     def nodes(self) -> "Iterator[Term]":
@@ -274,12 +274,12 @@ def compared(sign: str, left: object, right: object) -> Value:
     """1 if a comparison holds, else 0.
 
     Raises:
-        Refused: If a letter is held against a number, or letters are ordered.
+        Refused: If a letter is compared with a number, or letters are ordered.
     """
     if isinstance(left, int) and isinstance(right, int):
         return int(Compared[sign](left, right))
     letters = [isinstance(x, Term) and x.kind == "letter" for x in (left, right)]
-    demand(letters[0] == letters[1], "a letter is held against a number")
+    demand(letters[0] == letters[1], "a letter is compared with a number")
     if letters[0]:
         demand(sign in ("==", "!="), "letters are equal or not; they have no order")
         assert isinstance(left, Term)

@@ -62,8 +62,8 @@ def model_named(text: str) -> HiddenMarkovModel | None:
         return None
     demand(
         found is not None,
-        f"{text} is a grammar without a bound on its depth; say one, as {text}:depth=3 "
-        f"(krohn grammar {text} says what that leaves out)",
+        f"{text} is a grammar without a bound on its depth; say one, as in "
+        f"{text}:depth=3 (krohn grammar {text} shows how much the bound leaves out)",
     )
     assert found is not None
     demand(

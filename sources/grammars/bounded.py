@@ -107,7 +107,7 @@ def moves(grammar: Grammar, stack: Stack, depth: int) -> Moves:
         steps += 1
         demand(
             steps <= MOST_STACKS * len(grammar.rules),
-            f"{grammar.name} replaces symbols without end before a letter comes",
+            f"{grammar.name} replaces symbols for ever before a letter comes",
         )
         if not now:
             key = END, _first(grammar)

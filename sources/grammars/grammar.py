@@ -67,9 +67,7 @@ class Grammar:
         )
         lengths = self.sums([[Fraction(1)] * len(self.of)])
         sure = lengths is not None and min(lengths[0]) >= 1
-        demand(
-            sure, f"derivations of {self.name} go on and on: their mean is not finite"
-        )
+        demand(sure, f"derivations of {self.name} have no finite mean length")
         _ = self.vanishing
 
     @cached_property
@@ -152,8 +150,8 @@ class Grammar:
                     )
             if len(found) == known:
                 raise Refused(
-                    f"whether {min(nullable - set(found))} vanishes depends on itself; "
-                    "write the grammar without that"
+                    f"whether {min(nullable - set(found))} can be empty depends on "
+                    "itself; write the grammar without this circle"
                 )
         return {head: found.get(head, Fraction()) for head in self.of}
 

@@ -88,7 +88,7 @@ class Words:
             each = np.repeat(shown, len(self._ones), axis=0)
             each[:, gap] = self._ones
             law = self.inside(each)
-            demand(law.sum() > 0, f"{self.grammar.name} has no sentence like this")
+            demand(law.sum() > 0, f"{self.grammar.name} has no such sentence")
             found[gap] = law / law.sum()
         return found
 

@@ -73,5 +73,5 @@ def same_power(power: int) -> tuple[FloatArray, FloatArray]:
     other = rotation(2 * pi / power) @ one
     # Where a power makes an entry 0, rounding leaves less than a unit of 1.
     other[np.abs(other) <= 4 * np.finfo(np.float64).eps] = 0
-    demand(other >= 0, f"with power {power} a probability comes out negative")
+    demand(other >= 0, f"with power {power}, a probability is negative")
     return one, other

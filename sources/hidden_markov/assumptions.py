@@ -56,7 +56,7 @@ def observed(model: HiddenMarkovModel, steps: int = 1) -> FloatArray:
     Raises:
         Refused: If there are too many words of M letters, or M is no number of letters.
     """
-    demand(steps > 0, "an M-step operator has a step")
+    demand(steps > 0, "an M-step operator needs at least one step")
     letters = len(model.letters)
     few = letters ** min(steps, 64) * model.size <= MOST_NUMBERS
     demand(few, f"{letters}^{steps} words are too many to be listed")

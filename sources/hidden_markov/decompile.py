@@ -63,7 +63,7 @@ class Decompiled:
         start = np.linalg.pinv(self.transitions) @ self.prior
         start = _law(start[:, None])[:, 0]
         near = np.abs(self.transitions @ start - self.prior) <= 1e-6
-        demand(near, "no law of the state before the first leads to the prior")
+        demand(near, "no law of the state before the first step leads to the prior")
         return HiddenMarkovModel.of(
             name, self.transitions, self.emissions, before=start
         )
@@ -100,7 +100,9 @@ def decompiled(
     tried = _factors(tensor, left, right, draws, seed)
     best = min(tried, key=lambda found: _off(tensor, found), default=None)
     demand(
-        best is not None, "no projection of the law has real eigenvalues: it is none"
+        best is not None,
+        "no projection of this array has real eigenvalues, so it is not a law of "
+        "this task",
     )
     assert best is not None
     given, first, second = _fitted(tensor, best)

@@ -22,12 +22,14 @@ ENTERED = 1 / 120
 FAMILIES = ("RanHMM", "Cyclic-HARD")
 EXAMPLES = {
     "RanHMM5,5@3": "5 states and 5 letters, laws of uniform numbers; seed 3",
-    "Cyclic-HARD5,5@3": "Cyclic-DET5,5@3, whose state is asked by * and told; 75 states; "
-    "also Cyclic-HARD5,5@3:alpha=0.05 (how often; 1/120 if not said)",
-    "Mess3": "three states that are seldom left and seldom seen wrongly; its beliefs are "
-    "a fractal",
-    "RRXOR": "two fair bits, then their exclusive or; where it begins is unknown",
-    "EvenProcess": "an even number of 1s between 0s",
+    "Cyclic-HARD5,5@3": "Cyclic-DET5,5@3 whose state is sometimes asked for by * and "
+    "then emitted; 75 states; also Cyclic-HARD5,5@3:alpha=0.05 (the probability of *; "
+    "default 1/120)",
+    "Mess3": "three states that seldom change and are seldom mistaken for each other; "
+    "its beliefs form a fractal",
+    "RRXOR": "two fair bits, then their exclusive or, again and again; the phase at the "
+    "start is unknown",
+    "EvenProcess": "an even number of 1s between two 0s",
     "GoldenMean": "no two 0s in a row",
 }
 """An example of each family, with what it is."""

@@ -166,8 +166,8 @@ def factors(model: HiddenMarkovModel) -> tuple[FloatArray, FloatArray]:
     demand(model.actions is None, f"the letters of {model.name} are chosen")
     transitions = model.operators.sum(axis=0)
     into = transitions.sum(axis=1)
-    demand(into > 0, f"nothing leads to a state of {model.name}")
+    demand(into > 0, f"a state of {model.name} is never reached")
     emissions = model.operators.sum(axis=2) / into
     near = np.abs(emissions[:, :, None] * transitions - model.operators) <= SUM
-    demand(near, f"{model.name} says letters on steps, not in states")
+    demand(near, f"{model.name} emits letters on steps, not in states")
     return emissions, transitions

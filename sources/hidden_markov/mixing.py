@@ -86,7 +86,10 @@ def mixing_time(
     Raises:
         Refused: If there are no words or letters.
     """
-    demand(samples > 1 and longest > 0, "a mixing time needs two words and a letter")
+    demand(
+        samples > 1 and longest > 0,
+        "a mixing time needs two words of at least one letter",
+    )
     entered = model.operators.any(axis=(0, 2)) | (model.start > 0)
     priors = np.flatnonzero(entered)
     unifilar = bool(((model.operators > 0).sum(axis=1) <= 1).all())

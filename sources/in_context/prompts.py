@@ -158,7 +158,7 @@ class InContext:
         every = (*prompt.demonstrations, prompt.history)
         demand(
             all(a in known for part in every for a in part),
-            f"a letter is none of {' '.join(self.names[:-1])}",
+            f"a letter is not one of {' '.join(self.names[:-1])}",
         )
         demand(
             1 <= count <= self.demonstrations,

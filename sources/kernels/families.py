@@ -15,8 +15,8 @@ EXAMPLES = {
     "Delay32,5": "the input of 5 steps ago",
     "Mean32,5": "the mean of the last 5 inputs",
     "RanKernel32@1": "a kernel of 32 random values in [0, 1)",
-    "Exp32:swap=10": "the kernel reads the first and the last 10 inputs exchanged",
-    "Exp32:mix=5@1": "inputs pass a random filter of length 5 before",
+    "Exp32:swap=10": "the same, with the first and the last 10 inputs exchanged",
+    "Exp32:mix=5@1": "the same, after a random filter of length 5",
 }
 """An example of each family, with what it is."""
 _NAME = re.compile(
@@ -44,14 +44,14 @@ def named(name: str) -> Kernel | None:
     values, modes = list[float](), list[Mode]()
     match found["family"]:
         case "Exp":
-            demand(number >= 1, f"{name}: it decays over at least 1 step")
+            demand(number >= 1, f"{name}: the decay takes at least 1 step")
             modes = [Mode(1.0, float((Decimal(-1) / number).exp(_DIGITS)))]
         case "Power":
             demand(1 <= number <= 16, f"{name}: the power is 1 to 16")
             demand(length <= 4096, f"{name}: at most 4096 values are listed")
             values = [float(Fraction(1, (1 + s) ** number)) for s in range(length)]
         case "Delay":
-            demand(number < length, f"{name}: it is delayed past the end")
+            demand(number < length, f"{name}: the delay must be shorter than the input")
             values = [0.0] * number + [1.0]
         case "Mean":
             few = 1 <= number <= length

@@ -226,5 +226,5 @@ def _fixed(number: float) -> int:
 
 def _floats(row: Any, count: int | None = None) -> list[float]:
     found: list[float] = reals(row, 1).tolist()
-    demand(count in (None, len(found)), "a kernel lacks a number")
+    demand(count in (None, len(found)), "a number of the kernel is missing")
     return found

@@ -110,11 +110,9 @@ def _of_lines(
         Refused: If they say too little, or more values than there are inputs.
     """
     if not values and not modes:
-        raise Refused(
-            "it says no kernel: there are no values, and no mode and its length"
-        )
+        raise Refused("it describes no kernel: say values, or a mode and the length")
     if modes and "length" not in once:
-        raise Refused("it does not say its length: how many inputs there are")
+        raise Refused("it does not say its length, the number of inputs")
     (length,) = once.get("length", (len(values),))
     if len(values) > length > 0:
         raise Refused(f"there are {len(values)} values, and the length is {length:g}")

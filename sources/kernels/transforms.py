@@ -51,9 +51,10 @@ def mixed(kernel: Kernel, weights: Sequence[float], name: str = "") -> Kernel:
     Raises:
         Refused: If a number is out of range, or inputs are permuted.
     """
-    demand(kernel.causal, "mix before the inputs are permuted")
+    demand(kernel.causal, "apply mix before swap")
     demand(
-        all(b != 0 for _, b in kernel.modes), "a mode with λ = 0 is a value; list it"
+        all(b != 0 for _, b in kernel.modes),
+        "a mode with λ = 0 is a single value; write it as a value",
     )
     late = [c * sum(w * b**-j for j, w in enumerate(weights)) for c, b in kernel.modes]
     modes = [Mode(c, b) for c, (_, b) in zip(late, kernel.modes, strict=True)]

@@ -95,13 +95,13 @@ def _far(
     for vector in now[rests]:
         if all(np.abs(vector - other).max() > near for other in found):
             found.append(vector)
-            demand(len(found) <= LARGEST, "far out, guesses do not come to rest")
-    demand(len(found) > 0, "far out, guesses do not come to rest")
+            demand(len(found) <= LARGEST, "guesses do not settle for large inputs")
+    demand(len(found) > 0, "guesses do not settle for large inputs")
     columns = np.array(found).T
     rank = np.linalg.matrix_rank(columns - columns.mean(axis=1, keepdims=True))
     demand(
         rank == len(found) - 1,
-        f"guesses come to rest at {len(found)} vectors that span {rank} directions: means "
+        f"guesses settle at {len(found)} vectors that span {rank} directions: means "
         "or transitions are not independent (Assumption 8)",
     )
     return columns
@@ -133,7 +133,9 @@ def _scores(
         if (lowest >= least).sum() >= POINTS / 4:
             break
         centre, scale = x[int(lowest.argmax())], scale * 0.75
-        demand(scale > 1 / FARTHEST, "no point is found where all states are likely")
+        demand(
+            scale > 1 / FARTHEST, "no point was found at which all states are likely"
+        )
     x, law = x[lowest >= least], law[lowest >= least]
     ratios = np.log(law) - np.log(law[:, :1])
     known = np.column_stack([x, np.ones(len(x))])

@@ -20,10 +20,11 @@ NORMAL = 8.0
 """How many deviations from a mean are asked about: one point of 10^15 lies farther."""
 NEXT = Task((2,), 1)
 EXAMPLES = {
-    "GaussianHMM3,2@7": "3 states that say points of the plane with unit covariance; seed "
-    "7; the point after one with |x_i| at most 8 from the means; also :13given2, :R=4",
-    "RanHMM3,5@7:23given1": "of a hidden Markov model that says letters in states: the law "
-    "of two letters given one; 2given1, 13given2, …",
+    "GaussianHMM3,2@7": "3 states that emit points of the plane with unit covariance, "
+    "seed 7; guesses the next point, for points with |x_i| at most 8 from the means; "
+    "also :13given2, :R=4",
+    "RanHMM3,5@7:23given1": "for a hidden Markov model that emits letters in states, "
+    "the law of two letters given one; also 2given1, 13given2, …",
     "Power1@4": "Power2@4 has another transition matrix with the same power 4, so that it "
     "predicts the same point 4 steps ahead (Claim 3 of Liu 2024); :2given1, :R=4",
     "Twin1:2given1": "equation 2.47 of Liu 2024: Twin2 predicts any letter from any other "

@@ -58,7 +58,7 @@ class PosteriorHead:
         d, k = len(self.letters), len(self.prior)
         demand(
             0 < d <= LARGEST and 0 < k <= LARGEST,
-            f"{self.name} has not 1 to {LARGEST} states, and as many letters at most",
+            f"{self.name} needs 1 to {LARGEST} states, and at most as many letters",
         )
         demand(len(set(self.letters)) == d, f"{self.name} has a letter twice")
         parts = {

@@ -72,7 +72,7 @@ class _Reading:
         """``set digit = 0..9``."""
         demand(len(words) > 2 and words[1] == "=", "a set is said as: set NAME = a b c")
         free = words[0] not in (*self.letters, *self.sets, ALL)
-        demand(free, f"{words[0]} is already something")
+        demand(free, f"{words[0]} has a meaning already")
         names = [letter for word in words[2:] for letter in _range(word)]
         self.sets[words[0]] = tuple(sorted({self.letter(name) for name in names}))
 
@@ -92,7 +92,7 @@ class _Reading:
         stop = read.index(CLOSING) - 1 if marked and CLOSING in read else len(read)
         items = [w for w in read if not marked or w not in (OPENING, CLOSING)]
         whole = not marked or (read.count(OPENING), read.count(CLOSING)) == (1, 1)
-        demand(whole, "what is replaced stands between one [ and one ]")
+        demand(whole, "the replaced letters stand between one [ and one ]")
         names, window = zip(*map(self.place, items), strict=True) if items else ((), ())
         writes = tuple(self.output(w, names, window) for w in written)
         rule = Rule(window, start, stop, writes)

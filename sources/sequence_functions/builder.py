@@ -259,9 +259,7 @@ class SequenceFunction:
         """
         unknown = [a for a in word if a not in self.letters]
         if unknown:
-            raise ProgramError(
-                f"{unknown[0]!r} is none of the letters of {self.name!r}"
-            )
+            raise ProgramError(f"{unknown[0]!r} is not a letter of {self.name!r}")
         found = self.realised(max(1, len(word)))
         letters = np.array([[self.letters.index(a) for a in word]], dtype=np.int64)
         values = interpret(found.program, letters.reshape(1, -1))

@@ -208,7 +208,7 @@ def _asked(
     except Exception as error:
         shown = ", ".join(map(repr, values))
         raise ProgramError(
-            f"the function fails for ({shown}): {type(error).__name__}: {error}; before "
-            "the first letter the token is '', and bos= says what the value is there"
+            f"the function fails for ({shown}): {type(error).__name__}: {error}; "
+            "before the first letter the token is '', and bos= gives the value there"
         ) from error
     return found

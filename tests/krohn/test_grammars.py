@@ -66,7 +66,7 @@ def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
         (("grammar", "pcfg:Dyck2", "-T", "3"), "say --depth"),
         (("grammar", "pcfg:Dyck2", "--seed", "3"), "--seed is for --sample"),
         (("grammar", "pcfg:Dyck2", "--word", "x"), "has no letter 'x'"),
-        (("grammar", "pcfg:Dyck2", "--word", "_ )_"), "has no sentence like this"),
+        (("grammar", "pcfg:Dyck2", "--word", "_ )_"), "has no such sentence"),
         (("grammar", "pcfg:English", "-D", "1"), "take a greater depth"),
         (
             ("compile", "pcfg:Dyck2", "-T", "4", "-o", "x"),

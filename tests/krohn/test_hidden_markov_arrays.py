@@ -143,7 +143,7 @@ def test_the_start_of_a_pomdp_is_before_the_first_answer(tmp_path: Path) -> None
     [
         ({**ARRAYS, "startprob": [0.5, 0.25]}, "row 1 of startprob adds up to 0.75"),
         ({**ARRAYS, "transmat": [[1.0]]}, "transmat is no matrix of 2 states"),
-        (fitted(n_trials=3), "says several letters at once"),
+        (fitted(n_trials=3), "emits several letters at once"),
         (SimpleNamespace(startprob_=[1.0], transmat_=[[1.0]]), "no emissionprob_"),
         ({"startprob": FIRST}, "needs the arrays startprob, transmat and emissionprob"),
     ],

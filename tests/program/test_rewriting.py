@@ -162,7 +162,7 @@ def test_what_is_malformed_is_refused(change: dict[str, Any], reason: str) -> No
         (Rule(((0,), (1,)), 0, 2, (0, 1, 2)), "longer"),
         (Rule(((0,), (3,)), 0, 2, ()), "no letter"),
         (Rule(((0,), (3,), (0,)), 0, 1, ()), "no letter"),
-        (Rule(((0,), ()), 0, 1, ()), "nothing can stand"),
+        (Rule(((0,), ()), 0, 1, ()), "has no letter for place"),
         (Rule(((1, 0),), 0, 1, ()), "order"),
         (Rule(((0,),), 1, 1, ()), "replaces nothing"),
         (Rule(((0,),), 0, 1, (3,)), "writes"),

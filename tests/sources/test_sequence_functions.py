@@ -124,7 +124,7 @@ def test_what_is_no_letter_or_value_is_refused() -> None:
         p.run("a")
     with pytest.raises(ProgramError, match="different letters"):
         krohn.program("aba")
-    with pytest.raises(ProgramError, match="none of the letters"):
+    with pytest.raises(ProgramError, match="not a letter of"):
         krohn.program("ab").run("abc")
 
 

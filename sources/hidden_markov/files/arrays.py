@@ -54,9 +54,14 @@ def given(source: object) -> HiddenMarkovModel | None:
     if isinstance(source, type) or said[keys[0]] is None:
         return None
     held = said[keys[2]] is not None
-    demand(held, f"it has no {keys[2]}; of hmmlearn's models those of letters are read")
+    demand(
+        held,
+        f"it has no {keys[2]}; of hmmlearn's models, only those of letters are read",
+    )
     trials = np.asarray(getattr(source, "n_trials", None) or 1)
-    demand(trials == 1, "it says several letters at once, which is not read")
+    demand(
+        trials == 1, "it emits several letters at once, and such models are not read"
+    )
     return model(said, type(source).__name__)
 
 
@@ -104,7 +109,7 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     few = say.shape[1] * (size + 1) ** 2 <= MOST_NUMBERS
     demand(few, f"{say.shape[1]} letters of {size} states are too many")
     ends = real_array(said["ends"], "ends") if "ends" in said else np.zeros(1)
-    demand((ends == 0) | np.isneginf(ends), "it may end, which is not read")
+    demand((ends == 0) | np.isneginf(ends), "it can end, and such models are not read")
     return HiddenMarkovModel.of(
         str(said.get("name", name)),
         laws(step, STEP).T,

@@ -156,7 +156,7 @@ class _Reader:
         shape = table.shape[len(where) :]
         self._written += prod(map(len, where)) * prod(shape)
         if self._written > MOST_WRITTEN:
-            self._fail("its lines write the same entries again and again")
+            self._fail("its lines set the same entries too many times")
         table[np.ix_(*where)] = self._given(shape)
 
     def _given(self, shape: tuple[int, ...]) -> FloatArray | float:
@@ -234,9 +234,7 @@ class _Reader:
 
     def _colon(self) -> None:
         if self._word() != ":":
-            self._fail(
-                f"there is {self._words[self._at - 1][0]!r} where a colon belongs"
-            )
+            self._fail(f"a colon is missing before {self._words[self._at - 1][0]!r}")
 
     def _line(self) -> str:
         last = self._words[max(0, self._at - 1)][1] if self._words else 1

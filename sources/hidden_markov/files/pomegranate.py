@@ -35,12 +35,12 @@ def _parameters(said: Mapping[str, Any]) -> dict[str, Any]:
     first, last = int(said["start_index"]), int(said["end_index"])
     demand(0 < count < LARGEST_MATRIX, "there are not 1 to 255 states that say letters")
     silent = set(range(count, len(states))) - {first, last}
-    demand(not silent, "it has silent states, which are not read")
+    demand(not silent, "it has silent states, and such models are not read")
     start, step = np.zeros(count), np.zeros((count, count))
     for source, target, chance, *_ in said["edges"]:
-        demand(min(source, target) >= 0, "an edge is of a state before the first")
+        demand(min(source, target) >= 0, "an edge names a state that is not listed")
         if target == last:
-            demand(chance == 0, "it may end, which is not read")
+            demand(chance == 0, "it can end, and such models are not read")
         elif source == first:
             start[target] = chance
         else:

@@ -71,7 +71,7 @@ def test_what_is_not_there_is_delimiters() -> None:
         (Prompt(((0, 1),), (0, 1)), "demonstration 1 has 2 letters"),
         (Prompt(((0, 1, 2),), (0,)), "has 1 letters; it has 2 to 8"),
         (Prompt(((0, 1, 2),), (0,) * 9), "has 9 letters"),
-        (Prompt(((0, 1, 3),), (0, 1)), "a letter is none of 1 2 3"),
+        (Prompt(((0, 1, 3),), (0, 1)), "a letter is not one of 1 2 3"),
     ],
 )
 def test_prompts_of_another_form_are_refused(prompt: Prompt, why: str) -> None:

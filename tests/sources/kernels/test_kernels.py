@@ -165,7 +165,7 @@ def test_files(tmp_path: Path) -> None:
         ("kernel", "inputs 0 1\ninputs 0 2\nvalues 1", "line 2: inputs is said twice"),
         ("kernel", "length 2\nvalues 1 2\nvalues 3", "3 values, and the length is 2"),
         ("kernel", "length " + "9" * 5000, "line 1: say length N"),
-        ("kernel", "length 3", "says no kernel"),
+        ("kernel", "length 3", "describes no kernel"),
         ("kernel", "length 99999999999\nvalues 1", "1 to 65536 inputs"),
         ("kernel", "inputs 1 0\nvalues 1", "from 1 to 0 there are none"),
         ("kernel", "", "length|1 to"),

@@ -63,7 +63,7 @@ def plane(x: FloatArray) -> FloatArray:
     ("guess", "match"),
     [
         (plane, "not independent"),
-        (lambda x: np.sin(x), "come to rest"),
+        (lambda x: np.sin(x), "settle"),
         (lambda x: x + np.nan, "no number"),
         (
             lambda x: np.sign(x[:, :1]) * np.array([1.0, 0.0]),
