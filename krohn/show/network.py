@@ -37,12 +37,12 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     cut_short(out, result)
     for number in result.get("rules_that_never_apply", []):
         out.print(
-            f"  warning: rule {number} never applies: wherever it fits, another one does "
-            "that ends sooner or stands before it"
+            f"  warning: rule {number} never applies: wherever it fits, another rule "
+            "fits that ends sooner or stands before it"
         )
     tried(out, result["tried"], "  ")
     if model.proof is None:
-        out.print("  NOT proved, as you asked: nothing is known about it yet")
+        out.print("  NOT proved, as you asked: nothing is known about this network yet")
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
@@ -62,7 +62,7 @@ def _why(result: dict[str, Any]) -> str:
     """Why a number format was taken, if a narrower one was tried."""
     narrower = dict.fromkeys(row["dtype"] for row in result["tried"])
     names = [name for name in narrower if name not in (None, result["dtype"])]
-    return f", as nothing is proved in {' or '.join(names)}" if names else ""
+    return f", because no network is proved in {' or '.join(names)}" if names else ""
 
 
 def _meaning(claim: dict[str, Any], such: str) -> str:

@@ -57,7 +57,9 @@ def sentences(
     ]
     kept = f"{ceil(facts['text_bits'])} bits or more of a prompt must be kept"
     if needed:
-        told.append(f"{kept}: {'; '.join(needed)}; at this size that rules nothing out")
+        told.append(
+            f"{kept}: {'; '.join(needed)}; at this size the bound rules no network out"
+        )
     return told
 
 

@@ -133,7 +133,7 @@ def test_operations_and_bounds_of_networks_are_said() -> None:
             assert 1 <= rows[kind]["width_needed"] < rows[kind]["d_model"]
         theorem, counting = found["lower_bounds"]
         assert asked in theorem
-        assert "rules nothing out" in counting
+        assert "rules no network out" in counting
 
 
 def test_another_text_in_a_file_is_found() -> None:

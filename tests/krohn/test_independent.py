@@ -132,7 +132,9 @@ class TestFiles:
         assert cli.run(["verify", str(path), "--machine", "FlipFlop"]) == 1
         shown = capsys.readouterr().out
         assert "the network is wrong at letter 12" in shown
-        assert "half of its weight on the first letter must fail beyond T = 11" in shown
+        assert (
+            "cannot put half of its weight on the first letter beyond T = 11" in shown
+        )
         replay = shown.partition("Replay it:\n")[2].splitlines()[0].split()
         assert cli.run([part.strip("'") for part in replay[1:]]) == 1
         capsys.readouterr()

@@ -84,7 +84,7 @@ class HeadBounds:
                 yield self._beyond("any earlier letter", self.earlier)
         elif np.isfinite(self.among):
             yield (
-                f"one position with half of its weight must fail beyond T = "
+                f"it cannot put half of its weight on one position beyond T = "
                 f"{self.among:.6g}"
             )
         else:
@@ -101,10 +101,10 @@ class HeadBounds:
 
     def _beyond(self, what: str, last: int) -> str:
         if last == self.length:
-            return f"half of its weight can be on {what} at T = {last}"
+            return f"it can put half of its weight on {what} at T = {last}"
         if last == 0:
-            return f"half of its weight is never on {what}"
-        return f"half of its weight on {what} must fail beyond T = {last}"
+            return f"it never puts half of its weight on {what}"
+        return f"it cannot put half of its weight on {what} beyond T = {last}"
 
 
 def head_bounds(file: ModelFile, machine: Automaton) -> tuple[HeadBounds, ...]:
