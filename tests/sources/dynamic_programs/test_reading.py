@@ -85,7 +85,7 @@ def test_constants_and_copies_are_not_written() -> None:
         ),
         (
             "table A[i in 1..n]\nA[3] = x[1] + 0\nA[i] = A[i+1] + 1",
-            "line 6: A[1] reads A[2], which comes later",
+            "line 6: A[1] reads A[2], which is computed later",
         ),
         ("table A[i in 1..n]\nA[i] = A[i-1] + x[i]", "line 5: A[1]: A[0] is outside"),
         ("table A[i in 1..n]\nA[i] = x[i+1] + 1", "line 5: A[3]: x[4] is outside"),
