@@ -66,7 +66,7 @@ def test_what_an_rnn_has_no_use_for(
             "that search",
         ),
         ([*COMPILE, "-T", "5", "--arch", "mamba"], "--arch takes transformer or rnn"),
-        ([*BALANCED, "--minimise", "width"], "--minimise says nothing to"),
+        ([*BALANCED, "--minimise", "width"], "--minimise has no effect on"),
         ([*BALANCED, "--start", "ε"], "takes none of"),
     ],
 )
