@@ -122,7 +122,7 @@ def free(model: Model, given: Given, place: Place) -> tuple[float, float]:
     test = place.position + 4
     limit = -float(model.tensors[f"{at}.key"][0, test, given.features + 1])
     step = -float(model.tensors[f"{at}.out"][0, 0, place.weights])
-    demand(1 <= limit <= 2.0**20, "a head does not shut positions out")
+    demand(1 <= limit <= 2.0**20, "positions are not shut out")
     demand(0 < step <= 1, "a step goes nowhere")
     return limit, step
 

@@ -175,7 +175,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
         ({"length": 9}, "another length"),
         ({"length": 8.0}, "no length"),
         ({"causal": True}, "other positions"),
-        ({"causal": 1}, "not said what is seen"),
+        ({"causal": 1}, "does not say what it sees"),
         ({"moduli": [0.0, -1.0, 0.0]}, "three moduli"),
         ({"moduli": [0.0, 0.0]}, "three moduli"),
         ({"left": [[0.0], [1.0]]}, "several sizes|no such grid"),

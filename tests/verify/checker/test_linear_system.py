@@ -230,7 +230,7 @@ def kept(file: ModelFile) -> ModelFile:
         (earlier_times_later, "do not meet|another entry"),
         (printed_order, "not the later one"),
         (head_off_by_one, "may read wrong positions"),
-        (not_a_number, "reads or writes amiss|nothing|too few"),
+        (not_a_number, "uses a wrong entry|nothing|too few"),
         (no_orthogonal_letter, "embedded wrongly"),
         (longer_letters, "products of letters can grow"),
         (other_start, "starts elsewhere"),
@@ -239,7 +239,7 @@ def kept(file: ModelFile) -> ModelFile:
         (one_weight, "unlike weights"),
         (sign, "wrong sign"),
         (relus, "is no GeLU"),
-        (kept, "added to something|changes|nothing clears"),
+        (kept, "added to something|changes|no layer clears"),
     ],
 )
 def test_damage_is_refused_with_a_reason(damage: Any, reason: str) -> None:
