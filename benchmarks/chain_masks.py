@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
-from seen_positions import Seen, equation_6, seen
+from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
 from krohn.network.model import Model

@@ -166,7 +166,9 @@ def compile_rnn(
 ) -> CompiledNetwork:
     """The recurrent network of a machine."""
     name, network = RECURRENT[arch]
-    return CompiledNetwork(name, network(stated(machine), precision), {}, None)
+    return CompiledNetwork(
+        name, network(machine_of_states(machine), precision), {}, None
+    )
 
 
 def compile_ssm(

@@ -175,7 +175,8 @@ def prune(machine: Automaton, precision: Precision, seed: int, units: int) -> Pr
             f"{MOST_UNITS}; leave --construction out"
         )
     maps = [
-        masked(name, seed, getattr(wanted, name), units, precision) for name in MATRICES
+        mask_for(name, seed, getattr(wanted, name), units, precision)
+        for name in MATRICES
     ]
     return Pruned(_network(wanted, maps, seed, units, precision), *maps)
 

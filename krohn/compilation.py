@@ -316,7 +316,9 @@ def _recurrent(
         )
     if machine.output is not None:
         raise CompileError("'gated' says states, not outputs; leave --construction out")
-    network = gated_rnn.gated(KINDS["linear-system"].of_source(machine), precision)
+    network = gated_rnn.gated_network(
+        KINDS["linear-system"].of_source(machine), precision
+    )
     return CompiledNetwork(gated_rnn.NAME, network, {}, None)
 
 

@@ -112,7 +112,7 @@ def assemble(
     a = index_of_names([*letters, *(t.letter for t in transitions)])
     check_size(len(a), len(q), name)
     cells = (np.array([a[t.letter] for t in transitions]), _look(q, sources))
-    table = _filled((len(a), len(q)), cells, _look(q, targets))
+    table = _table_of_cells((len(a), len(q)), cells, _look(q, targets))
     draft = Draft(name, tuple(a), tuple(q), q[start], table)
     if shown is not None:
         return with_state_outputs(draft, [shown[state] for state in q])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.graphs import joined
+from krohn.algebra.graphs import weak_components
 from krohn.algebra.groups import decomposition
 from krohn.algebra.groups.giants import random_elements
 from krohn.algebra.groups.homomorphism import (
@@ -221,7 +221,7 @@ def block_system(group: PermutationGroup, first: int, second: int) -> IntArray:
         # Whatever lies with its block's representative must do so after each generator.
         left = np.concatenate([points, group.generators.ravel()])
         right = np.concatenate([label, group.generators[:, label].ravel()])
-        part = joined(len(points), left, right)
+        part = weak_components(len(points), left, right)
         _, least, finer = np.unique(part, return_index=True, return_inverse=True)
         after = least[finer.reshape(-1)]
         if np.array_equal(after, label):

@@ -231,7 +231,7 @@ def _weights(look: nn.Module, x: Tensor) -> Tensor:
     return look.weights(x)[:, :, 1:]
 
 
-def disturbed(weight: Tensor, size: float, noisy: Noisy, rng: Generator) -> Tensor:
+def with_noise(weight: Tensor, size: float, noisy: Noisy, rng: Generator) -> Tensor:
     """A tensor of the same shape with Gaussian noise.
 
     Args:

@@ -121,7 +121,7 @@ def _missing() -> KrohnError:
     )
 
 
-def mixed(architecture: EfficientGpt, query: Tensor, key: Tensor) -> Tensor:
+def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) -> Tensor:
     """``(batch, heads, queries, keys)``: how much each query takes of each position.
 
     All pairs are formed: for the short texts of a training run that is quickest.

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models.network import Network
 from krohn.compare.probes.agreement import Agreement, Cases
-from krohn.compare.probes.exchange import exchanged
+from krohn.compare.probes.exchange import exchange
 from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial
 from krohn.compare.probes.needed_subspace import needed_subspace
 from krohn.compare.probes.pairs import Pairs
@@ -28,7 +28,7 @@ from krohn.compare.probes.subspace import (
     uniform,
     varying,
 )
-from krohn.compare.probes.variable import Variable, VariableLocation, joined
+from krohn.compare.probes.variable import Variable, VariableLocation, one_per_program
 from krohn.network.evaluation_mode import evaluation_mode
 from krohn.network.precision import FloatArray
 
@@ -195,7 +195,7 @@ def _homes(
     return list(found.values())
 
 
-def searched(
+def search_subspace(
     network: Network,
     pairs: Pairs,
     cases: Cases,
@@ -225,7 +225,7 @@ def searched(
         for _ in range(STEPS):
             some = rng.choice(len(pairs), min(BATCH, len(pairs)), replace=False)
             basis = _basis(free)
-            logits = exchanged(network, pairs.some(some), layer, basis, device)
+            logits = exchange(network, pairs.some(some), layer, basis, device)
             loss = _loss(logits, cases.predicted[some], weights[some])
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

@@ -11,7 +11,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models.network import Inside, Network
 from krohn.compare.tasks.task import Batch, Task
 from krohn.compare.tasks.texts import TextTask
-from krohn.compare.training.balance import nested, stacks
+from krohn.compare.training.balance import draw_nested_pairs, stacks
 from krohn.compare.training.random_streams import Purpose, stream
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.scratchpad import Scratchpad

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from krohn.compare.training.described import Json, content_name, written
+from krohn.compare.training.described import Json, canonical_text, content_name
 from krohn.program import strict_json
 from krohn.program.errors import KrohnError
 from krohn.program.files import Unreadable, read_bytes, read_text
@@ -191,7 +191,7 @@ def _split(name: str, record: Json) -> tuple[Row, str]:
     leaves = {_column(place): value for place, value in _leaves(record, ())}
     row = {column: _cell(x) for column, x in leaves.items() if _is_single(x)}
     rest = {column: x for column, x in leaves.items() if column not in row}
-    line = written({NAME: name, **rest})
+    line = canonical_text({NAME: name, **rest})
     return row | {DIGEST: _digest(line)}, line
 
 
@@ -226,7 +226,7 @@ def _cell(value: Json) -> str:
     """A value as JSON; a text as it is, where that is no JSON."""
     if isinstance(value, str) and value.isprintable() and _value(value) == value != "":
         return value
-    return written(value)
+    return canonical_text(value)
 
 
 def _value(text: str) -> Json:

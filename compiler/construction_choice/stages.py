@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from krohn.compiler.bounds import Bound, Result, Steps
 from krohn.compiler.construction_choice.best_first_search import Branch
-from krohn.compiler.cost import Cost, latency, priced, unplaced
+from krohn.compiler.cost import Cost, bound_before_schedule, cost_steps, latency
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
 from krohn.compiler.pipeline import (

@@ -177,7 +177,7 @@ def train_all(
 def _forget_unreadable(wanted: dict[str, tuple[Cell, ...]], job: Job) -> None:
     """Let networks be measured again that another Krohn measured; their weights stay."""
     for cell in (cell for group in wanted.values() for cell in group):
-        record = job.finished_record(cell)
+        record = job.done(cell)
         try:
             if record is not None:
                 read(RunMeasurements, record["measured"], "a run")

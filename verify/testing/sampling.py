@@ -155,7 +155,7 @@ def worst(words: IntArray, margins: FloatArray) -> tuple[IntArray, FloatArray]:
     return words[order], margins[order]
 
 
-def changed(
+def mutate(
     rng: np.random.Generator, machine: Automaton, words: IntArray, count: int
 ) -> IntArray:
     """``(count, length)``: words of those, each changed somewhere.

@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Compiled, Derived, build, compiled
-from krohn.compare.models.compiled import disturbed
+from krohn.compare.models.compiled import with_noise
 from krohn.compiled_model import CompiledModel
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

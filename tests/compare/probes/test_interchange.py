@@ -13,7 +13,7 @@ from krohn.compare.models import Compiled, Gpt
 from krohn.compare.probes.agreement import agreement, cases_of
 from krohn.compare.probes.exchange import answers
 from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
-from krohn.compare.probes.interchange import aligned, interchange, searched
+from krohn.compare.probes.interchange import best_subspace, interchange, search_subspace
 from krohn.compare.probes.pairs import (
     UNDEFINED,
     Pairs,

@@ -27,7 +27,7 @@ from krohn.verify.attention_limits.prompt_memory import (
 )
 
 
-def rounded(numbers: FloatArray, digits: int) -> FloatArray:
+def round_to_digits(numbers: FloatArray, digits: int) -> FloatArray:
     """Numbers with so many binary digits in the significand, ties to even.
 
     Args:

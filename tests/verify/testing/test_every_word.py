@@ -13,7 +13,7 @@ from krohn.network.precision import FloatArray
 from krohn.verify.testing.black_box import black_box
 from krohn.verify.testing.counterexample import CheckError, pair
 from krohn.verify.testing.every_word import run_all
-from krohn.verify.testing.sampling import changed, sample, worst
+from krohn.verify.testing.sampling import mutate, sample, worst
 from krohn.verify.testing.strategies import uniform
 
 GRID = zoo.machine("Grid4")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from seen_positions import Seen, equation_6, seen
+from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
 from krohn.network.mixing import SparseMixing
