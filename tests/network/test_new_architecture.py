@@ -21,6 +21,8 @@ import pytest
 import torch
 
 import krohn
+from krohn.algebra import zoo
+from krohn.algebra.formats import json_format
 from krohn.network import architecture, modelfile
 from krohn.network.architecture import Kind, declare, every_kind, kind_of
 from krohn.network.exports import destination
@@ -35,7 +37,7 @@ from krohn.verify.checker.model_file import Model as CheckedModel
 from krohn.verify.checker.network import recheck
 
 DOCUMENT = Path(__file__).parents[2] / "docs/model-format.md"
-MACHINE = {"letters": ["a", "b", "c"], "states": ["left", "right"], "start": "left"}
+MACHINE = json_format.to_object(zoo.machine("C3"))
 
 
 @pytest.fixture
@@ -94,15 +96,13 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> type[Architecture]:
 def network(kind: type[Architecture]) -> ModelFile:
     """A random network."""
     shape = {"kind": kind.kind, "dtype": "float32", "hidden": 5, "vocabulary": 3}
-    shape["outputs"] = 2
+    shape["outputs"] = 3
     rng = np.random.default_rng(0)
     tensors = {
         name: FLOAT32.round(rng.normal(size=size))
         for name, size in kind_of(shape).shapes(shape).items()
     }
-    transitions = [[0, 1], [1, 0], [0, 0]]
-    machine = {**MACHINE, "transitions": transitions}
-    header = {"architecture": shape, "machine": machine, "claim": {"start": "left"}}
+    header = {"architecture": shape, "machine": MACHINE, "claim": {}}
     return ModelFile(header, tensors, FLOAT32)
 
 
@@ -138,12 +138,12 @@ def test_it_is_stored_opened_and_run(toy: type[Architecture], tmp_path: Path) ->
     modelfile.write(path, file.header, file.tensors)
     model = Model(modelfile.read(path))
     assert modelfile.read(path).tensors.keys() == file.tensors.keys()
-    assert set(model.run("abcab")) <= set(MACHINE["states"])
+    assert set(model.run("01201")) <= set(MACHINE["states"])
     words = torch.randint(3, (4, 9))
     said = model(words).detach().numpy()
     for word, row in zip(words.tolist(), said, strict=True):
         assert np.abs(row - by_numpy(file, word)).max() < 1e-5
-    assert krohn.load(path).run("ab") == model.run("ab")
+    assert krohn.load(path).run("01") == model.run("01")
 
 
 def test_a_file_with_other_tensors_is_refused(
