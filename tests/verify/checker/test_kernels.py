@@ -157,7 +157,7 @@ def test_what_grows_is_refused() -> None:
         ("architecture", {"form": "dense"}, "other tensors"),
         ("architecture", {"hidden": 2}, "other tensors"),
         ("architecture", {"hidden": 2**30}, "other tensors"),
-        ("architecture", {"inputs": 2}, "one input"),
+        ("architecture", {"inputs": 2}, "other tensors"),
     ],
 )
 def test_other_claims_and_headers_are_refused(
