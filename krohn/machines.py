@@ -169,7 +169,7 @@ def _known(source: object, told: Told, complete: Complete) -> Automaton | None:
     if extra or (not named and told.kind is not None):
         option = extra[0] if extra else "kind"
         raise MachineError(
-            f"{option}= means nothing to {known.name}, a machine already"
+            f"{option}= has no effect on {known.name}, a machine already"
         )
     return known
 

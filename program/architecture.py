@@ -95,7 +95,7 @@ def held(kind: type[A], header: Mapping[str, Any], tensors: Mapping[str, Any]) -
     said = header["architecture"]
     found = architecture_named(said["kind"]).of(said)
     shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    demand(shapes == found.shapes, "other tensors than stated")
+    demand(shapes == found.shapes, "the tensors are not as stated")
     demand(isinstance(found, kind), "the network is of another kind")
     assert isinstance(found, kind)
     return found

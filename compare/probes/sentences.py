@@ -113,7 +113,8 @@ def _sentence_on_use(row: Row, found: ProbeMap) -> str:
         f"{much}: {_full(row, tested)}{coded}. Exchanging it at {where}, in "
         f"{_dimensions(tested)}, changes the answer as the Program of "
         f"{tested.construction} says in {does.changed:.0%} of {tested.cases:,} cases "
-        f"(random subspaces: {tested.random.changed:.0%}, those that vary most: "
+        f"(random subspaces: {tested.random.changed:.0%}, directions in which states vary "
+        f"most: "
         f"{tested.varying.changed:.0%}{_rival(tested)}, no exchange: 0%) and keeps it in "
         f"{does.kept:.0%} of the others{_decisive_cases(tested)}."
     )

@@ -196,13 +196,18 @@ def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
 
 
 def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
-    """The same; None also of what is computed as a machine.
+    """A source that is compiled as such, with its kind.
+
+    Args:
+        source: A name or an object. The name of a linear system whose letters map states
+            to states names a machine; the object is compiled as the system.
 
     Raises:
         KrohnError: If one of the numbers in a name is out of range.
     """
     other = found(source)
-    return None if other is None or other[0].is_machine(other[1]) else other
+    named = isinstance(source, str | Path)
+    return None if other and named and other[0].is_machine(other[1]) else other
 
 
 def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":

@@ -87,7 +87,7 @@ def test_points_are_told_apart_up_to_the_plateau(
 
 def test_the_sine_of_half_turns_is_left_out() -> None:
     stages = [Stage(), Stage(), Stage()]
-    Circle((1.0,), 0.0, (0, 1)).read([0], stages, np.array([[0.0], [1.0]]))
+    Circle((1.0,), 0.0, (0, 1)).read_table([0], stages, np.array([[0.0], [1.0]]))
     assert [len(s.units) for s in stages] == [1, 1, 1]
     assert [s.activations for s in stages] == [
         [["sine", 1]],

@@ -56,7 +56,7 @@ def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -
 def test_mistakes_are_one_line(folder: Path) -> None:
     (folder / "wrong.dp").write_text(TEXT.replace("C[i-1, j]", "C[i+1, j]"))
     said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)
-    assert "line 10: C[1, 1] reads C[2, 1], which comes later" in said
+    assert "line 10: C[1, 1] reads C[2, 1], which is computed later" in said
     assert not (folder / "x").exists()
     said = command("explain", f"{folder}/no.dp", code=2)
     assert "cannot be read: No such file or directory" in said

@@ -70,7 +70,7 @@ def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
         (("grammar", "pcfg:English", "-D", "1"), "take a greater depth"),
         (
             ("compile", "pcfg:Dyck2", "-T", "4", "-o", "x"),
-            "say one, as pcfg:Dyck2:depth=3",
+            "say one, as in pcfg:Dyck2:depth=3",
         ),
         (("explain", "pcfg:Dyck2:depth=99"), "a depth is from 0 to 64"),
         (("explain", "pcfg:Dyck2:depth=99999"), "a depth is from 0 to 64, not 99999"),

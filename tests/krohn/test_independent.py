@@ -100,8 +100,8 @@ class TestFiles:
         bare = ModelFile({**file.header, "machine": {}}, file.tensors, file.precision)
         report = krohn.verify(bare, FLIP_FLOP)
         assert report.verdict == "refuted"
-        assert any("letters: they are matched" in note for note in report.notes)
-        assert any("states: they are matched" in note for note in report.notes)
+        assert any("no letters; they are taken" in note for note in report.notes)
+        assert any("no states; they are taken" in note for note in report.notes)
         with pytest.raises(KrohnError, match="3 letters without names, the machine 8"):
             krohn.verify(bare, "S5")
 

@@ -81,7 +81,7 @@ def blocks() -> Told:
     source = TextsInBlocks().of_file(model.file)
     rng = np.random.default_rng(0)
     words = [rng.integers(3, size=(1, n)) for n in (1, 2, 3, 4, 7, 10, 11, 25)]
-    right = [source.written(word)[0] for word in words]
+    right = [source.completed_texts(word)[0] for word in words]
     return (
         model,
         named(source.letters, [word[0] for word in words]),

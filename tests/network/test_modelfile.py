@@ -184,9 +184,10 @@ def test_impossible_places_are_one_line(
 
 
 def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
-    header = {"architecture": {"dtype": "float32"}, "claim": {"x": float("nan")}}
+    file = krohn.compile("C2", 3).file
+    header = {**file.header, "claim": {"x": float("nan")}}
     with pytest.raises(ValueError, match="not JSON compliant"):
-        modelfile.write(tmp_path / "model", header, {})
+        modelfile.write(tmp_path / "model", header, file.tensors)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -171,7 +171,7 @@ def test_the_checker_asks_its_own_check(toy: type[Architecture]) -> None:
         return recheck(data, json.dumps(evidence).encode())
 
     assert shown(lambda t: None).facts() == {"hidden": 5}
-    with pytest.raises(Refused, match="other tensors than stated"):
+    with pytest.raises(Refused, match="tensors are not as stated"):
         shown(lambda t: t.pop("start"))
     toy.check = "recurrent"
     with pytest.raises(Refused, match="of another kind"):

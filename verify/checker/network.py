@@ -92,5 +92,5 @@ def check_of(model: Model) -> "Callable[[Model, Any, Machine | None], Shown]":
         demand(each, "the file does not name each output")
     said = model.header["claim"].get("kind", "exact")
     fits = said == "exact" or "source" in model.header
-    demand(fits, "the claim is another one than about a machine")
+    demand(fits, "a claim of a wrong kind")
     return check(architecture_named(shape["kind"]).check)

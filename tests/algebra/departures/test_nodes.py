@@ -105,7 +105,7 @@ def test_values_that_do_not_occur_are_never() -> None:
 def test_other_components_are_refused() -> None:
     # Three states, permuted in all ways.
     m = machine(np.array([[1, 0, 2], [1, 2, 0]]))
-    with pytest.raises(MachineError, match="3 states of machine is no counter"):
+    with pytest.raises(MachineError, match="3 states of machine is neither a counter"):
         nodes(m)
 
 

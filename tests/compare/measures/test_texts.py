@@ -46,7 +46,7 @@ class Knows(Network):
 
 def test_who_knows_the_text_writes_it() -> None:
     texts = TASK.texts.draw(np.random.default_rng(0), 20)
-    blank = np.where(TASK.continued(texts), BLANK, texts)
+    blank = np.where(TASK.in_continuation(texts), BLANK, texts)
     assert (greedy(Knows(TASK), blank) == texts).all()
     assert text_scores(Knows(TASK), TASK, np.random.default_rng(0), 20).texts == 20
 

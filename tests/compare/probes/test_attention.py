@@ -87,7 +87,10 @@ def test_fresh_heads_are_like_uniform_ones_and_networks_without_heads_have_none(
     assert (
         none.sentences
         == found.sentences
-        == ("No head is 80% like a compiled one, or mostly on one landmark.",)
+        == (
+            "No head attends 80% like a head of a compiled network, or mostly to one "
+            "landmark.",
+        )
     )
 
 

@@ -67,7 +67,7 @@ def plane(x: FloatArray) -> FloatArray:
         (lambda x: x + np.nan, "no number"),
         (
             lambda x: np.sign(x[:, :1]) * np.array([1.0, 0.0]),
-            "no point is found|affine",
+            "no point was found|affine",
         ),
     ],
 )

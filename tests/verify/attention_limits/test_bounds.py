@@ -158,7 +158,7 @@ class TestLayerNorm:
             layer.self_attn.in_proj_weight *= 0.1
         bound = module_bounds(layer, 50)[0]
         assert bound.among < 50
-        assert f"must fail beyond T = {bound.among:.6g}" in bound.summary()
+        assert f"on one position beyond T = {bound.among:.6g}" in bound.summary()
 
     def test_other_modules_have_no_bounds(self) -> None:
         assert module_bounds(nn.LSTM(3, 4), 9) == ()
@@ -250,7 +250,7 @@ class TestPredictions:
             assert bounds.first == length
             assert found is None
             return
-        assert f"must fail beyond T = {bounds.first}" in bounds.summary()
+        assert f"on the first letter beyond T = {bounds.first};" in bounds.summary()
         assert found is not None
         assert len(found.word) <= bounds.first + 1
 
@@ -280,7 +280,8 @@ class TestPredictions:
         assert stated["half among"] is None
         assert stated["half on the first letter"] == 20
         assert (
-            "can be on the first letter at T = 20" in only(flip_flop(20, 9.0)).summary()
+            "can put half of its weight on the first letter at T = 20"
+            in only(flip_flop(20, 9.0)).summary()
         )
 
     def test_other_networks_have_no_heads(self) -> None:

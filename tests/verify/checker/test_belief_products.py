@@ -206,7 +206,7 @@ def without_the_last(file: ModelFile) -> ModelFile:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (without_unit, "units are not as stated"),
+        (without_unit, "normalised by wrong units"),
         (swapped_pair, "wrong sign"),
         (swapped_entries, "another place|is missing"),
         (other_mass, "neither an entry nor the mass"),

@@ -153,11 +153,11 @@ def test_what_grows_is_refused() -> None:
         ("source", {"inputs": [-200.0, 2.0]}, "file claims"),
         ("source", {"order": list(range(32))}, "in their order"),
         ("source", {"order": [0]}, "permutation"),
-        ("source", {"kind": "linear-system"}, "no such network"),
-        ("architecture", {"form": "dense"}, "other tensors"),
-        ("architecture", {"hidden": 2}, "other tensors"),
-        ("architecture", {"hidden": 2**30}, "other tensors"),
-        ("architecture", {"inputs": 2}, "other tensors"),
+        ("source", {"kind": "linear-system"}, "no rule for a network of such a source"),
+        ("architecture", {"form": "dense"}, "tensors are not as stated"),
+        ("architecture", {"hidden": 2}, "tensors are not as stated"),
+        ("architecture", {"hidden": 2**30}, "tensors are not as stated"),
+        ("architecture", {"inputs": 2}, "tensors are not as stated"),
     ],
 )
 def test_other_claims_and_headers_are_refused(

@@ -322,11 +322,17 @@ def test_no_wrong_mutant_of_many(case: tuple[str, str, int | None, str]) -> None
     [
         (lambda h, t: h["claim"].update(length=0), "no such length"),
         (lambda h, t: h["claim"].update(length="9"), "no such length"),
-        (lambda h, t: h["claim"].update(kind="within"), "the claim is another one"),
-        (lambda h, t: t.update(more=np.zeros(1)), "other tensors"),
-        (lambda h, t: t.pop("layers.0.decay"), "other tensors"),
-        (lambda h, t: t.update({"layers.0.decay": np.ones(2)}), "other tensors"),
-        (lambda h, t: h["architecture"].update(selective=True), "other tensors"),
+        (lambda h, t: h["claim"].update(kind="within"), "a claim of a wrong kind"),
+        (lambda h, t: t.update(more=np.zeros(1)), "tensors are not as stated"),
+        (lambda h, t: t.pop("layers.0.decay"), "tensors are not as stated"),
+        (
+            lambda h, t: t.update({"layers.0.decay": np.ones(2)}),
+            "tensors are not as stated",
+        ),
+        (
+            lambda h, t: h["architecture"].update(selective=True),
+            "tensors are not as stated",
+        ),
         (
             lambda h, t: h["architecture"].update(selective=None),
             "'selective' is None",

@@ -24,7 +24,7 @@ from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse, program_to_wire
-from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
+from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.proof import prove
@@ -66,59 +66,59 @@ def random_words(source: Blocks, letters: int, count: int) -> IntArray:
 @pytest.mark.parametrize("block", [1, 3, 4, 8, 16])
 def test_the_least_depth_is_that_of_a_block_and_one(block: int) -> None:
     """Row 13 of the ladder: b = 8 needs 4 layers, not 3."""
-    source = in_blocks(read("Cyclic-DET5,5@3"), block)
+    source = KIND.of_source(read("Cyclic-DET5,5@3"), block)
     built, claim = KIND.build(source, 40, OPTIONS)
     levels = (block).bit_length()  # ⌈log2(b + 1)⌉
     assert len(built.network.architecture["blocks"]) == levels
     file = KIND.file(source, built, claim, OPTIONS)
     assert prove(file, None).verdict == "verified"
     words = random_words(source, 40, 50)
-    assert np.array_equal(written(file, source, words), source.written(words))
+    assert np.array_equal(written(file, source, words), source.completed_texts(words))
 
 
 @pytest.mark.parametrize("block", [4, 8])
 def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
-    source = in_blocks(read("Cyclic-DET5,5@3"), block)
+    source = KIND.of_source(read("Cyclic-DET5,5@3"), block)
     file = windowed(source, 40, 2 ** (block.bit_length() - 1))
     assert prove(file, None).verdict != "verified"
     words = random_words(source, 40, 50)
-    wrong = written(file, source, words) != source.written(words)
+    wrong = written(file, source, words) != source.completed_texts(words)
     assert wrong.any(axis=1).mean() > 0.5
 
 
 @pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Q8"])
 @pytest.mark.parametrize("block", [1, 6])
 def test_every_machine_writes_its_states(name: str, block: int) -> None:
-    source = in_blocks(read(name), block)
+    source = KIND.of_source(read(name), block)
     built, claim = KIND.build(source, 17, OPTIONS)
     file = KIND.file(source, built, claim, OPTIONS)
     assert prove(file, None).verdict == "verified"
     words = random_words(source, 17, 40)
-    assert np.array_equal(written(file, source, words), source.written(words))
+    assert np.array_equal(written(file, source, words), source.completed_texts(words))
 
 
 def test_states_may_be_written_sooner() -> None:
     """The claim holds wherever no more than b letters come one after the other."""
-    source = in_blocks(read("Cyclic-DET5,5@3"), 8)
+    source = KIND.of_source(read("Cyclic-DET5,5@3"), 8)
     built, claim = KIND.build(source, 40, OPTIONS)
     file = KIND.file(source, built, claim, OPTIONS)
     sooner = replace(source, block=5)
     words = random_words(source, 30, 40)
-    assert np.array_equal(written(file, sooner, words), sooner.written(words))
+    assert np.array_equal(written(file, sooner, words), sooner.completed_texts(words))
 
 
 @pytest.mark.parametrize("block", [5, 8, 15])
 def test_a_network_serves_every_block_that_its_windows_hold(block: int) -> None:
     """4 levels hold 16 tokens: blocks of up to 15 letters."""
     machine = read("Cyclic-DET5,5@3")
-    file = windowed(in_blocks(machine, 8), 40, 9)
+    file = windowed(KIND.of_source(machine, 8), 40, 9)
     assert says(file, machine, block) == "verified"
     assert block < 15 or says(file, machine, 16) != "verified"
 
 
 def says(file: ModelFile, machine: Automaton, block: int) -> str:
     """The verdict if the file claimed another block, and fewer letters."""
-    source = in_blocks(machine, block).to_wire()
+    source = KIND.of_source(machine, block).to_wire()
     claim = {**file.header["claim"], "letters": 30}
     changed = {**file.header, "source": source, "claim": claim}
     return prove(ModelFile(changed, file.tensors, file.precision), None).verdict
@@ -143,7 +143,7 @@ def forged(source: Any, **fields: Any) -> Any:
 )
 def test_forged_sources_are_refused(fields: dict[str, Any]) -> None:
     machine = read("Cyclic-DET5,5@3")
-    source = in_blocks(machine, 3)
+    source = KIND.of_source(machine, 3)
     file = windowed(source, 12, 4)
     header = {**file.header, "source": forged(source.to_wire(), **fields)}
     forgery = ModelFile(header, file.tensors, file.precision)
@@ -151,7 +151,7 @@ def test_forged_sources_are_refused(fields: dict[str, Any]) -> None:
 
 
 def test_another_claim_is_refused() -> None:
-    file = windowed(in_blocks(read("C2"), 3), 12, 4)
+    file = windowed(KIND.of_source(read("C2"), 3), 12, 4)
     for kind in ("exact", "within"):
         claim = {**file.header["claim"], "kind": kind}
         forgery = ModelFile(
@@ -163,7 +163,7 @@ def test_another_claim_is_refused() -> None:
 @pytest.mark.parametrize("letters", [0, 14, 10**9, -1, 2.5, None])
 def test_longer_words_than_fit_are_not_claimed(letters: Any) -> None:
     """12 letters in blocks of 3 have texts of 15 tokens, of which 14 letters have 18."""
-    file = windowed(in_blocks(read("C2"), 3), 12, 4)
+    file = windowed(KIND.of_source(read("C2"), 3), 12, 4)
     claim = {**file.header["claim"], "letters": letters}
     forgery = ModelFile({**file.header, "claim": claim}, file.tensors, file.precision)
     assert prove(file, None).verdict == "verified"
@@ -197,7 +197,7 @@ def test_enough_is_never_less_than_the_longest_run(seed: int) -> None:
 
 def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
     """Theorem 2a by brute force: the longest run without a reset, over all words."""
-    source = in_blocks(read("Cyclic-DET3,2@1"), 3)
+    source = KIND.of_source(read("Cyclic-DET3,2@1"), 3)
     file = windowed(source, 20, 4)
     program = statement(file)
     family = tuple(file_family(program))
@@ -237,10 +237,10 @@ def mutant(file: ModelFile, seed: int) -> ModelFile:
 
 def survivors(count: int) -> tuple[int, int]:
     """How many mutants are wrong on some text, and how many are still proved."""
-    source = in_blocks(read("Cyclic-DET4,2@1"), 3)
+    source = KIND.of_source(read("Cyclic-DET4,2@1"), 3)
     file = windowed(source, 12, 4)
     words, wrong, proved = random_words(source, 12, 60), 0, 0
-    right = source.written(words)
+    right = source.completed_texts(words)
     for seed in range(count):
         damaged = mutant(file, seed)
         differs = not np.array_equal(written(damaged, source, words), right)
@@ -264,12 +264,12 @@ def test_none_of_400_wrong_mutants_is_proved() -> None:
 
 
 def test_texts_and_what_is_blank() -> None:
-    source = in_blocks(read("C2"), 2)
+    source = KIND.of_source(read("C2"), 2)
     words = np.array([[1, 1, 1, 0, 1]])
     assert blanks(words, source.block).tolist() == [
         [1, 1, BLANK, 1, 0, BLANK, 1, BLANK]
     ]
-    assert source.written(words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
+    assert source.completed_texts(words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
     assert (passes(5, source.block), longest(5, source.block)) == (3, 7)
 
 
@@ -280,13 +280,13 @@ def test_a_letter_that_is_called_like_a_written_state_is_refused() -> None:
 
 def test_a_block_that_would_not_fit_in_memory_is_refused() -> None:
     """A number of ten digits in a header, and a state for each letter of a block."""
-    file = windowed(in_blocks(read("C2"), 2), 2, 4)
+    file = windowed(KIND.of_source(read("C2"), 2), 2, 4)
     file.header["source"]["block"] = 2**31 - 2
     file.header["claim"]["letters"] = 1
     assert "too large" in prove(file, None).reason
 
 
 def test_a_source_of_no_kind_is_refused() -> None:
-    file = windowed(in_blocks(read("C2"), 2), 2, 4)
+    file = windowed(KIND.of_source(read("C2"), 2), 2, 4)
     file.header["source"]["kind"] = "machine"
     assert "unknown kind" in prove(file, None).reason
