@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, words_up_to
 from krohn.network.modelfile import claimed_length
 from krohn.program import Map, Program
 from krohn.program import Table as Rows
@@ -52,10 +52,7 @@ def _inputs(file: "ModelFile") -> tuple[str, str]:
     """The inputs that a network is for: how long they are, and one of them."""
     if (kind := of_file(file)) is not None:
         return kind.inputs(file)
-    length = claimed_length(file.header)
-    if length is None:
-        return "words of every length", "such word"
-    return f"words of up to {count(length, 'letter')}", "such word"
+    return words_up_to(claimed_length(file.header)), "such word"
 
 
 def _why(result: dict[str, Any]) -> str:

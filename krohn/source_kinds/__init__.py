@@ -31,8 +31,8 @@ class Entry(NamedTuple):
         place: A module of this package, and the class in it.
         begins: A pattern that the beginning of every name matches.
         ends: The suffixes of files.
-        catalogue: The suffix of texts in `krohn.sources` whose stems are names, and their
-            package; none if there are no such texts.
+        catalogue: The package of `krohn.sources` in whose catalogue each text has the name
+            of a source; empty if there is none.
         objects: The modules of the classes of sources.
         foreign: Whether objects of other libraries may be sources.
         of_machines: The construction that takes a machine as such a source.

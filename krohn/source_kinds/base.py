@@ -29,7 +29,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.wording import count
+from krohn.algebra.wording import words_up_to
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -362,10 +362,7 @@ class SourceKind(ABC, Generic[S]):
 
     def inputs(self, file: ModelFile) -> tuple[str, str]:
         """The inputs of a network in words: how long they are, and one of them."""
-        length = file.header["claim"].get("length")
-        if length is None:
-            return "words of every length", "such word"
-        return f"words of up to {count(length, 'letter')}", "such word"
+        return words_up_to(file.header["claim"].get("length")), "such word"
 
     def letters_and_classes(
         self, file: ModelFile
