@@ -41,7 +41,7 @@ def test_a_source_is_of_the_kind_of_its_name(name: str) -> None:
     other = found(name)
     assert other is not None
     kind, source = other
-    assert name in kind.examples or kind.wire == "posterior-head"
+    assert name in kind.examples
     again = found(source)
     assert again is not None
     assert again[0] is kind
