@@ -14,8 +14,8 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
 from krohn.network.real_model import real_network
 from krohn.program.errors import Refused
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention_layer import layer_of
-from krohn.verify.checker.model_file import FORMATS
 from krohn.verify.checker.model_file import Model as Checked
 from krohn.verify.checker.network import check_of
 

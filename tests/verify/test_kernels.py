@@ -7,8 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from krohn.network.precision import PRECISIONS, FloatArray, Precision
-from krohn.verify.checker.attention.heads import AT_ZERO, relative_error
-from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.arithmetic import AT_ZERO, FORMATS
 
 torch.set_num_threads(1)
 
@@ -78,7 +77,7 @@ def room(precision: Precision, terms: int) -> float:
 @SIZES
 @MASKED
 def test_exponentials(name: str, sizes: tuple[int, int], masked: bool) -> None:
-    precision, n, off = PRECISIONS[name], 257, relative_error(FORMATS[name])
+    precision, n, off = PRECISIONS[name], 257, FORMATS[name].exponential
     for wanted in np.linspace(0.25, 6, 40):
         x = float(precision.round(wanted))
         low, high = share(np.array([0.0] + [-x] * (n - 1)), name, sizes, masked)
@@ -100,7 +99,7 @@ def test_exponentials_of_zero(name: str, sizes: tuple[int, int], masked: bool) -
     raised = attend(np.zeros(n), values, name, sizes, masked).double().numpy() > 1
     first = int(raised.argmax())
     off = abs(first / n - 0.5) * 2 * precision.unit
-    allowed = AT_ZERO if is_narrow(precision) else 2 * relative_error(FORMATS[name])
+    allowed = AT_ZERO if is_narrow(precision) else 2 * FORMATS[name].exponential
     assert off <= allowed + room(precision, n) + 1 / n * precision.unit
 
 

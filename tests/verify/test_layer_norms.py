@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from krohn.verify.checker.affine_arithmetic import exact
-from krohn.verify.checker.model_file import FORMATS as FORMS
+from krohn.verify.checker.arithmetic import FORMATS as FORMS
 
 transformers = pytest.importorskip("transformers")
 FORMATS = [

@@ -20,8 +20,9 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
 from krohn.program.errors import Refused
 from krohn.verify.checker import affine_arithmetic
-from krohn.verify.checker.affine_arithmetic import FARTHEST, SINE, Noisy
-from krohn.verify.checker.model_file import FORMATS as FORMATS_OF
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import FARTHEST, SINE
+from krohn.verify.checker.arithmetic import FORMATS as FORMATS_OF
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find

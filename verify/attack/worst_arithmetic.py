@@ -22,9 +22,14 @@ from krohn.network.mlp import Mlp, activated
 from krohn.network.precision import Precision
 from krohn.network.transformer import Attention, Transformer
 from krohn.verify.attack.rounding_variants import Push, Seen
-from krohn.verify.checker.affine_arithmetic import SINE, gelu_units
-from krohn.verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
-from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.arithmetic import (
+    AT_ZERO,
+    COARSE,
+    FORMATS,
+    NEAR_ZERO,
+    SINE,
+    gelu_units,
+)
 
 BRACKETS = (1, 2, 3, 8)
 
@@ -127,9 +132,11 @@ class Arithmetic:
                 torch.from_numpy(self.rng.random(signs.shape)) < 0.5, 1.0, -1.0
             )
         form = FORMATS[self.precision.name]
-        worse = relative_error(form) / form.sum_unit - 2
+        worse = form.exponential / form.sum_unit - 2
         if form.unit > form.sum_unit:
-            signs = torch.where(raised > 1 - NEAR, signs * (AT_ZERO / COARSE), signs)
+            signs = torch.where(
+                raised > 1 - NEAR_ZERO, signs * (AT_ZERO / COARSE), signs
+            )
         found = self.off(raised, worse if self.coin() else -worse, signs)
         return found.where(found >= torch.finfo(self.wide).tiny, 0.0)
 

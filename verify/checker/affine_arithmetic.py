@@ -6,29 +6,28 @@ Assumptions A1-A12 and Lemmas 5-10 of docs/soundness.md, section 3.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.model_file import FloatArray, Format, StrArray
-from krohn.verify.checker.overflow import INSIDE, STORED, fits
+from krohn.verify.checker.arithmetic import (
+    FARTHEST,
+    GELU,
+    INFLATION,
+    INSIDE,
+    OWN_UNIT,
+    SINE,
+    STORED,
+    UNDERFLOW,
+    Format,
+    fits,
+    gelu_units,
+)
+from krohn.verify.checker.model_file import FloatArray, StrArray
 
-INFLATION = 1 + 2.0**-40
-UNDERFLOW = 2.0**-126
-OWN_UNIT = 2.0**-53
 FINEST = 32
-# Sines are off by so many units of a sum, for arguments up to the farthest (A11).
-SINE, FARTHEST = 8, 2.0**22
-# GeLUs of x are off by so many units of |x|; of small ones in float64 by fewer (A12).
-GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
-
-
-def gelu_units(size: Any, form: Format) -> Any:
-    """How far GeLUs of numbers up to a size are off, in units of |x| (A12)."""
-    small = (np.asarray(size) < SMALL) & (form.name == "float64")
-    return np.where(small, GELU_SMALL, GELU)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from krohn.program.architecture import held
 from krohn.program.architectures.attention_layer import AttentionLayer
-from krohn.verify.checker.model_file import FloatArray, Format, Model
+from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.model_file import FloatArray, Model
 
 Affine = tuple[FloatArray, FloatArray]
 

@@ -13,11 +13,17 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real, reals
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    STEPS,
+    SUM,
+    UNDERFLOW,
+    Format,
+    fits,
+)
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
 from krohn.verify.checker.tents import Axis, axes_of, joined, rounding
 
@@ -198,7 +204,7 @@ def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
     fits(peak, form, "a logit", SUM)
     products = float(off_q @ k + q @ off_k + off_q @ off_k)
     sums = terms * unit / (1 - terms * unit) * peak + terms * UNDERFLOW
-    relative = (length + 1) * (relative_error(form) + unit)
+    relative = (length + 1) * (form.exponential + unit)
     demand(relative < 2.0**-4, "too long")
     exponentials = 8 * unit * peak + relative / (1 - relative)
     return float((products + sums + exponentials) * INFLATION)
@@ -225,7 +231,7 @@ def means(
     apart = np.abs(values.at(grid) + shift - right).max(axis=0)
     largest = np.abs(values.values).max(axis=0) + off
     own = 8 * OWN_UNIT * (largest + np.abs(shift) + np.abs(source.f).max(axis=0))
-    sums = 2 * relative_error(form) + (2 * layer.length + 10) * form.sum_unit
+    sums = 2 * form.exponential + (2 * layer.length + 10) * form.sum_unit
     demand(sums < 2.0**-4, "too long")
     fits(largest * layer.length, form, "a mean", STEPS)
     rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)

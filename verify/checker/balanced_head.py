@@ -13,7 +13,7 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import INFLATION
 from krohn.verify.checker.brackets import Claim
 from krohn.verify.checker.layer_norm import Head
 from krohn.verify.checker.model_file import FloatArray

@@ -5,10 +5,9 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, INSIDE, UNDERFLOW, fits
 from krohn.verify.checker.linear_system import Established, applied, check_window
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.overflow import INSIDE, fits
 from krohn.verify.checker.product_gates import growth
 from krohn.verify.checker.projective_metric import Projective
 from krohn.verify.checker.residual_stream import Stream

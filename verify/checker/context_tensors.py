@@ -8,8 +8,9 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.descent import Given
-from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.model_file import Model
 
 ATTENTION = ("query", "key", "value", "out")
 Tensors = dict[str, FloatArray]

@@ -10,7 +10,8 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy, alike, finest
+from krohn.verify.checker.affine_arithmetic import Noisy, alike, finest
+from krohn.verify.checker.arithmetic import INFLATION
 from krohn.verify.checker.case_split import Cases, spread_out
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.arithmetic import Format, Interval, flushed, gamma, sum_error
 
 SIZES = ("window", "demonstrations", "history", "steps", "ahead")
 MOST = 4096
@@ -103,42 +104,39 @@ class Descent:
     limit: float
     step: float
 
-    def gamma(self, terms: int) -> float:
+    def gamma(self, terms: int) -> Interval:
         """γ_n: what a sum of so many terms is off by, relative to its terms."""
-        part = terms * self.form.sum_unit
-        demand(part <= 0.125, "a sum has too many terms")
-        return part / (1 - part) * INFLATION
+        demand(terms * self.form.sum_unit <= 0.125, "a sum has too many terms")
+        return gamma(terms, self.form.sum_unit)
 
-    @property
-    def copied(self) -> tuple[float, float]:
+    @cached_property
+    def copied(self) -> tuple[Interval, Interval]:
         """F and F_0: how far a 1 and a 0 of a letter can be off, after all copies."""
-        one, zero, astray = 0.0, 0.0, 4 * self.leak + 4 * self.form.sum_unit
+        one = zero = Interval.of(0.0)
+        leak = 4 * Interval.of(self.leak)
         for _ in range(max(self.given.window - 1, self.given.ahead)):
-            wrong = 4 * self.leak * (1 + one) + 2 * UNDERFLOW
-            one = (one + (1 + one) * astray + wrong) * INFLATION
-            zero = (zero + zero * astray + wrong) * INFLATION
+            astray, wrong = leak + 4 * self.form.sum_unit, leak * (1 + one) + flushed(2)
+            one, zero = one + (1 + one) * astray + wrong, zero + zero * astray + wrong
         return one, zero
 
-    @property
-    def target(self) -> float:
+    @cached_property
+    def target(self) -> Interval:
         """Y: the same of an entry of the target."""
         m, (off, _) = self.given.ahead, self.copied
         if m == 1:
             return off
-        size = m * (1 + off) + m - 1
-        return (m * off + self.gamma(m + 1) * size + (m + 1) * UNDERFLOW) * INFLATION
+        return m * off + sum_error(self.form, m + 1, m * (1 + off) + m - 1)
 
-    @property
-    def window(self) -> tuple[float, float]:
+    @cached_property
+    def window(self) -> tuple[Interval, Interval]:
         """The 2-norm of a window with its error, and of the error alone."""
         one, zero = self.copied
-        off = sqrt(self.given.window) * one + sqrt(self.given.features) * zero
-        off *= INFLATION
-        return (sqrt(self.given.window) + off) * INFLATION, off
+        off = root(self.given.window) * one + root(self.given.features) * zero
+        return root(self.given.window) + off, off
 
-    def bound(self, steps: int) -> float:
+    def bound(self, steps: int) -> Interval:
         """Ω: the 2-norm of a row of W after so many exact steps."""
-        return sqrt(steps / self.given.window) * INFLATION
+        return root(Fraction(steps, self.given.window))
 
     def errors(self) -> Errors:
         """All of them.
@@ -146,34 +144,29 @@ class Descent:
         Raises:
             Refused: If what is to be shut out may come in.
         """
-        off = 0.0
+        off = Interval.of(0.0)
         for t in range(self.given.steps):
             off = self._after(t, off)
-        return Errors(self.copied[0], off, self._answer(off))
+        return Errors(self.copied[0].most, off.most, self._answer(off).most)
 
-    def _after(self, t: int, off: float) -> float:
+    def _after(self, t: int, off: Interval) -> Interval:
         """How far a row of W can be off in the 2-norm after step t + 1, by that before."""
         given, target, (long, astray) = self.given, self.target, self.window
-        most = (self.bound(t) + off) * INFLATION
+        n, most = given.demonstrations, self.bound(t) + off
         said = most * long + 1 + target
         self._shut(said, given.features + 2)
         open_ = self._open()
         score = open_ + self._score(most, said + open_, given.window + 2)
-        wrong = (score + most * astray + target) * INFLATION
-        mean = (1 + off * sqrt(given.window)) * INFLATION
-        n, exact = (
-            given.demonstrations,
-            Fraction(1, given.window * given.demonstrations),
-        )
-        drift = float(abs(Fraction(self.step) - exact)) * INFLATION
+        wrong = score + most * astray + target
+        mean = 1 + off * root(given.window)
+        drift = Interval.of(abs(Fraction(self.step) - Fraction(1, given.window * n)))
         moved = wrong * long + mean * astray
         moved += self.gamma(n + 2) * (mean + wrong + score) * long
-        moved = n * (self.step * moved + drift * mean * sqrt(given.window))
-        moved += sqrt(given.features) * (2 * n * self.step + 2) * UNDERFLOW
-        stored = self.form.sum_unit * (self.bound(t + 1) + off + moved)
-        return (off + (moved + stored) * INFLATION) * INFLATION
+        moved = n * (self.step * moved + drift * mean * root(given.window))
+        moved += root(given.features) * flushed(2 * n * Interval.of(self.step) + 2)
+        return off + moved + self.form.sum_unit * (self.bound(t + 1) + off + moved)
 
-    def _score(self, most: float, said: float, terms: int) -> float:
+    def _score(self, most: Interval, said: Interval, terms: int) -> Interval:
         """How far a score is rounded, if what should be 0 is no term that counts.
 
         Args:
@@ -181,35 +174,38 @@ class Descent:
             said: The sum of the absolute values of all terms.
             terms: How many there are but for those that should be 0.
         """
-        tiny = most * sqrt(self.given.features) * self.copied[1]
-        flushed = (self.given.features + 2) * UNDERFLOW
-        return (self.gamma(terms) * said + 4 * tiny + flushed) * INFLATION
+        tiny = most * root(self.given.features) * self.copied[1]
+        return self.gamma(terms) * said + 4 * tiny + flushed(self.given.features + 2)
 
-    def _open(self) -> float:
+    def _open(self) -> Interval:
         """How far what a valid window adds to a score can be from 0."""
         terms = self.given.window + self.given.ahead + 1
         size = self.limit * (terms - 1) * self.copied[1]
-        return ((1 + self.gamma(terms)) * size + terms * UNDERFLOW) * INFLATION
+        return (1 + self.gamma(terms)) * size + flushed(terms)
 
-    def _shut(self, said: float, terms: int) -> None:
+    def _shut(self, said: Interval, terms: int) -> None:
         """No invalid window can have a score above 0."""
         parts = self.given.window + self.given.ahead + 1
         gamma, off = self.gamma(parts), self.copied[0] + (parts - 1) * self.copied[1]
         least = self.limit * ((1 - gamma) * (1 - off) - 2 * gamma * off)
-        least -= parts * UNDERFLOW
-        most = (1 + self.gamma(terms)) * said + terms * UNDERFLOW
-        shut = most * INFLATION <= (1 - self.gamma(terms)) * least / INFLATION
+        least -= flushed(parts)
+        most = (1 + self.gamma(terms)) * said + flushed(terms)
+        shut = most <= (1 - self.gamma(terms)) * least
         demand(shut, "a window that is no demonstration's may be learned from")
 
-    def _answer(self, off: float) -> float:
+    def _answer(self, off: Interval) -> Interval:
         """How far an output can be off, if a row of W can be in the 2-norm."""
         given, (long, astray) = self.given, self.window
-        most = (self.bound(given.steps) + off) * INFLATION
+        most = self.bound(given.steps) + off
         terms, said = given.features + 1, most * long
-        gamma = self.gamma(terms)
-        shut = ((1 + gamma) * said + terms * UNDERFLOW) * INFLATION
-        demand(shut <= (1 - gamma) * self.limit, "another window may be asked about")
+        shut = (1 + self.gamma(terms)) * said + flushed(terms)
+        limit = (1 - self.gamma(terms)) * self.limit
+        demand(shut <= limit, "another window may be asked about")
         score = self._score(most, said, given.window)
         read = self.form.sum_unit * (said + 2 * score)
-        answer = off * sqrt(given.window) + most * astray + score + read
-        return answer * INFLATION * INFLATION
+        return off * root(given.window) + most * astray + score + read
+
+
+def root(exact: Fraction | int) -> Interval:
+    """The square root of a number."""
+    return Interval.of(Fraction(exact)).through(np.sqrt)

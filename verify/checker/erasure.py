@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from krohn.verify.checker.affine_arithmetic import GELU, INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import GELU, INFLATION, STEPS, UNDERFLOW, fits
 from krohn.verify.checker.model_file import FloatArray, StrArray
-from krohn.verify.checker.overflow import STEPS, fits
 from krohn.verify.checker.residual_stream import Stream
 
 

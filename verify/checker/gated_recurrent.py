@@ -13,9 +13,8 @@ from krohn.program.architecture import held
 from krohn.program.architectures.lstm import Gated
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from krohn.verify.checker.model_file import Format, Machine, Model, WrongWord
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.verify.checker.model_file import Machine, Model, WrongWord
 from krohn.verify.checker.recurrent import Established
 
 MOST_VISITS, MOST_WORK, COST, ENTERED, CELLS = 24, 2**36, 2**10, 2**4, 2**21

@@ -15,10 +15,11 @@ from krohn.program.architecture import held
 from krohn.program.architectures.generator import Generator
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.balanced_head import all_cases
 from krohn.verify.checker.brackets import Claim, claimed
 from krohn.verify.checker.layer_norm import certain, head, projected
-from krohn.verify.checker.model_file import FloatArray, Format, Machine, Model
+from krohn.verify.checker.model_file import FloatArray, Machine, Model
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,12 @@ from krohn.program.claim import check_stated
 from krohn.program.errors import Refused, demand
 from krohn.program.files import names_in, read_bytes
 from krohn.program.letter_tokenizer import TOKENIZER, library_files, tokens
+from krohn.verify.checker.arithmetic import FORMATS, Format
 from krohn.verify.checker.layer_norms import LayerNorms
 from krohn.verify.checker.model_file import (
     DAMAGE,
-    FORMATS,
     LARGEST_FILE,
     FloatArray,
-    Format,
     Model,
     check_numbers,
     decoded,

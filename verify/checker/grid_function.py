@@ -13,18 +13,18 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
-from krohn.verify.checker.affine_arithmetic import (
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.arithmetic import (
     INFLATION,
     OWN_UNIT,
+    STEPS,
     UNDERFLOW,
-    Noisy,
-    exact,
+    Format,
+    fits,
 )
-from krohn.verify.checker.attention.heads import relative_error
 from krohn.verify.checker.attention.scores import scores_of
 from krohn.verify.checker.attention_layer import Affine, layer_of
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
 
 KIND = "grid-function"
@@ -136,7 +136,7 @@ def _mean(q: Noisy, k: Noisy, v: Noisy, chosen: IntArray, t: int) -> Noisy:
 
 def _ratio(form: Format, length: int, error: float, peak: float) -> float:
     """How far a term of the mean can be off, relative to itself."""
-    rescaled = (length + 2) * (relative_error(form) + form.sum_unit)
+    rescaled = (length + 2) * (form.exponential + form.sum_unit)
     summed = (4 * length + 16) * form.sum_unit
     own = (4 * peak + 4 * length + 32) * OWN_UNIT
     exponent = 2 * error + 3 * rescaled + summed + own

@@ -13,9 +13,9 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.program.statement import Statement
 from krohn.verify.checker import read_out, refinement
-from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import INFLATION, Format
 from krohn.verify.checker.attention import Look
-from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.situations import beliefs, followed_by, source_of, window
 from krohn.verify.checker.sublayers import embedding, followed

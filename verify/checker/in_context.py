@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, exact
-from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.affine_arithmetic import exact
+from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, Format
 from krohn.verify.checker.attention.scores import scores_of
 from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
 from krohn.verify.checker.descent import Descent, Errors, Given, sizes_of
-from krohn.verify.checker.model_file import Format, Model, names
+from krohn.verify.checker.model_file import Model, names
 
 KIND = "context-learner"
 MOST_POSITIONS, ROWS = 4097, 256
@@ -130,7 +130,7 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
         worst = np.maximum(worst, found).tolist()
     ratio, error, peak = worst
     demand(count * form.sum_unit <= 0.25, "too long")
-    rescaled = count * (relative_error(form) + form.sum_unit)
+    rescaled = count * (form.exponential + form.sum_unit)
     leak = np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled)
     leak = float(leak * INFLATION + count * UNDERFLOW)
     demand(leak < 0.125, f"the head of block {block} may read wrong positions")

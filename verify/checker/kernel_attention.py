@@ -11,12 +11,18 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    STEPS,
+    SUM,
+    UNDERFLOW,
+    Format,
+    fits,
+)
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.kernels import Source, deviations, inexact, source_of
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
 
 MOST_INPUTS = 2**10
@@ -118,7 +124,7 @@ def _looked(layer: Layer, code: FloatArray, slots: int) -> Looked:
     value = np.where(seen, logits.value, -np.inf)
     peak = value.max(axis=1, keepdims=True)
     exponent = np.where(seen, np.abs(logits.value) + np.abs(peak), 0.0)
-    relative = 2 * (size + 1) * (relative_error(form) + form.sum_unit)
+    relative = 2 * (size + 1) * (form.exponential + form.sum_unit)
     demand(relative <= 2.0**-6, "too long")
     apart = logits.error + 8 * form.sum_unit * exponent + relative
     apart += 8 * OWN_UNIT * (exponent + size + 4)

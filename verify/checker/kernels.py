@@ -12,15 +12,14 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
 from krohn.verify.checker.linear_recurrence import (
     Recurrence,
     powers,
     recurrence_of,
     sums,
 )
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
 
 KIND = "kernel"

@@ -12,22 +12,19 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import (
+from krohn.verify.checker.affine_arithmetic import Noisy, exact, snaps
+from krohn.verify.checker.arithmetic import (
     INFLATION,
-    OWN_UNIT,
-    UNDERFLOW,
-    Noisy,
-    exact,
-    snaps,
-)
-from krohn.verify.checker.attention.heads import relative_error
-from krohn.verify.checker.model_file import (
+    INSIDE,
     LARGEST_FLOAT64,
-    FloatArray,
+    OWN_UNIT,
+    STEPS,
+    SUM,
+    UNDERFLOW,
     Format,
-    Model,
+    fits,
 )
-from krohn.verify.checker.overflow import INSIDE, STEPS, SUM, fits
+from krohn.verify.checker.model_file import FloatArray, Model
 
 REAL = Format(
     "real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, LARGEST_FLOAT64, 2.0**-1022
@@ -85,7 +82,7 @@ class Head(NamedTuple):
         demand(normal and spread <= LARGEST_RATIO, "a weight can be below the range")
         rises = len(np.unique(column)) - 1
         total = (4 + rises + 16 * size + positions) * self.form.sum_unit
-        total += (1 + rises) * relative_error(self.form)
+        total += (1 + rises) * self.form.exponential
         total = SLACK * (total + narrow + floor * positions * np.exp(spread))
         demand(total <= 1 / 8, f"sums over {positions} positions are too long")
         return float(np.expm1(total) * INFLATION)

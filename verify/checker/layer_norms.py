@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import (
+from krohn.verify.checker.affine_arithmetic import growth
+from krohn.verify.checker.arithmetic import (
     INFLATION,
+    INSIDE,
     OWN_UNIT,
+    STORED,
     UNDERFLOW,
-    growth,
+    Format,
+    fits,
 )
-from krohn.verify.checker.model_file import FloatArray, Format
-from krohn.verify.checker.overflow import INSIDE, STORED, fits
+from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.reader import Reader
 from krohn.verify.checker.residual_stream import Stream
 

@@ -12,7 +12,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.linear_recurrence import BANDS, LinearRecurrence
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
+from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT
 from krohn.verify.checker.model_file import Model
 
 MOST_UNITS, MOST_STEPS, MOST_PRODUCTS = 2**12, 2**25, 2**33

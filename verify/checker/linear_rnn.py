@@ -13,11 +13,10 @@ from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_norms import NORMS, Norm
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.model_file import Model
 
 MOST_LETTERS = 10**7
 """The longest words that the recursion is followed for: some seconds."""

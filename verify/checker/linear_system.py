@@ -17,13 +17,12 @@ from krohn.program.operations.normalised import Normalised
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, INSIDE, UNDERFLOW, Format, fits
 from krohn.verify.checker.attention import Look
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.matrix_norms import NORMS, Norm
-from krohn.verify.checker.model_file import Format, Model
-from krohn.verify.checker.overflow import INSIDE, fits
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.sublayers import embedding, followed
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.normaliser import Normaliser
 from krohn.verify.checker.product_gates import Gates
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW, Format
 from krohn.verify.checker.matrix_errors import MatrixErrors
-from krohn.verify.checker.model_file import Format
 from krohn.verify.checker.product_gates import SLACK, Gates
 
 LARGEST_GROWTH = 2.0

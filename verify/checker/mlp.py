@@ -12,21 +12,12 @@ from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import (
-    FARTHEST,
-    INFLATION,
-    UNDERFLOW,
-    Noisy,
-    Sums,
-    exact,
-    finest,
-    growth,
-)
+from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, growth
+from krohn.verify.checker.arithmetic import FARTHEST, INFLATION, STORED, UNDERFLOW, fits
 from krohn.verify.checker.contributions import Sources, added_up, below
 from krohn.verify.checker.erasure import erased, eraser
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.normaliser import normaliser
-from krohn.verify.checker.overflow import STORED, fits
 from krohn.verify.checker.passed_sums import stored_either_way
 from krohn.verify.checker.piecewise import Ridges
 from krohn.verify.checker.product_gates import gates

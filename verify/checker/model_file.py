@@ -12,6 +12,7 @@ from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import whole
+from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:
     from krohn.verify.checker.layer_norms import LayerNorms
@@ -28,8 +29,6 @@ DAMAGE = (
     RecursionError,
 )
 """What reading a damaged file may end in."""
-LARGEST_FLOAT32 = 2.0**128 - 2.0**104
-LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
 LARGEST_FILE = 2**34
 """The most bytes of a model file, and of its evidence."""
 
@@ -45,41 +44,6 @@ class WrongWord(Refused):
         said = f"after the letters {word}" if len(word) < 40 else "after a longer word"
         super().__init__(f"another class is said {said}")
         self.word = word
-
-
-class Format(NamedTuple):
-    """A floating-point format: its names, digits, unit roundoffs and range.
-
-    ``sum_unit`` is the unit roundoff of the accumulator, and ``sum_largest`` its largest
-    number: sums of products and exponents are made in it.
-    """
-
-    name: str
-    code: str
-    digits: int
-    unit: float
-    sum_unit: float
-    largest: float
-    sum_largest: float
-    smallest: float
-
-    def divided(self, gain: float) -> "Format":
-        """That of this format's numbers, divided by a power of two."""
-        most, inside = self.largest / gain, self.sum_largest / gain
-        return self._replace(largest=most, sum_largest=inside)
-
-
-_F64, _F32 = (2.0**-53, LARGEST_FLOAT64), (2.0**-24, LARGEST_FLOAT32)
-_BF16 = 2.0**128 - 2.0**120
-FORMATS = {
-    name: Format(name, code, digits, 2.0**-digits, inside[0], most, inside[1], least)
-    for name, code, digits, most, inside, least in (
-        ("float64", "F64", 53, LARGEST_FLOAT64, _F64, 2.0**-1022),
-        ("float32", "F32", 24, LARGEST_FLOAT32, _F32, 2.0**-126),
-        ("float16", "F16", 11, 65504.0, _F32, 2.0**-14),
-        ("bfloat16", "BF16", 8, _BF16, _F32, 2.0**-126),
-    )
-}
 
 
 class Machine(NamedTuple):

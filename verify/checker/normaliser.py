@@ -6,8 +6,8 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from krohn.verify.checker.model_file import Format, StrArray
+from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW, Format
+from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.product_gates import Gates, growth, single
 
 

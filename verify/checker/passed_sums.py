@@ -8,9 +8,10 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, exact
+from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, exact
+from krohn.verify.checker.arithmetic import INFLATION, Format
 from krohn.verify.checker.contributions import Layers
-from krohn.verify.checker.model_file import FloatArray, Format, StrArray
+from krohn.verify.checker.model_file import FloatArray, StrArray
 
 
 class Passing(NamedTuple):

@@ -13,13 +13,8 @@ from krohn.program.expressions import Expression
 from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import (
-    FINEST,
-    INFLATION,
-    Sums,
-    finest,
-    rounding,
-)
+from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest, rounding
+from krohn.verify.checker.arithmetic import INFLATION
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.passed_sums import passed, passing_on, whole_gain

@@ -9,8 +9,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION
-from krohn.verify.checker.model_file import Format
+from krohn.verify.checker.arithmetic import INFLATION, Format
 from krohn.verify.checker.product_gates import SLACK, Gates
 
 

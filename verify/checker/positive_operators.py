@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW
 
 MOST_WORDS, MOST_WORK = 2**10, 2**26
 """How many words of one length there are at most whose operators are multiplied out, and

@@ -11,11 +11,17 @@ import numpy as np
 
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real, reals
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    STEPS,
+    SUM,
+    UNDERFLOW,
+    Format,
+    fits,
+)
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.model_file import FloatArray, Format, Model, names
-from krohn.verify.checker.overflow import STEPS, SUM, fits
+from krohn.verify.checker.model_file import FloatArray, Model, names
 from krohn.verify.checker.real_networks import Established
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
@@ -250,7 +256,7 @@ def _rounding(layer: Layer, radius: float, terms: int) -> float:
     unit, slots = form.sum_unit, len(layer.key)
     demand((terms + slots) * unit <= 2.0**-10, "too many terms for the format")
     sums = _gamma(terms + 1, form) * size + (terms + 1) * form.smallest
-    return sums + 8 * unit * size + (slots + 1) * (relative_error(form) + unit) * 2
+    return sums + 8 * unit * size + (slots + 1) * (form.exponential + unit) * 2
 
 
 def _moved(apart: float, spread: FloatArray) -> float:

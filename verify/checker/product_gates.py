@@ -6,9 +6,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import UNDERFLOW, gelu_units
-from krohn.verify.checker.model_file import Format, StrArray
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.arithmetic import STEPS, UNDERFLOW, Format, fits, gelu_units
+from krohn.verify.checker.model_file import StrArray
 
 SLACK = 1 + 2.0**-10
 """What rounded numbers may be larger than true ones."""

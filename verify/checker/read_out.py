@@ -6,8 +6,9 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
-from krohn.verify.checker.model_file import LARGEST_FLOAT64, Model
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import INFLATION, LARGEST_FLOAT64
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 
 CELLS = 2**20

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.verify.checker.affine_arithmetic import INFLATION, snaps
-from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.affine_arithmetic import snaps
+from krohn.verify.checker.arithmetic import INFLATION, Format
+from krohn.verify.checker.model_file import FloatArray
 
 
 @dataclass(frozen=True)

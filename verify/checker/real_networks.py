@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.claimed_error import claimed
-from krohn.verify.checker.model_file import Format, Machine, Model
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.registry import REAL, check
 
 

@@ -15,14 +15,8 @@ from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
-from krohn.verify.checker.model_file import (
-    LARGEST_FLOAT64,
-    FloatArray,
-    Format,
-    Machine,
-    Model,
-    WrongWord,
-)
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
+from krohn.verify.checker.model_file import FloatArray, Machine, Model, WrongWord
 from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, by_rows, sparse
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.

@@ -11,9 +11,8 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker import situations
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from krohn.verify.checker.model_file import Format, Machine, Model
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.recurrent import Walk, explore, opened
 from krohn.verify.checker.sparse_matrix import Sparse
 

@@ -13,16 +13,17 @@ from krohn.program.architecture import held
 from krohn.program.architectures.rnn import MATRICES, Rnn
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import (
+from krohn.verify.checker.affine_arithmetic import Noisy, exact, growth
+from krohn.verify.checker.arithmetic import (
     INFLATION,
+    LARGEST_FLOAT64,
+    STEPS,
     UNDERFLOW,
-    Noisy,
-    exact,
-    growth,
+    Format,
+    fits,
 )
 from krohn.verify.checker.gated_recurrent import Box, Walk
-from krohn.verify.checker.model_file import LARGEST_FLOAT64, Format, Machine, Model
-from krohn.verify.checker.overflow import STEPS, fits
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.recurrent import Established
 from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 

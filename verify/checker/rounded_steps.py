@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray
-from krohn.verify.checker.affine_arithmetic import FINEST, UNDERFLOW, finest
-from krohn.verify.checker.model_file import Format
-from krohn.verify.checker.overflow import STORED, SUM, fits
+from krohn.verify.checker.affine_arithmetic import FINEST, finest
+from krohn.verify.checker.arithmetic import STORED, SUM, UNDERFLOW, Format, fits
 
 SPLIT = 2.0**27 + 1
 WIDE = 2.0**500

@@ -11,11 +11,9 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
-from krohn.verify.checker.attention.heads import relative_error
+from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, SUM, UNDERFLOW, fits
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.overflow import SUM, fits
 from krohn.verify.checker.real_networks import Established
 from krohn.verify.checker.tents import Axis, axes_of
 
@@ -91,7 +89,7 @@ def established(model: Model) -> Established:
     _check_projections(layer, values)
     rounded = _check_tables(axes, looks)
     unit, length = form.sum_unit, source.length
-    relative = (length + 1) * (relative_error(form) + unit)
+    relative = (length + 1) * (form.exponential + unit)
     demand(relative < 2.0**-4, "too long")
     # Key and logit are sums of two terms and of as many as there are queries.
     terms = layer.query.shape[1] + 4
@@ -104,7 +102,7 @@ def established(model: Model) -> Established:
     leak = float((length - 1) * np.exp(2 * wrong - looks.gap) * INFLATION)
     demand(leak < 0.125, "the layer may read wrong positions")
     parts = {"leak": leak, "weights": float(np.tanh(right / 2) * INFLATION)}
-    last = 2 * relative_error(form) + (2 * length + 10) * unit
+    last = 2 * form.exponential + (2 * length + 10) * unit
     parts["rounding"] = float(last / (1 - last) + 4 * length * UNDERFLOW)
     if source.form != NEAREST:  # its points are numbers of the format
         parts["inputs"] = form.unit + form.smallest

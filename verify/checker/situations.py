@@ -17,7 +17,7 @@ from krohn.program.exact_numbers import reals, whole
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.affine_arithmetic import OWN_UNIT
+from krohn.verify.checker.arithmetic import OWN_UNIT
 from krohn.verify.checker.model_file import Machine, Model, names
 
 if TYPE_CHECKING:

@@ -10,13 +10,8 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.model_file import (
-    LARGEST_FLOAT64,
-    Format,
-    Machine,
-    Model,
-    WrongWord,
-)
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
+from krohn.verify.checker.model_file import Machine, Model, WrongWord
 from krohn.verify.checker.state_space_layers import (
     MOST_SUMS,
     MOST_TERMS,

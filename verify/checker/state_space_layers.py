@@ -13,7 +13,8 @@ from krohn.program.architectures.ssm import StateSpace
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
-from krohn.verify.checker.model_file import Format, Model
+from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.rounded_steps import Affine, step
 
 MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25

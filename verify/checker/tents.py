@@ -10,10 +10,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
 from krohn.verify.checker.attention_layer import Affine
-from krohn.verify.checker.model_file import Format
-from krohn.verify.checker.overflow import STEPS, fits
 
 MOST_KNOTS, FINEST_STEP = 2**13, 2.0**20
 

@@ -17,7 +17,7 @@ from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker import linear_source, linear_system
-from krohn.verify.checker.affine_arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import INFLATION
 from krohn.verify.checker.linear_source import Source
 from krohn.verify.checker.matrix_norms import NORMS, Norm
 from krohn.verify.checker.model_file import Model

@@ -5,7 +5,8 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray
 from krohn.network.modelfile import ModelFile, version_of
-from krohn.verify.checker.model_file import FORMATS, Machine, Model
+from krohn.verify.checker.arithmetic import FORMATS
+from krohn.verify.checker.model_file import Machine, Model
 
 
 def model_of(file: ModelFile) -> Model:

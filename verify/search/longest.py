@@ -1,10 +1,11 @@
 """The longest prefixes for which the tensors of a generator would be verified."""
 
 from krohn.program.errors import Refused
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.brackets import claimed
 from krohn.verify.checker.generator import shown
 from krohn.verify.checker.layer_norm import REAL
-from krohn.verify.checker.model_file import Format, Machine, Model
+from krohn.verify.checker.model_file import Machine, Model
 
 FARTHEST = 2**40
 

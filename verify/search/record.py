@@ -15,8 +15,8 @@ from krohn.verify.checker import (
     recurrent_beliefs,
     state_space,
 )
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
 from krohn.verify.checker.attention.heads import Look
-from krohn.verify.checker.model_file import LARGEST_FLOAT64
 from krohn.verify.checker.shown import Shown
 from krohn.verify.checker.transformer import Established
 

@@ -20,7 +20,7 @@ from krohn.network.precision import (
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.verify.checker.affine_arithmetic import Noisy, exact, finest, snaps
-from krohn.verify.checker.model_file import FORMATS as FORMS
+from krohn.verify.checker.arithmetic import FORMATS as FORMS
 
 SEEDS = st.integers(0, 2**32 - 1)
 FORMATS = pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)

@@ -21,10 +21,11 @@ from krohn.verify.attack.rounding_variants import network, whole
 from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention.latest import LatestFlag
 from krohn.verify.checker.attention.prefix_sum import uneven
 from krohn.verify.checker.attention.scores import NEVER, scores_of, worst_leak
-from krohn.verify.checker.model_file import FORMATS, Model
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.search.conversion import model_of
 

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 import krohn
 from krohn.network.precision import PRECISIONS, FloatArray, Precision
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.arithmetic import FORMATS as FORMATS_OF
 from krohn.verify.checker.erasure import eraser
-from krohn.verify.checker.model_file import FORMATS as FORMATS_OF
 
 torch.set_num_threads(1)
 

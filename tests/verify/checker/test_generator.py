@@ -21,11 +21,11 @@ from krohn.generation import compile_generator
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.balanced_head import all_cases
 from krohn.verify.checker.brackets import Claim, brackets, claimed
 from krohn.verify.checker.generator import established, shown, tokens
 from krohn.verify.checker.layer_norm import REAL, Head, head
-from krohn.verify.checker.model_file import FORMATS
 from krohn.verify.checker.network import recheck
 from krohn.verify.search.conversion import machine_of, model_of
 from krohn.verify.search.find import find

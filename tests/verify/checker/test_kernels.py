@@ -16,13 +16,14 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64
 from krohn.program.errors import Refused
 from krohn.sources.kernels import Kernel, Mode
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.linear_recurrence import (
     Recurrence,
     powers,
     recurrence_of,
     sums,
 )
-from krohn.verify.checker.model_file import FORMATS, Model
+from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find

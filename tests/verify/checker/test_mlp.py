@@ -31,9 +31,9 @@ from krohn.program.expression_bounds import Bounds
 from krohn.program.expressions import argument, number, rectified
 from krohn.program.statement import Channel, parse
 from krohn.program.statement import Statement as Stated
-from krohn.verify.checker.affine_arithmetic import gelu_units
+from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp
-from krohn.verify.checker.model_file import FORMATS, StrArray
+from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.residual_stream import FREE, Stream, owners
 
 LETTERS = 3

@@ -27,7 +27,8 @@ from krohn.network.modelfile import _parse as parse
 from krohn.network.sparse import Sparse
 from krohn.program.errors import Refused
 from krohn.verify.checker import recurrent, sparse_matrix
-from krohn.verify.checker.model_file import FORMATS, Machine
+from krohn.verify.checker.arithmetic import FORMATS
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.model_file import Model as CheckedModel
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove

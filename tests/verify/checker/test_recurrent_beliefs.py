@@ -17,7 +17,8 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import situations
-from krohn.verify.checker.model_file import FORMATS, Machine
+from krohn.verify.checker.arithmetic import FORMATS
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.recurrent_beliefs import Said
 from krohn.verify.checker.situations import Source, beliefs
 from krohn.verify.checker.sparse_matrix import Sparse

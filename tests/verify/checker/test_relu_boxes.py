@@ -22,8 +22,8 @@ from krohn.network.cache import Cache
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.gated_recurrent import Box
-from krohn.verify.checker.model_file import FORMATS
 from krohn.verify.checker.model_file import Model as Checked
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.relu_boxes import opened

@@ -22,8 +22,8 @@ from krohn.source_kinds.written_texts import simulated_lines
 from krohn.sources.rewriting import named
 from krohn.sources.rewriting.arithmetic import arithmetic
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention.shift_by import _bounds
-from krohn.verify.checker.model_file import FORMATS
 from krohn.verify.checker.rewriting import check
 from krohn.verify.proof import prove
 

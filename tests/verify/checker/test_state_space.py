@@ -20,7 +20,7 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
 from krohn.program.errors import Refused
 from krohn.verify.checker import state_space, state_space_layers
-from krohn.verify.checker.model_file import FORMATS
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.rounded_steps import Affine, rounded, step
 from krohn.verify.checker.state_space_layers import (

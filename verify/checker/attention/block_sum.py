@@ -6,7 +6,8 @@ from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.block_sum import BlockSum, members
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT
 from krohn.verify.checker.attention.heads import Heads, Look, Rule
 from krohn.verify.checker.attention.kinds import LINEAR
 from krohn.verify.checker.attention.scores import CELLS, MOST

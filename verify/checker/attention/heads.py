@@ -13,14 +13,23 @@ from krohn.program.errors import Refused, demand
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy, snaps
+from krohn.verify.checker.affine_arithmetic import Noisy, snaps
+from krohn.verify.checker.arithmetic import (
+    AT_ZERO,
+    COARSE,
+    INFLATION,
+    INSIDE,
+    NEAR_ZERO,
+    OWN_UNIT,
+    STORED,
+    STRETCH,
+    Format,
+    fits,
+)
 from krohn.verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
-from krohn.verify.checker.model_file import FloatArray, Format
-from krohn.verify.checker.overflow import INSIDE, STORED, fits
+from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
-# Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
-COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
 MASKED = 4.0
 """What scores may be multiplied by if the least number is added to hide one (A5)."""
 
@@ -141,14 +150,14 @@ class Heads:
         ratio, error, widest, peak = self.looks[alike]
         count, narrow = len(self.stream.positions), form.unit > form.sum_unit
         rescaled = (count // STRETCH + 1 if narrow else count) * (
-            relative_error(form) + form.sum_unit
+            form.exponential + form.sum_unit
         )
         leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
         demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
         astray = 2 * leak + 96 * form.sum_unit
         if narrow:
             exponent = 1.5 * form.sum_unit * peak
-            astray += exponent + (AT_ZERO if exponent <= NEAR else COARSE)
+            astray += exponent + (AT_ZERO if exponent <= NEAR_ZERO else COARSE)
             astray += 2 * form.unit * (astray >= form.unit / 2)
         return Look(leak, float(-ratio), float(error), float(widest)), astray
 
@@ -269,8 +278,3 @@ class Copies(Rule):
     @abstractmethod
     def look(self, heads: Heads, channel: Channel) -> Bounds:
         """The bounds over all that can be flagged, asked or pointed at."""
-
-
-def relative_error(form: Format) -> float:
-    """How far exponentials may be off (A6)."""
-    return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit

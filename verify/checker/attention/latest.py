@@ -5,17 +5,11 @@ import numpy as np
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import (
-    FINEST,
-    INFLATION,
-    Noisy,
-    finest,
-    rounding,
-)
+from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest, rounding
+from krohn.verify.checker.arithmetic import INFLATION, SUM, fits
 from krohn.verify.checker.attention.fetches import Fetches
 from krohn.verify.checker.attention.heads import Bounds
 from krohn.verify.checker.attention.scores import NEVER, earlier
-from krohn.verify.checker.overflow import SUM, fits
 
 
 class LatestFlag(Fetches):

@@ -4,16 +4,11 @@ import numpy as np
 
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
-from krohn.verify.checker.attention.heads import (
-    STRETCH,
-    Heads,
-    Look,
-    Rule,
-    relative_error,
-)
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, STRETCH, Format
+from krohn.verify.checker.attention.heads import Heads, Look, Rule
 from krohn.verify.checker.attention.scores import scores_of
-from krohn.verify.checker.model_file import FloatArray, Format
+from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 
 WHOLE = 2**53
@@ -63,7 +58,7 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     if even:
         rises = np.full(len(t), 1 + len(t) / (STRETCH if narrow(form) else 1))
     load = (2 * t + 16 + 8 * rises) * form.sum_unit
-    load = load + 2 * (1 + rises) * relative_error(form)
+    load = load + 2 * (1 + rises) * form.exponential
     demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
     grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load)) * np.exp(even)
     grown *= (1 + form.unit) ** 2 if narrow(form) else 1.0

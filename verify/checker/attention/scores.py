@@ -6,9 +6,9 @@ import numpy as np
 
 from krohn.program.domains import BoolArray
 from krohn.program.limits import MOST_SCORES
-from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import INFLATION, SUM, fits
 from krohn.verify.checker.model_file import FloatArray
-from krohn.verify.checker.overflow import SUM, fits
 
 CELLS = 2_000_000
 MOST = MOST_SCORES

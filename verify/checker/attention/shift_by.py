@@ -5,11 +5,11 @@ import numpy as np
 from krohn.program.domains import BoolArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import INFLATION, Noisy
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import INFLATION, SUM, fits
 from krohn.verify.checker.attention.heads import Bounds, Copies, Heads
 from krohn.verify.checker.attention.scores import MOST, NEVER, worst_leak
 from krohn.verify.checker.model_file import FloatArray
-from krohn.verify.checker.overflow import SUM, fits
 
 
 class ShiftedBy(Copies):

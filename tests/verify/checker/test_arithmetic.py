@@ -1,0 +1,176 @@
+"""Intervals hold all results of exact operations; nobody else writes of rounding."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krohn.program.errors import Refused
+from krohn.verify import checker
+from krohn.verify.checker.arithmetic import Interval, gamma
+
+numbers = st.floats(-1e100, 1e100) | st.sampled_from([0.0, 5e-324, 1e-300, 1 / 3])
+
+
+@st.composite
+def ranges(draw: st.DrawFn, size: int = 3) -> tuple[Interval, list[Fraction]]:
+    """An interval of several entries, and numbers in it."""
+    ends = draw(st.lists(st.tuples(numbers, numbers), min_size=size, max_size=size))
+    low, high = (np.array([pick(e) for e in ends]) for pick in (min, max))
+    inside = []
+    for a, b in zip(low.tolist(), high.tolist(), strict=True):
+        part = Fraction(draw(st.integers(0, 8)), 8)
+        inside.append(Fraction(a) + part * (Fraction(b) - Fraction(a)))
+    return Interval(low, high), inside
+
+
+def holds(found: Interval, exact: list[Fraction]) -> bool:
+    ends = zip(np.ravel(found.low), np.ravel(found.high), strict=True)
+    return all(
+        (low == -np.inf or Fraction(low) <= x)
+        and (high == np.inf or x <= Fraction(high))
+        for (low, high), x in zip(ends, exact, strict=True)
+    )
+
+
+OPERATIONS: list[Callable[..., object]] = [
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: -a + b,
+    lambda a, b: abs(a) + b,
+    lambda a, b: 3 - a * Fraction(1, 3) + b,
+]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@given(ranges(), ranges())
+def test_operations_hold_every_exact_result(
+    operation: Callable[..., object],
+    one: tuple[Interval, list[Fraction]],
+    other: tuple[Interval, list[Fraction]],
+) -> None:
+    found = operation(one[0], other[0])
+    assert isinstance(found, Interval)
+    exact = [operation(a, b) for a, b in zip(one[1], other[1], strict=True)]
+    assert holds(found, exact)  # type: ignore[arg-type]
+
+
+@given(ranges(), st.floats(1e-3, 1e3), st.floats(0, 1e3))
+def test_quotients_hold_every_exact_result(
+    one: tuple[Interval, list[Fraction]], low: float, width: float
+) -> None:
+    below = Interval.between(np.array(low), np.array(low + width))
+    exact = [x / Fraction(low + width / 2) for x in one[1]]
+    middle = Fraction(low + width / 2)
+    inside = Fraction(float(below.low)) <= middle <= Fraction(float(below.high))
+    assert not inside or holds(one[0] / below, exact)
+    with pytest.raises(Refused, match="divides by what may be 0"):
+        one[0] / (below - below)
+
+
+@given(ranges(6), ranges(6))
+def test_sums_and_products_of_matrices_hold_every_exact_result(
+    one: tuple[Interval, list[Fraction]], other: tuple[Interval, list[Fraction]]
+) -> None:
+    small = [x[0] * 1e-90 for x in (one, other)]
+    exact = [[x * Fraction(1e-90) for x in y[1]] for y in (one, other)]
+    assert holds(small[0].sum(), [sum(exact[0], Fraction())])
+    a, b = (
+        small[0].each(lambda x: x.reshape(2, 3)),
+        small[1].each(lambda x: x.reshape(3, 2)),
+    )
+    rows = [exact[0][:3], exact[0][3:]]
+    columns = [exact[1][0::2], exact[1][1::2]]
+    products = [
+        sum((x * y for x, y in zip(row, column, strict=True)), Fraction())
+        for row in rows
+        for column in columns
+    ]
+    assert holds(a @ b, products)
+
+
+@given(st.floats(0, 50), st.floats(0, 5))
+def test_rising_functions_hold_their_values(low: float, width: float) -> None:
+    found = Interval.of(low).joined(low + width)
+    for function in (np.exp, np.expm1, np.sqrt, np.tanh, np.log1p):
+        image = found.through(function)
+        for x in (low, low + width / 3):
+            assert image.low <= function(x) <= image.high
+
+
+def test_comparisons_are_certain() -> None:
+    wide, narrow = Interval.of(1.0).joined(2.0), Interval.of(2.0)
+    assert wide <= narrow
+    assert not wide < narrow
+    assert narrow >= wide
+    assert not (wide <= wide)
+    unknown = Interval.of(np.nan)
+    assert not (unknown <= narrow)
+    assert not (unknown >= narrow)
+    with pytest.raises(Refused, match="too many terms"):
+        gamma(np.nan, 2.0**-24)
+
+
+WRITING = re.compile(r"\b(INFLATION|UNDERFLOW|OWN_UNIT|TINY|growth)\b")
+LEFT: set[str] = set(
+    """
+    attention/block_sum.py
+    attention/heads.py
+    attention/latest.py
+    attention/prefix_sum.py
+    attention/scores.py
+    attention/shift_by.py
+    attention_target.py
+    balanced_head.py
+    belief_products.py
+    contributions.py
+    erasure.py
+    gated_recurrent.py
+    grid_function.py
+    hidden_markov.py
+    in_context.py
+    kernel_attention.py
+    kernels.py
+    layer_norm.py
+    layer_norms.py
+    linear_recurrence.py
+    linear_rnn.py
+    linear_system.py
+    matrix_norms.py
+    mlp.py
+    normaliser.py
+    passed_sums.py
+    piecewise.py
+    positive_noise.py
+    positive_operators.py
+    posterior_head.py
+    product_gates.py
+    projective_metric.py
+    read_out.py
+    reader.py
+    recurrent_beliefs.py
+    relu_boxes.py
+    rounded_steps.py
+    selected_mean.py
+    situations.py
+    tents.py
+    vectors_in_blocks.py
+    """.split()
+)
+"""Modules that still say themselves how their bounds are rounded."""
+
+
+def test_no_other_module_of_the_checker_says_how_bounds_are_rounded() -> None:
+    folder = Path(checker.__file__).parent
+    asking = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if WRITING.search(path.read_text())
+    }
+    assert asking - {"arithmetic.py", "affine_arithmetic.py"} == LEFT

@@ -1,0 +1,337 @@
+"""Floating-point arithmetic, of networks and of this checker: told here and nowhere else.
+
+Networks compute by assumptions A1 to A16 of docs/soundness.md: `Format` has their unit
+roundoffs, `sum_error` and `fits` say what sums can be off by and when nothing overflows.
+The checker computes bounds in float64: an `Interval` rounds outwards by itself, so no other
+module but `affine_arithmetic` says anything of rounding.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from krohn.program.domains import BoolArray, FloatArray
+from krohn.program.errors import demand
+
+OWN_UNIT = 2.0**-53
+"""The unit roundoff of this checker."""
+INFLATION = 1 + 2.0**-40
+"""What bounds that are computed in a few operations of float64 are widened by."""
+UNDERFLOW = 2.0**-126
+"""What a product below the normal range can lose (A9)."""
+TINY = 2.0**-1000
+"""More than sums of this checker lose below the normal range."""
+LARGEST_FLOAT32 = 2.0**128 - 2.0**104
+LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
+COARSE, AT_ZERO, NEAR_ZERO, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
+"""Of exponentials in 16-bit formats: their errors, also next to 0; positions until they
+rescale (A6, A8)."""
+SINE, FARTHEST = 8, 2.0**22
+"""Sines are off by so many units of a sum, for arguments up to the farthest (A11)."""
+GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
+"""GeLUs of x are off by so many units of |x|; of small ones in float64 by fewer (A12)."""
+GATE = 8
+"""Gates are off by so many units of a sum (A14)."""
+
+
+class Format(NamedTuple):
+    """A floating-point format: its names, digits, unit roundoffs and range.
+
+    ``sum_unit`` is the unit roundoff of the accumulator, and ``sum_largest`` its largest
+    number: sums of products and exponents are made in it.
+    """
+
+    name: str
+    code: str
+    digits: int
+    unit: float
+    sum_unit: float
+    largest: float
+    sum_largest: float
+    smallest: float
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it stores sums more coarsely than it makes them."""
+        return self.unit > self.sum_unit
+
+    @property
+    def exponential(self) -> float:
+        """What exponentials may be off by, of themselves (A6)."""
+        return COARSE if self.narrow else 40 * self.sum_unit
+
+    def divided(self, gain: float) -> "Format":
+        """That of this format's numbers, divided by a power of two."""
+        most, inside = self.largest / gain, self.sum_largest / gain
+        return self._replace(largest=most, sum_largest=inside)
+
+
+_F64, _F32 = (2.0**-53, LARGEST_FLOAT64), (2.0**-24, LARGEST_FLOAT32)
+_BF16 = 2.0**128 - 2.0**120
+FORMATS = {
+    name: Format(name, code, digits, 2.0**-digits, inside[0], most, inside[1], least)
+    for name, code, digits, most, inside, least in (
+        ("float64", "F64", 53, LARGEST_FLOAT64, _F64, 2.0**-1022),
+        ("float32", "F32", 24, LARGEST_FLOAT32, _F32, 2.0**-126),
+        ("float16", "F16", 11, 65504.0, _F32, 2.0**-14),
+        ("bfloat16", "BF16", 8, _BF16, _F32, 2.0**-126),
+    )
+}
+
+
+class Room(NamedTuple):
+    """How often a bound must fit.
+
+    Attributes:
+        stored: Into the largest number of the stored format; 0 if nothing is stored.
+        inside: Into the largest number of the accumulator.
+    """
+
+    stored: float
+    inside: float
+
+
+STORED = Room(1.0, 1.0)
+"""One number, which is stored."""
+INSIDE = Room(0.0, 4.0)
+"""Sums of terms, whose absolute values add up to the bound, in any order, not stored."""
+SUM = Room(1.0, 4.0)
+"""The same, stored; and scores with the exponents that are made of them."""
+STEPS = Room(4.0, 4.0)
+"""Up to five operations, each stored, with numbers that add up to the bound."""
+
+
+def fits(size: Any, form: Format, what: str, room: Room) -> None:
+    """Refuse what can overflow on the way or in the end (Lemma 6b).
+
+    Args:
+        size: Bounds of absolute values, an `Interval` or numbers.
+        form: The format that is computed in.
+        what: Their name.
+        room: What becomes of them.
+
+    Raises:
+        Refused: If it can, or a bound is not a number.
+    """
+    most = form.sum_largest / room.inside
+    if room.stored:
+        most = min(most, form.largest / room.stored)
+    bound = size.size if isinstance(size, Interval) else np.asarray(size)
+    demand(bound <= most / INFLATION, f"{what} can overflow")
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """All numbers from ``low`` to ``high``, entry by entry; operations round outwards.
+
+    Of an operation on intervals the result has each result of exact operations on numbers
+    in them (Lemma 6c). Comparisons are true where they are for all these numbers. Plain
+    numbers beside an interval stand for themselves, exactly.
+
+    Attributes:
+        low: The least.
+        high: The greatest; of the same shape.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    __array_ufunc__ = None  # so that arrays leave operations to intervals
+
+    @staticmethod
+    def of(exact: "Operand") -> "Interval":
+        """Numbers of float64 as they are; a fraction between its neighbours."""
+        if isinstance(exact, Interval):
+            return exact
+        if isinstance(exact, Fraction):
+            near = np.asarray(float(exact))
+            same = Fraction(float(exact)) == exact
+            return Interval(near, near) if same else _outwards(near, near)
+        numbers = np.asarray(exact, np.float64)
+        return Interval(numbers, numbers)
+
+    @staticmethod
+    def between(first: FloatArray, last: FloatArray) -> "Interval":
+        """From the first to the last numbers, whichever of two is less."""
+        return Interval(np.minimum(first, last), np.maximum(first, last))
+
+    @property
+    def size(self) -> FloatArray:
+        """The largest absolute values."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def most(self) -> float:
+        """The greatest number of all."""
+        return float(np.max(self.high))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its arrays."""
+        return np.shape(self.low)
+
+    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Interval":
+        """With both bounds rearranged alike, by what rounds nothing."""
+        return Interval(change(self.low), change(self.high))
+
+    def __getitem__(self, at: Any) -> "Interval":
+        return Interval(np.asarray(self.low[at]), np.asarray(self.high[at]))
+
+    def wider(self, off: "Operand") -> "Interval":
+        """With all that is within ``off`` of it."""
+        by = Interval.of(off).size
+        return _outwards(self.low - by, self.high + by)
+
+    def __neg__(self) -> "Interval":
+        return Interval(-self.high, -self.low)
+
+    def __abs__(self) -> "Interval":
+        least = np.maximum(np.maximum(self.low, -self.high), 0.0)
+        return Interval(least, self.size)
+
+    def __add__(self, other: "Operand") -> "Interval":
+        o = Interval.of(other)
+        return _outwards(self.low + o.low, self.high + o.high)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: "Operand") -> "Interval":
+        return self + -Interval.of(other)
+
+    def __rsub__(self, other: "Operand") -> "Interval":
+        return -self + other
+
+    def __mul__(self, other: "Operand") -> "Interval":
+        o = Interval.of(other)
+        ends = [a * b for a in (self.low, self.high) for b in (o.low, o.high)]
+        return _outwards(np.minimum.reduce(ends), np.maximum.reduce(ends))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: "Operand") -> "Interval":
+        o = Interval.of(other)
+        demand((o.low > 0) | (o.high < 0), "a bound divides by what may be 0")
+        ends = [a / b for a in (self.low, self.high) for b in (o.low, o.high)]
+        return _outwards(np.minimum.reduce(ends), np.maximum.reduce(ends))
+
+    def __rtruediv__(self, other: "Operand") -> "Interval":
+        return Interval.of(other) / self
+
+    def __matmul__(self, other: "Operand") -> "Interval":
+        x, y = self._middle(), Interval.of(other)._middle()
+        value, terms = x[0] @ y[0], y[0].shape[0]
+        wide = np.abs(x[0]) @ y[1] + x[1] @ (np.abs(y[0]) + y[1])
+        size = np.abs(x[0]) @ np.abs(y[0]) + wide
+        own = 4 * (terms + 4) * OWN_UNIT
+        off = (wide + own * size) * (1 + own) + terms * TINY
+        return _outwards(value - off, value + off)
+
+    def __rmatmul__(self, other: "Operand") -> "Interval":
+        return Interval.of(other) @ self
+
+    def __lt__(self, other: "Operand") -> BoolArray:
+        return np.asarray(self.high < Interval.of(other).low)
+
+    def __le__(self, other: "Operand") -> BoolArray:
+        return np.asarray(self.high <= Interval.of(other).low)
+
+    def __gt__(self, other: "Operand") -> BoolArray:
+        return Interval.of(other) < self
+
+    def __ge__(self, other: "Operand") -> BoolArray:
+        return Interval.of(other) <= self
+
+    def sum(self, axis: int | None = None) -> "Interval":
+        """Sums of all entries, or along an axis."""
+        terms = self.low.size if axis is None else self.low.shape[axis]
+        own = 2 * terms * OWN_UNIT * self.size.sum(axis=axis)
+        low, high = (np.asarray(x.sum(axis=axis)) for x in (self.low, self.high))
+        return _outwards(low - own, high + own)
+
+    def max(self, axis: int | None = None) -> "Interval":
+        """The greatest of all entries, or along an axis."""
+        return self.each(lambda x: np.asarray(x.max(axis=axis)))
+
+    def min(self, axis: int | None = None) -> "Interval":
+        """The least of all entries, or along an axis."""
+        return self.each(lambda x: np.asarray(x.min(axis=axis)))
+
+    def maximum(self, other: "Operand") -> "Interval":
+        """The greater of two."""
+        o = Interval.of(other)
+        return Interval(np.maximum(self.low, o.low), np.maximum(self.high, o.high))
+
+    def minimum(self, other: "Operand") -> "Interval":
+        """The less of two."""
+        return -((-self).maximum(-Interval.of(other)))
+
+    def joined(self, other: "Operand") -> "Interval":
+        """Both, and all between them."""
+        o = Interval.of(other)
+        return Interval(np.minimum(self.low, o.low), np.maximum(self.high, o.high))
+
+    def through(self, rising: Callable[[FloatArray], FloatArray]) -> "Interval":
+        """A rising function of numpy's, such as exp, expm1, log, log1p, sqrt or tanh.
+
+        They are right up to a few units, far below the 2^-40 that is left for them.
+        """
+        low, high = (np.asarray(rising(x)) for x in (self.low, self.high))
+        off = [(INFLATION - 1) * np.abs(x) + TINY for x in (low, high)]
+        return _outwards(low - off[0], high + off[1])
+
+    def _middle(self) -> tuple[FloatArray, FloatArray]:
+        """A number inside of each entry, and how far the others are from it."""
+        if self.low is self.high:
+            return self.low, np.zeros_like(self.low)
+        middle = self.low / 2 + self.high / 2
+        apart = np.maximum(self.high - middle, middle - self.low)
+        return middle, np.asarray(np.nextafter(apart, np.inf))
+
+
+Operand: TypeAlias = Interval | FloatArray | Fraction | float
+
+
+def _outwards(low: Any, high: Any) -> Interval:
+    """What one rounding of each bound leaves certain."""
+    least, most = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return Interval(np.asarray(least), np.asarray(most))
+
+
+def gamma(terms: Operand, unit: float) -> Interval:
+    """γ: what sums of so many terms can be off by, of their absolute values (Lemma 5).
+
+    Raises:
+        Refused: If there are too many.
+    """
+    part = Interval.of(terms) * unit
+    demand(part <= 0.5, "a sum has too many terms")
+    return part / (1 - part)
+
+
+def flushed(terms: Operand) -> Interval:
+    """What sums of so many products can lose below the normal range (Lemma 5)."""
+    return Interval.of(terms) * UNDERFLOW
+
+
+def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
+    """What sums in any order can be off by (Lemma 5), before they are stored.
+
+    Args:
+        form: The format.
+        terms: How many products and numbers are added.
+        size: The sum of their absolute values.
+    """
+    return gamma(terms, form.sum_unit) * size + flushed(terms)
+
+
+def store_error(form: Format, size: Operand) -> Interval:
+    """What storing a number of up to this size can change (Lemma 9)."""
+    return (Interval.of(size) + form.smallest) * form.unit
+
+
+def gelu_units(size: Any, form: Format) -> Any:
+    """How far GeLUs of numbers up to a size are off, in units of |x| (A12)."""
+    small = (np.asarray(size) < SMALL) & (form.name == "float64")
+    return np.where(small, GELU_SMALL, GELU)
