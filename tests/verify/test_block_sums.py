@@ -33,7 +33,7 @@ from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, number
 from krohn.program.interpreter import interpret
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.checker.attention.block_sum import FEATURE_ERROR, SILENT_ERROR
+from krohn.verify.checker.block_sum import FEATURE_ERROR, SILENT_ERROR
 from krohn.verify.proof import prove
 
 KIND = ChainsOfThought()

@@ -27,7 +27,7 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import states
 from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
-from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.proof import prove
 from krohn.verify.search.conversion import model_of
 from krohn.verify.testing.exhaustive import exhaustive

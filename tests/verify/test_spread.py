@@ -18,7 +18,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BFLOAT16
-from krohn.verify.checker.attention.scores import Scores, flagged
+from krohn.verify.checker.scores import Scores, flagged
 from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")

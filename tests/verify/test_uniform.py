@@ -12,7 +12,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.verify.checker.attention import fetches
+from krohn.verify.checker import fetches
 from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")

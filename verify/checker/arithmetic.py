@@ -331,6 +331,16 @@ def store_error(form: Format, size: Operand) -> Interval:
     return (Interval.of(size) + form.smallest) * form.unit
 
 
+def own_error(operations: float, size: Operand) -> Interval:
+    """What so many operations of this checker on numbers up to a size can be off by."""
+    return Interval.of(size) * (4 * operations * OWN_UNIT)
+
+
+def summed(positive: Operand, terms: float) -> Interval:
+    """Sums of so many terms, none negative, as float64 gave them, with their error."""
+    return Interval.of(positive).wider(own_error(terms + 2, positive))
+
+
 def gelu_units(size: Any, form: Format) -> Any:
     """How far GeLUs of numbers up to a size are off, in units of |x| (A12)."""
     small = (np.asarray(size) < SMALL) & (form.name == "float64")

@@ -14,7 +14,7 @@ from krohn.program.errors import demand
 from krohn.program.statement import Statement
 from krohn.verify.checker import read_out, refinement
 from krohn.verify.checker.arithmetic import INFLATION, Format
-from krohn.verify.checker.attention import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.situations import beliefs, followed_by, source_of, window

@@ -18,7 +18,7 @@ from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.arithmetic import INFLATION, INSIDE, UNDERFLOW, Format, fits
-from krohn.verify.checker.attention import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.matrix_norms import NORMS, Norm

@@ -8,7 +8,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compiler.construction_choice import stages
 from krohn.program import limits
-from krohn.verify.checker.attention import fetches
+from krohn.verify.checker import fetches
 
 LONG = 10**8
 ROOM = 64 * 2**20
