@@ -220,7 +220,7 @@ class Interval:
         return Interval.of(other) / self
 
     def __matmul__(self, other: "Operand") -> "Interval":
-        x, y = self._middle(), Interval.of(other)._middle()
+        x, y = self.middle(), Interval.of(other).middle()
         value, terms = x[0] @ y[0], y[0].shape[0]
         wide = np.abs(x[0]) @ y[1] + x[1] @ (np.abs(y[0]) + y[1])
         size = np.abs(x[0]) @ np.abs(y[0]) + wide
@@ -281,11 +281,11 @@ class Interval:
         off = [(INFLATION - 1) * np.abs(x) + TINY for x in (low, high)]
         return _outwards(low - off[0], high + off[1])
 
-    def _middle(self) -> tuple[FloatArray, FloatArray]:
+    def middle(self) -> tuple[FloatArray, FloatArray]:
         """A number inside of each entry, and how far the others are from it."""
         if self.low is self.high:
             return self.low, np.zeros_like(self.low)
-        middle = self.low / 2 + self.high / 2
+        middle = np.asarray(self.low / 2 + self.high / 2)
         apart = np.maximum(self.high - middle, middle - self.low)
         return middle, np.asarray(np.nextafter(apart, np.inf))
 
