@@ -9,6 +9,7 @@ from typing import Any
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.shown import Shows
+from krohn.checks import check_digest
 from krohn.machines import machine_of
 from krohn.network.evaluation_mode import evaluation_mode
 from krohn.network.model import Model
@@ -16,7 +17,6 @@ from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
-from krohn.verification_target import check_digest
 from krohn.verify.attention_limits.layer_norm import module_bounds
 from krohn.verify.testing.black_box import BlackBox, black_box
 from krohn.verify.testing.examination import PREFIXES, SAMPLES, Examination

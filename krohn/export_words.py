@@ -13,14 +13,13 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.shown import Shows
-from krohn.foreign import names_machine, own_machine
+from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
-from krohn.source_kinds import source_of
+from krohn.source_kinds import of_file, source_of
 from krohn.sources.in_context import InContext
-from krohn.verification import LONGEST_SAMPLE, SCORES
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
 from krohn.verify.testing.sampling import sample
@@ -147,9 +146,10 @@ def _judge(
     file: ModelFile, beside: Beside
 ) -> tuple[Automaton, "Beside | _Alike", Against]:
     """What answers are held against, who gives them, and what that is called."""
-    if "source" not in file.header and names_machine(file):
-        return own_machine(file), beside, "the machine"
-    chooses = file.header.get("source", {}).get("kind", "program") == "program"
+    kind = of_file(file)
+    if (machine := kind.stated_machine(file)) is not None:
+        return machine, beside, "the machine"
+    chooses = kind.claim == "exact"
     still = Semiautomaton(
         np.zeros((len(beside.letters), 1), dtype=np.int64), beside.letters, ALIKE[:1]
     )

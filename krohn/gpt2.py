@@ -9,6 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.checks import Checks, check_digest
 from krohn.network.exports import Destination
 from krohn.network.exports.gpt2_directory import open_logits, write
 from krohn.network.modelfile import ModelFile
@@ -18,7 +19,7 @@ from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.report import Report
-from krohn.verification_target import Target, check_digest
+from krohn.verification_target import Target
 from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
@@ -86,6 +87,29 @@ def opened(directory: str | Path) -> Opened:
             f"{directory} is no GPT-2 that can be proved: {error}"
         ) from None
     return Opened(files, model, file)
+
+
+@dataclass(frozen=True)
+class Gpt2:
+    """The directory of a GPT-2 that Krohn wrote, which `krohn verify` proves.
+
+    Attributes:
+        path: The directory.
+    """
+
+    path: str | Path
+    called = "the directory of a GPT-2, which is proved"
+    takes = TAKES
+    of_machine = True
+
+    def verify(self, checks: Checks) -> Report:
+        """What becomes of it; raises KrohnError if words are to be run."""
+        others = "exhaustive", "sample", "observation", "length", "sharding"
+        if checks.given(*others) or checks.proof is False:
+            raise KrohnError(
+                "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
+            )
+        return verify(self.path, checks.machine, checks.digest, checks.progress)
 
 
 def verify(

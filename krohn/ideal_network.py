@@ -9,6 +9,7 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.shown import output_classes
+from krohn.checks import check_digest
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
@@ -18,7 +19,7 @@ from krohn.program.writing import atomic_write
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from krohn.source_kinds import source_of
-from krohn.verification_target import Target, check_digest
+from krohn.verification_target import Target
 from krohn.verify.errors import Rejected
 from krohn.verify.proof import Verdict
 from krohn.verify.smt.gadgets import Finding, Gadget, decide

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from krohn.algebra.wording import count, cut
-from krohn.compiled_model import called
+from krohn.foreign import called
 from krohn.network.exports import Destination
 from krohn.network.exports.labels import Labels
 from krohn.network.model import Model, said

@@ -41,6 +41,11 @@ class VectorsInBlocks:
         free = WRITTEN not in self.system.letters
         demand(free, f"a letter is called like the token {WRITTEN} of written states")
 
+    @property
+    def name(self) -> str:
+        """That of the system."""
+        return self.system.name
+
     @cached_property
     def affine(self) -> LinearSystem:
         """The system with one coordinate more, which is 2.

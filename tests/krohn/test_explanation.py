@@ -11,10 +11,10 @@ from krohn import show
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.compilation import precision_of
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
+from krohn.network.precision import PRECISIONS
 from krohn.show.language import lines
 
 
@@ -194,7 +194,7 @@ def test_the_forecast_is_the_one_of_the_planner() -> None:
     small, large = explain("C40", 16), explain("C160", 16)
     names = [row["name"] for row in small["constructions"]]
     assert {"product", "counter", "scan", "sequential"} <= set(names)
-    options = Options(precision_of("float32"), False)
+    options = Options(PRECISIONS["float32"], False)
     planned = planning(zoo.machine("C40"), 16, options)
     first = next(planned.best_first())
     assert names[0] == small["chosen"] == first.construction

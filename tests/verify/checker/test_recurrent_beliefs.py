@@ -10,6 +10,7 @@ import torch
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.checks import Checks
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
@@ -111,7 +112,7 @@ def test_sampling_finds_another_models_beliefs() -> None:
     file, kind = file_of("GoldenMean"), HiddenMarkovModels()
     weight = file.tensors["unembed.weight"][:, ::-1].copy()
     swapped = replace(file, tensors={**file.tensors, "unembed.weight": weight})
-    report = kind.verify(swapped, proof=False, exhaustive=6, sample=None)
+    report = kind.verify(swapped, Checks(exhaustive=6))
     assert report.verdict == "refuted"
 
 
