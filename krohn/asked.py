@@ -20,7 +20,6 @@ ACTIVATIONS = ("relu", "sine", "gelu")
 class NetworkKeywords(TypedDict, total=False):
     """The keywords of `krohn.explain` and `krohn.compile`; `Asked` says what they mean."""
 
-    dtype: object
     start: str | None
     strict: bool
     activation: str
@@ -41,6 +40,7 @@ class CompileKeywords(NetworkKeywords, total=False):
     """The keywords of `krohn.compile`."""
 
     arch: Architecture
+    dtype: object
     attention: str | None
     uniform: bool
     positions: str

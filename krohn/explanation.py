@@ -1,5 +1,6 @@
 """What a source is, and what it would cost to compile it in each way."""
 
+from dataclasses import replace
 from typing import Any, Unpack
 
 from krohn.algebra.errors import KrohnError
@@ -11,7 +12,10 @@ from krohn.source_kinds import with_kind
 
 
 def explain(
-    source: object, length: int | None = None, **options: Unpack[ExplainKeywords]
+    source: object,
+    length: int | None = None,
+    dtype: object = None,
+    **options: Unpack[ExplainKeywords],
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -19,6 +23,8 @@ def explain(
         source: Anything that `krohn.automaton` takes, as what `krohn.compile` returns; or
             another source, or its name.
         length: T; 128 if nothing is said, and the length of a compiled model.
+        dtype: The number format of the networks; if nothing is said, that of
+            `krohn.compile`.
         **options: What kind of networks, by the names in `krohn.asked.Asked`. ``arch``
             is ``"transformer"``; or ``"ssm"`` for the forms of diagonal state space models
             and their lengths in each format, as `krohn.state_space_forms.forms` returns
@@ -42,12 +48,12 @@ def explain(
     Raises:
         KrohnError: If the machine cannot be read, or an option has no effect on it.
     """
-    asked = Asked(length, **options)
+    asked = Asked(length, dtype=dtype, **options)
     check_within(asked.within)
     if asked.arch not in ("transformer", "ssm"):
         raise KrohnError(f"--arch takes transformer or ssm, not {asked.arch!r}")
     if length is None and isinstance(source, CompiledModel) and asked.arch != "ssm":
-        asked = Asked(claimed_length(source.file.header), **options)
+        asked = replace(asked, length=claimed_length(source.file.header))
     kind, found = with_kind(source)
     kind, found = kind.turned(found, asked)
     return kind.explain(found, asked.of(kind.formats))

@@ -24,7 +24,7 @@ from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import Established
-from krohn.verify.proof import prove
+from krohn.verify.proof import Verdict, prove
 from krohn.verify.search.find import search
 
 TAKES = (
@@ -89,27 +89,18 @@ def opened(directory: str | Path) -> Opened:
     return Opened(files, model, file)
 
 
-@dataclass(frozen=True)
-class Gpt2:
-    """The directory of a GPT-2 that Krohn wrote, which `krohn verify` proves.
+def checked(directory: str | Path, checks: Checks) -> Report:
+    """What becomes of a directory, as `verify` says.
 
-    Attributes:
-        path: The directory.
+    Raises:
+        KrohnError: If words are to be run.
     """
-
-    path: str | Path
-    called = "the directory of a GPT-2, which is proved"
-    takes = TAKES
-    of_machine = True
-
-    def verify(self, checks: Checks) -> Report:
-        """What becomes of it; raises KrohnError if words are to be run."""
-        others = "exhaustive", "sample", "observation", "length", "sharding"
-        if checks.given(*others) or checks.proof is False:
-            raise KrohnError(
-                "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
-            )
-        return verify(self.path, checks.machine, checks.digest, checks.progress)
+    others = "exhaustive", "sample", "observation", "length", "sharding"
+    if checks.given(*others) or checks.proof is False:
+        raise KrohnError(
+            "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
+        )
+    return verify(directory, checks.machine, checks.digest, checks.progress)
 
 
 def verify(
@@ -134,15 +125,15 @@ def verify(
     target = found.held(machine, None, progress or silent)
     check_digest(target.claim, digest)
     done = prove(target.file, target.machine, target.report("proving"), found.model)
-    seconds = time.monotonic() - began
-    if done.verdict == "verified":
-        covers = f"{target.proved}, over the whole vocabulary"
-        report = Report("verified", "proof", "", target.length, 0, covers, proof=done)
-        return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
     # Nothing is run here, so a wrong Program is no wrong network yet.
-    report = Report("undecided", "proof", done.reason, target.length, 0, "nothing")
-    report = replace(report, about=target.claim, proof=done)
-    return replace(report, notes=target.notes, seconds=seconds)
+    verdict: Verdict = "undecided"
+    covers = "nothing"
+    if done.verdict == "verified":
+        verdict, covers = "verified", f"{target.proved}, over the whole vocabulary"
+    reason = "" if verdict == "verified" else done.reason
+    report = Report(verdict, "proof", reason, target.length, 0, covers, proof=done)
+    seconds = time.monotonic() - began
+    return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
 
 
 def proved(file: ModelFile, directory: Path) -> str:

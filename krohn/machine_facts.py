@@ -118,6 +118,20 @@ def _sizes(kind: Classification) -> dict[str, int | None]:
 def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
     """What the properties mean for the depth of networks, best news first."""
     yield from _shortest(kind)
+    yield from by_groups(kind, "its groups", "T(A)", f"; {_reached(offered)}")
+
+
+def by_groups(
+    kind: Classification, groups: str, where: str, reached: str = ""
+) -> Iterator[str]:
+    """What the groups of a machine mean for the depth of networks.
+
+    Args:
+        kind: What the machine is.
+        groups: How its groups are called, and where they are, in sentences.
+        where: The same of one of them.
+        reached: What is said of a depth that does not grow, where one is possible.
+    """
     solvable = kind["solvable"]
     if solvable.holds is None:
         yield (
@@ -127,13 +141,13 @@ def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
     elif solvable.holds:
         circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
         yield (
-            "a depth that does not grow with T is possible, because its groups are "
-            f"solvable (Theorem 11; {circuits}); {_reached(offered)}"
+            f"a depth that does not grow with T is possible, because {groups} are "
+            f"solvable (Theorem 11; {circuits}){reached}"
         )
     else:
         yield (
             "a depth that does not grow with T is impossible unless TC⁰ = NC¹, "
-            "because a group in T(A) is not solvable (Theorem 13)"
+            f"because a group in {where} is not solvable (Theorem 13)"
         )
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
 

@@ -2,52 +2,99 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands import compile_options as own
 from krohn.commands import options as common
 from krohn.commands.options import NetworkOptions, Reading, grouped, typed
 from krohn.commands.terminal import emit, progress
-from krohn.option_rules import IN_BLOCKS, refuse_others
+from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.compiled_model import CompiledModel
 
 
+Construction = Annotated[
+    str,
+    typer.Option(
+        help="auto, memory, window, counter, parity, parity-selected, parity-tree, "
+        "product, gridworld, corridor, dyck, definite, content, piecewise, "
+        "departures, cascade, scan, sequential; or scan3, scan5, scan10, … (fewer "
+        "layers, more heads); or as Liu (2024) builds them: semidirect, "
+        "semidirect-car, wreath, series, permutation-reset, krohn-rhodes, "
+        "parity-table, chunked, memorising; or balanced: the law of the next "
+        "bracket instead of the state."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Networks(NetworkOptions):
     """The network that is wanted, and whether it is proved."""
 
-    length: own.LongestWord = None
-    construction: own.Construction = "auto"
-    arch: own.Arch = "transformer"
+    length: Annotated[
+        int | None,
+        typer.Option("-T", "--length", min=1, help="The longest word (Transformers)."),
+    ] = None
+    construction: Construction = "auto"
+    arch: Annotated[str, typer.Option(help=f"{one_of_architectures()}.")] = (
+        "transformer"
+    )
     uniform: common.Uniform = False
     positions: common.Positions = "dyadic"
-    attention: own.Attention = None
-    proof: own.Prove = True
-    passes: own.Passes = False
+    attention: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a chain of thought: standard (default), linear or sparse. Of a "
+            "balanced generator: random (default), symmetric, uniform."
+        ),
+    ] = None
+    proof: Annotated[
+        bool, typer.Option(help="Prove the network before it is written.")
+    ] = True
+    passes: Annotated[
+        bool, typer.Option("--passes", help="Print the Program after every pass.")
+    ] = False
 
 
 @dataclass(frozen=True)
 class Law:
     """What only a balanced generator is free in; None keeps its default."""
 
-    depth_layer: own.DepthLayer = None
-    seed: own.ScoreSeed = None
-    scale: own.Scale = None
-    opening: own.Opening = None
+    depth_layer: Annotated[
+        str | None,
+        typer.Option(
+            help="How a balanced generator knows the depth: given (default) or attended."
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Of the scores of a balanced generator.")
+    ] = None
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the scores of a balanced generator."),
+    ] = None
+    opening: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q",
+            help="The probability that a bracket opens: 1/2 (default), 0.4, …",
+        ),
+    ] = None
 
 
 @grouped
 def compile(  # noqa: A001  (the command is called so)
     context: typer.Context,
     machine: common.Machine,
-    output: own.Output,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The model file (.safetensors).")
+    ],
     *,
     networks: Networks,
     reading: Reading,

@@ -17,7 +17,7 @@ from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
-    from krohn.source_kinds.kind import Kind
+    from krohn.source_kinds import kind as kinds
 
 Machine = Annotated[
     str,
@@ -201,7 +201,9 @@ class FileReading:
             print(f"krohn: {machine.remark}", file=sys.stderr)
         return machine
 
-    def source(self, name: str, given: Collection[str]) -> "tuple[Kind[Any], Any]":
+    def source(
+        self, name: str, given: Collection[str]
+    ) -> "tuple[kinds.Kind[Any], Any]":
         """The source of a name, with its kind.
 
         Args:

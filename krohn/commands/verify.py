@@ -1,12 +1,11 @@
 """``krohn verify``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands import verify_options as own
 from krohn.commands.options import Claimed, Wanted, check, grouped, typed
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_methods import (
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 @grouped
 def verify(
     context: typer.Context,
-    file: own.File,
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     *,
     against: Claimed,
     methods: Methods,

@@ -31,11 +31,8 @@ class AttentionTargets(RealSequences[AttentionTarget]):
 
     wire = KIND
     source = AttentionTarget
+    of_name = staticmethod(sampling.named)
     measured = True
-
-    def of_name(self, text: str) -> AttentionTarget | None:
-        """The target of a name such as ``Sine6,1.5:knots=64``."""
-        return sampling.named(text)
 
     def build(self, source: AttentionTarget, asked: Asked) -> Built:
         """The smallest network within the error that is asked for; else a fine one."""

@@ -242,7 +242,8 @@ class ChainsOfThought(TextKind[Source]):
             raise KrohnError(
                 f"{source.name} has {count:,} prompts, too many to run; say --sample N"
             )
-        return np.indices(high - low + 1).reshape(len(low), -1).T + low
+        prompts: IntArray = np.indices(high - low + 1).reshape(len(low), -1).T + low
+        return prompts
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Let the network continue prompts."""

@@ -32,12 +32,9 @@ class GridFunctions(RealSequences[GridFunction]):
     wire = KIND
     examples = EXAMPLES
     source = GridFunction
+    of_name = staticmethod(named)
     takes = frozenset()
     measured = True
-
-    def of_name(self, text: str) -> GridFunction | None:
-        """The function of a name; None if it is of another form."""
-        return named(text)
 
     def build(self, source: GridFunction, asked: Asked) -> Built:
         """The network of its triple, with the error that the checker shows."""

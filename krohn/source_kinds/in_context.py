@@ -39,14 +39,11 @@ class InContexts(ReadableKind[InContext]):
     wire = contexts.KIND
     examples = contexts.EXAMPLES
     source = InContext
+    of_name = staticmethod(contexts.named)
     claim = "within"
     takes = frozenset()
     measured = True
     formats = ("float64",)
-
-    def of_name(self, text: str) -> InContext | None:
-        """The source of a name such as ``InContext3,2:steps=8``."""
-        return contexts.named(text)
 
     def inputs(self, file: ModelFile) -> tuple[str, str]:
         """How long prompts are."""

@@ -80,7 +80,7 @@ class Kind(ABC, Generic[S]):
         except Refused as reason:
             raise KrohnError(self.refusal.format(text, reason)) from None
 
-    def of_name(self, text: str) -> S | None:
+    def of_name(self, text: str, /) -> S | None:
         """The same; raises Refused for numbers that are out of range."""
         return None
 

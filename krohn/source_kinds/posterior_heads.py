@@ -39,11 +39,8 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     instead = "; krohn decompile recovers the model behind it"
     examples = posterior_heads.EXAMPLES
     source = PosteriorHead
+    of_name = staticmethod(posterior_heads.named)
     takes = frozenset({"within", "construction"})
-
-    def of_name(self, text: str) -> PosteriorHead | None:
-        """The head of a name such as ``GaussianHMM3,2@7`` or ``RanHMM3,5@7:23given1``."""
-        return posterior_heads.named(text)
 
     def box(self, source: PosteriorHead) -> Box:
         """Unit vectors of letters; or points whose coordinates are within the radius."""

@@ -48,15 +48,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     wire = KIND
     examples = rewriting.EXAMPLES
     source = Rewriting
+    refusal = "{0}: {1}"
+    of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
-
-    refusal = "{0}: {1}"
-
-    def of_name(self, text: str) -> Rewriting | None:
-        """The rewriting system of a name or of a file *.rules."""
-        return rewriting.named(text)
 
     def build(self, source: Rewriting, asked: Asked) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""

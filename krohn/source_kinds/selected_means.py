@@ -29,12 +29,9 @@ class SelectedMeans(RealSequences[SelectedMean]):
 
     wire = selected_means.KIND
     source = SelectedMean
+    of_name = staticmethod(selected_means.named)
     takes = frozenset()
     measured = True
-
-    def of_name(self, text: str) -> SelectedMean | None:
-        """The target of a name such as ``Nearest6:grid=16``."""
-        return selected_means.named(text)
 
     def build(self, source: SelectedMean, asked: Asked) -> Built:
         """The network, and what the checker shows of it."""
