@@ -28,6 +28,7 @@ from krohn.program.errors import Refused
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
+from krohn.source_kinds.kind import Whole
 from krohn.source_kinds.prompts import prompt_of
 from krohn.source_kinds.recurrence_bounds import sentences, width_needed
 from krohn.source_kinds.written_texts import (
@@ -256,6 +257,23 @@ class ChainsOfThought(TextKind[Source]):
 
         told = len(inputs), source.length, progress
         return simulated(file, self.writer(file), texts(), *told)
+
+    def prompt(self, file: ModelFile) -> str:
+        """The prompt that has the least of everything."""
+        source = self.of_file(file)
+        return " ".join(source.tokens[low] for low, _ in source.prompt)
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole:
+        """Random prompts, continued."""
+        source = self.of_file(file)
+        prompts = self.drawn(file, many(source.length), rng)
+
+        def rows(some: slice) -> IntArray:
+            return source.continued(prompts[some])
+
+        return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
 
     def covers(self, file: ModelFile, source: ChainOfThought) -> str:
         """What a proof is about, in words."""

@@ -49,6 +49,7 @@ class Machines(Kind[Automaton]):
     wire = "machine"
     source = Automaton
     claim = "exact"
+    unit = "letter"
     takes = frozenset(each.name for each in fields(Asked)) - {"attention", "within"}
     pictured = frozenset({"source", "word", "eggbox", "effort", "complete", "kind"})
     explained = 128

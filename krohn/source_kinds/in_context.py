@@ -1,6 +1,7 @@
 """Learning in context, in the commands: prompts in, the law of the next letters out."""
 
 import os
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,13 @@ from krohn.compiler.in_context import NAME, in_context
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_text
 from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import Built, ReadableKind, names_in
+from krohn.source_kinds.kind import Whole
 from krohn.sources import in_context as contexts
 from krohn.sources.in_context import InContext, Prompt
 from krohn.verify.testing.simulation_result import Simulation
@@ -164,6 +167,18 @@ class InContexts(ReadableKind[InContext]):
     ) -> Simulation:
         """Hold the laws that are said after prompts against gradient descent."""
         return _simulated(file, self.of_file(file), inputs, progress)
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole:
+        """Random prompts; other words are answered by zeros."""
+        source = self.of_file(file)
+        prompts = self.drawn(file, many(source.length), rng)
+
+        def rows(some: slice) -> IntArray:
+            return source.laid_out(prompts[some])
+
+        return Whole(source.length, len(prompts), rows, None, source.names)
 
     def covers(self, file: ModelFile, source: InContext) -> str:
         """What a proof is about, in words."""

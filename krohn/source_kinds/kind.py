@@ -1,8 +1,11 @@
 """What every kind of source answers: all that the commands ask."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
@@ -14,6 +17,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import refuse_others
 from krohn.program.claim import Claim
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.report import Report
 from krohn.source_kinds import in_blocks
@@ -28,6 +32,25 @@ Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
 """What says something of each of many inputs."""
 
 
+@dataclass(frozen=True)
+class Whole:
+    """Inputs of a network that reads inputs of one form.
+
+    Attributes:
+        length: How many tokens each has.
+        count: How many inputs there are.
+        rows: ``(rows, length)``: the tokens of some of them.
+        told: How many of them are given; those behind follow. None if nothing follows.
+        tokens: The names of tokens.
+    """
+
+    length: int
+    count: int
+    rows: Callable[[slice], IntArray]
+    told: int | None
+    tokens: Sequence[str]
+
+
 class Kind(ABC, Generic[S]):
     """Sources of one kind: how they are named, compiled, run and explained.
 
@@ -36,6 +59,7 @@ class Kind(ABC, Generic[S]):
         source: The type of its sources.
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
+        unit: What an input is made of: letters, tokens or vectors, in the singular.
         pictured: The options of `krohn draw` that matter.
         asks: The options of `krohn verify` beside those of every kind.
         ran: What is run through its networks.
@@ -52,6 +76,7 @@ class Kind(ABC, Generic[S]):
     source: ClassVar[Any]
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+    unit: ClassVar[str] = "token"
     pictured: ClassVar[frozenset[str]] = frozenset({"source", "word"})
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
@@ -246,6 +271,22 @@ class Kind(ABC, Generic[S]):
             f"the file is about {self.called}; machines are learned from networks that "
             f"say one of several classes after each letter{self.instead}"
         )
+
+    def prompt(self, file: ModelFile) -> str | None:
+        """A prompt after which a network for Hugging Face writes a text; None if none."""
+        return None
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole | None:
+        """Random inputs, where a network reads inputs of one form only; else None.
+
+        Args:
+            file: The model.
+            many: How many inputs of a length are asked for.
+            rng: Draws them.
+        """
+        return None
 
     def stated_machine(self, file: ModelFile) -> Automaton | None:
         """The machine that a file states; None if it states none, or only names."""

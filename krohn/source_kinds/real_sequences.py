@@ -81,6 +81,7 @@ class RealSequences(ReadableKind[S]):
     formats = ("float64",)
     takes = frozenset({"within"})
     ran = "inputs"
+    unit = "vector"
 
     @abstractmethod
     def box(self, source: S) -> Box:
