@@ -116,7 +116,7 @@ def compile(  # noqa: A001  (the command is called so)
         refuse_others(given, IN_BLOCKS, "a text in blocks")
     else:
         kind.check_given(given, context.params)
-    if networks.construction == "balanced":
+    if networks.construction in kind.of_laws:
         model = _generator(source, networks, law, dtype)
     else:
         model = _compiled(source, networks, dtype)

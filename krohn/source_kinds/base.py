@@ -207,13 +207,14 @@ class SourceKind(Kind[S]):
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> Any:
         """So many random inputs."""
 
-    @abstractmethod
     def listed(self, file: ModelFile, length: int) -> Any:
-        """Every input of up to so many letters.
+        """Every input of up to so many letters: words, each of whose prefixes is one.
 
         Raises:
             KrohnError: If there are too many, or none.
         """
+        source: Any = self.of_file(file)
+        return every_word(len(source.letters), length)
 
     @abstractmethod
     def held(self, file: ModelFile, inputs: Any, progress: Progress) -> Simulation:

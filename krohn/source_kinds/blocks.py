@@ -20,7 +20,7 @@ from krohn.program.blocks import BLANK, KIND, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress
-from krohn.source_kinds.base import Built, ReadableKind, every_word, letters_in, sizes
+from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     BATCH,
     Row,
@@ -35,14 +35,31 @@ EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
-class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
+class InBlocks(ReadableKind[R]):
+    """What kinds of texts in blocks have in common."""
+
+    explained = EXPLAINED
+
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How long words and their texts are."""
+        claim = file.header["claim"]
+        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
+        return words, "such word"
+
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random words of full length."""
+        source: Any = self.of_file(file)
+        length = file.header["claim"]["letters"]
+        return rng.integers(len(source.letters), size=(count, length))
+
+
+class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
     """Words in blocks of letters, each followed by the state that the network writes."""
 
     wire = KIND
     source = Blocks
     claim = "generates"
     takes = frozenset(IN_BLOCKS)
-    explained = EXPLAINED
 
     def of_source(self, source: Automaton, block: int | None = None) -> Blocks:
         """A machine, its reachable part, that writes its state after so many letters.
@@ -59,12 +76,6 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
             raise CompileError(
                 f"{source.name} cannot write its states: {reason}"
             ) from None
-
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long words and their texts are."""
-        claim = file.header["claim"]
-        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
-        return words, "such word"
 
     def build(self, source: Blocks, asked: Asked) -> Built:
         """The network for words of up to ``length`` letters; its texts are longer."""
@@ -123,15 +134,6 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
 
         first = len(source.letters)
         return Writer(source.tokens, row, told, first=first, room=room)
-
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
-        """Random words of full length."""
-        length = file.header["claim"]["letters"]
-        return rng.integers(len(self.of_file(file).letters), size=(count, length))
-
-    def listed(self, file: ModelFile, length: int) -> IntArray:
-        """Every word of so many letters."""
-        return every_word(len(self.of_file(file).letters), length)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Let the network write the states of words."""

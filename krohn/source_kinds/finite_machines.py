@@ -52,6 +52,7 @@ class Machines(Kind[Automaton]):
     unit = "letter"
     takes = frozenset(each.name for each in fields(Asked)) - {"attention", "within"}
     pictured = frozenset({"source", "word", "eggbox", "effort", "complete", "kind"})
+    of_laws = frozenset({generator.NAME})
     explained = 128
 
     def check_given(self, given: Collection[str], values: Mapping[str, Any]) -> None:

@@ -29,7 +29,6 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
-    every_word,
     letters_in,
     sizes,
     sizes_of,
@@ -210,10 +209,6 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         words = rng.integers(len(source.letters), size=(count, length))
         words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, rng)[0]
         return words
-
-    def listed(self, file: ModelFile, length: int) -> IntArray:
-        """Every word of so many letters; each of its prefixes is a word."""
-        return every_word(len(self.of_file(file).letters), length)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold beliefs against those of the filter."""

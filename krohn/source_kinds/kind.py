@@ -65,6 +65,7 @@ class Kind(ABC, Generic[S]):
         ran: What is run through its networks.
         formats: The number formats where none is asked for: one, or those that are tried
             in turn.
+        of_laws: The constructions that `krohn.compile_generator` makes.
         explained: The length that is explained where none is given, if one is needed.
         measured: Whether a source says how long its inputs are.
         examples: A name of each family of sources, with a description.
@@ -81,6 +82,7 @@ class Kind(ABC, Generic[S]):
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
     formats: ClassVar[tuple[str, ...]] = ("float32",)
+    of_laws: ClassVar[frozenset[str]] = frozenset()
     explained: ClassVar[int | None] = None
     measured: ClassVar[bool] = False
     examples: ClassVar[Mapping[str, str]] = {}

@@ -25,7 +25,6 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
-    every_word,
     letters_in,
     sizes_of,
 )
@@ -146,10 +145,6 @@ class LinearSystems(ReadableKind[LinearSystem]):
         words = rng.integers(letters, size=(count, file.header["claim"]["length"]))
         words[:letters] = np.arange(min(count, letters))[:, None]
         return words
-
-    def listed(self, file: ModelFile, length: int) -> IntArray:
-        """Every word of so many letters; each of its prefixes is a word."""
-        return every_word(len(self.of_file(file).letters), length)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold outputs against the states of the system."""

@@ -17,8 +17,8 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.progress import Progress
-from krohn.source_kinds.base import Built, ReadableKind, every_word, letters_in
-from krohn.source_kinds.blocks import EXPLAINED, check_length
+from krohn.source_kinds.base import Built, letters_in
+from krohn.source_kinds.blocks import EXPLAINED, InBlocks, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
 from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
@@ -26,7 +26,7 @@ from krohn.sources.linear_systems.in_blocks import COORDINATE, KIND
 from krohn.verify.testing.simulation_result import Simulation
 
 
-class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
+class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
     wire = KIND
@@ -34,7 +34,6 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
     claim = "within"
     takes = frozenset({"strict", "positions", "block"})
     formats = ("float64",)
-    explained = EXPLAINED
 
     def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
         """A linear system that writes its vector after so many letters.
@@ -51,12 +50,6 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
             raise CompileError(
                 f"{source.name} cannot write its states: {reason}"
             ) from None
-
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long words and their texts are."""
-        claim = file.header["claim"]
-        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
-        return words, "such word"
 
     def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
         """The network, and the error that the checker shows of all blocks together."""
@@ -115,17 +108,6 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
         }
         text = blanks(word[None], source.block)[0, :-1]
         return Answers(result, (np.flatnonzero(text != BLANK) + 1).tolist())
-
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
-        """Random words of full length."""
-        length = file.header["claim"]["letters"]
-        return rng.integers(
-            len(self.of_file(file).system.letters), size=(count, length)
-        )
-
-    def listed(self, file: ModelFile, length: int) -> IntArray:
-        """Every word of so many letters; each of its prefixes is a word."""
-        return every_word(len(self.of_file(file).system.letters), length)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold outputs against the states of the system."""

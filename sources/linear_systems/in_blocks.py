@@ -46,6 +46,11 @@ class VectorsInBlocks:
         """That of the system."""
         return self.system.name
 
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Those of the system; a text has one token more."""
+        return self.system.letters
+
     @cached_property
     def affine(self) -> LinearSystem:
         """The system with one coordinate more, which is 2.
