@@ -1,6 +1,7 @@
 """Every construction, at every level, computes its machine."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,25 @@ HALF = [
     ("Grid4", "gridworld", 12, "float64"),
 ]
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
-CASES = pytest.mark.parametrize(("name", "construction", "length"), TABLE)
-# Every construction in one form or the other; the rest is slow.
+
+
+def cases(*forms: bool) -> Iterator[Any]:
+    """The networks; quick is the first of each construction, and every sixth after it.
+
+    In the strict form, the second and every sixth after that.
+    """
+    met = Counter[str]()
+    for case in TABLE:
+        place = met[case[1]]
+        met[case[1]] += 1
+        for strict in forms:
+            slow = [pytest.mark.slow] * ((place - strict) % 6 > 0)
+            yield pytest.param(*case, *[strict] * (len(forms) > 1), marks=slow)
+
+
+CASES = pytest.mark.parametrize(("name", "construction", "length"), list(cases(False)))
 EACH = pytest.mark.parametrize(
-    ("name", "construction", "length", "strict"),
-    [
-        pytest.param(*case, strict, marks=[pytest.mark.slow] * (i % 2 == strict))
-        for i, case in enumerate(TABLE)
-        for strict in (False, True)
-    ],
+    ("name", "construction", "length", "strict"), list(cases(False, True))
 )
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
@@ -113,6 +124,7 @@ def test_network_computes_the_machine(
     assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
 
 
+@pytest.mark.sample(6)
 @FORMATS
 def test_network_computes_the_machine_in_every_format(
     levels: Build, name: str, construction: str, length: int, dtype: str
@@ -189,6 +201,7 @@ def test_letter_by_letter_is_the_same_as_all_at_once(
     assert cache.seen == length + 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["D6", "Q8", "A4"])
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_every_start_state_is_served(
@@ -201,6 +214,7 @@ def test_every_start_state_is_served(
         assert report.verdict == "verified"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4", "one of each"])
 def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) -> None:
@@ -229,6 +243,7 @@ def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) 
     assert levels("C3", "counter", 12, dtype).compiled.proof
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Grid4", "Grid9"])
 @pytest.mark.parametrize("length", [100, 1024])
 def test_long_gridworlds_are_proved_in_two_layers(
@@ -241,6 +256,7 @@ def test_long_gridworlds_are_proved_in_two_layers(
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [100, 1024])
 def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> None:
     built = levels("Dyck4,2", "dyck", length)
@@ -259,6 +275,7 @@ def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) 
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [("Grid4", "gridworld", 10), ("rooms", "product", 4), ("Dyck2,2", "dyck", 5)],

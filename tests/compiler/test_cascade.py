@@ -75,6 +75,7 @@ def check(machine: Automaton) -> None:
     assert sample(model, machine, SAMPLES, LENGTH, seed=1).passed
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("index", range(QUICK))
 def test_random_machines(index: int) -> None:
     check(machines(QUICK)[index])
@@ -88,6 +89,7 @@ def test_random_machines_from_every_start(index: int) -> None:
         check(machine.with_start(state))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, 20])
 def test_bounds_before_the_program_hold(length: int) -> None:
     """What is said of the depth is never more than the depth, and mostly all of it."""

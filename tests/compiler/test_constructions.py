@@ -169,6 +169,7 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         construct("scan", broken, 3)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "chosen"),
     [
@@ -191,6 +192,7 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
     assert all(c.reason for c in found if c.bound is None)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("objective", "chosen"),
     [
@@ -216,6 +218,7 @@ def test_there_is_no_other_objective() -> None:
         next(planning(zoo.machine("C2"), 5, Options(FLOAT32)).best_first("beauty"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("radix", "depth"), [(2, 7), (3, 5), (5, 3), (10, 2)])
 def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
     name = "scan" if radix == 2 else f"scan{radix}"
@@ -226,6 +229,7 @@ def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
     assert network.cost.heads == radix - 1
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "depth"),
     [

@@ -36,6 +36,7 @@ def burst(moves: Sequence[int]) -> list[int]:
     return [int(np.sign(k)) for k in moves for _ in range(abs(k))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("moves", [(-1, 1), (-1, 0, 2), (1, -3), (-1, 1, 2, -2, 3)])
 @pytest.mark.parametrize("cells", [2, 3, 5])
 def test_every_walk_from_every_cell(cells: int, moves: tuple[int, ...]) -> None:
@@ -84,6 +85,7 @@ def test_the_window_holds_the_levels_met_last(cells: int, data: st.DataObject) -
             assert values[f"met{r}"][0, t] == last // cells % 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("activation", ["relu", "sine"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_strides_are_proved(activation: str, dtype: str) -> None:
@@ -93,6 +95,7 @@ def test_strides_are_proved(activation: str, dtype: str) -> None:
     assert (summary["depth"], summary["heads"]) == (2, 5)
 
 
+@pytest.mark.slow
 def test_wide_corridors_are_proved() -> None:
     built = krohn.compile("Grid40", 80, "corridor", activation="sine")
     assert built.proof is not None
@@ -110,6 +113,7 @@ def test_the_planner_takes_the_smaller_one() -> None:
     assert near.layers < far.layers
 
 
+@pytest.mark.slow
 def test_rooms_with_long_strides_are_served_by_the_product() -> None:
     sides = [walker(3, 0, (1, -1, 0, 0, 2)), walker(4, 3, (0, 0, 1, -1, -3))]
     pairs = list(words(range(3), range(4)))

@@ -29,6 +29,7 @@ def test_every_word_from_every_stack(name: str, length: int) -> None:
         assert np.array_equal(states(program, every), expected)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_long_legal_words(seed: int, length: int) -> None:
     machine = zoo.machine("Dyck4,2")

@@ -111,6 +111,7 @@ def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> No
         assert np.array_equal(states(program, every), expected)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("length", [1, 2, 7, 50, 1000])
 @pytest.mark.parametrize("name", ["Grid4", "Grid9"])
 def test_two_layers_are_enough(name: str, length: int) -> None:

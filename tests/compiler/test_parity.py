@@ -93,6 +93,7 @@ def test_every_word_is_right_on_the_network(
     assert np.array_equal(shown, odd(every(size), support))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("form", "dtype"),
     list(product(FORMS, ("float32", "bfloat16", "float16"))),

@@ -71,6 +71,7 @@ def test_a_tree_has_a_depth_and_bits(name: str) -> None:
         zoo.machine(name)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", SMALL)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_every_word_is_right_on_the_network(shape: tuple[int, int], dtype: str) -> None:
@@ -83,6 +84,7 @@ def test_every_word_is_right_on_the_network(shape: tuple[int, int], dtype: str) 
     assert shown.tolist() == [padded(word, *shape) for word in words]
 
 
+@pytest.mark.slow
 def test_eight_classes_by_seven_parities_of_five() -> None:
     """Section 4.2.7.3, with irrelevant bits behind the 35 relevant ones."""
     compiled = krohn.compile("ParityTree3,5", 100, observation="outputs")

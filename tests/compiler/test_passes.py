@@ -135,6 +135,7 @@ def machines(draw: st.DrawFn) -> Automaton:
     return Automaton(Semiautomaton(np.array(rows), *names), start=start)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 @pytest.mark.parametrize("strict", [False, True])
 @given(machines(), st.integers(1, 6), st.data())

@@ -198,16 +198,6 @@ def test_there_is_no_picture(call: Call, file: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_same_target_gives_the_same_bytes(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{i}.safetensors" for i in range(2)]
-    for path in paths:
-        model = krohn.compile(NAME)
-        modelfile.write(
-            path, {**model.file.header, "evidence": None}, model.file.tensors
-        )
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
 @pytest.mark.parametrize("error", [-1.0, 0.0, float("nan")])
 @pytest.mark.parametrize("name", [NAME, "GaussianHMM3,2@7", "Exp8"])
 def test_an_error_is_above_0(name: str, error: float) -> None:

@@ -137,6 +137,7 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
 # --- compile --------------------------------------------------------------------------
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("arguments", "construction"),
     [
@@ -183,13 +184,6 @@ def test_compile(
     assert f"wrote {path}: {construction}" in again.out
 
 
-def test_compile_is_reproducible(command: Command, tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("one", "two")]
-    for path in paths:
-        assert command("compile", "Grid4", "-T", 9, "-o", path).code == 0
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
 def test_passes_are_printed_beside_the_result(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "model"
     done = command("compile", "C3", "-T", 4, "-o", path, "--passes", "--json")
@@ -197,16 +191,10 @@ def test_passes_are_printed_beside_the_result(command: Command, tmp_path: Path) 
     assert "--- after infer domains" in done.err
 
 
-def test_unproved_models_are_marked(command: Command, tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    done = command("compile", "C3", "-T", 4, "-o", path, "--no-proof")
-    assert "NOT proved" in done.out
-    assert modelfile.read(path).header["evidence"] is None
-
-
 # --- verify ---------------------------------------------------------------------------
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", ["grid", "c3", "abab", "regex", "rnn"])
 @pytest.mark.parametrize(
     ("options", "method"),
@@ -548,7 +536,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"krohn {krohn.__version__}\n"
 
 
-@pytest.mark.parametrize("at", [0, 1, 2, 3])
+@pytest.mark.parametrize("at", [0, 2])
 def test_quiet_leaves_the_exit_code_and_errors(
     at: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,7 +48,7 @@ def test_all_are_measured_on_the_same_words_and_kept(
 ) -> None:
     """Cyclic-DET is a machine to other commands, and a linear system to this one."""
     page = tmp_path / "det.html"
-    asked = ("Cyclic-DET3,2@1", *TINY, "--seeds", 2, "-o", page, "--json")
+    asked = ("Cyclic-DET3,2@1", *TINY, "--seeds", 1, "-o", page, "--json")
     code, out, _ = call(*asked)
     assert code == 0
     found = BeliefComparison.from_object(json.loads(out))
@@ -63,7 +63,7 @@ def test_all_are_measured_on_the_same_words_and_kept(
     assert exact.scores.error == exact.scores.floor == 0
     rnn = found.of("rnn")
     assert rnn is not None
-    assert [one.seed for one in rnn.ones] == [0, 1]
+    assert [one.seed for one in rnn.ones] == [0]
     assert all(one.training and one.training.steps == (4,) for one in rnn.ones)
     assert found.geometry[0].title == "compiled"
     assert len(found.geometry) == 3  # three states: a triangle

@@ -28,6 +28,7 @@ def made(call: Call, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -103,6 +103,7 @@ def test_the_belief_of_a_machine_by_products() -> None:
         krohn.compile("S5", 16, "products")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "dtype", "error"),
     [

@@ -202,6 +202,7 @@ def test_explain_says_the_mixing_time_of_a_linear_system(call: Call) -> None:
     assert told["construction"] == "products"
 
 
+@pytest.mark.slow
 def test_a_small_file_of_a_large_model_costs_little() -> None:
     """256 states and 40 letters, from five lines."""
     head = "states: 256\nactions: 1\nobservations: 40\n"

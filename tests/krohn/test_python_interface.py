@@ -96,6 +96,7 @@ def test_a_missing_model_is_a_model_file_error(tmp_path: Path) -> None:
             use(tmp_path / "missing")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_reports_can_be_repeated(seed: int) -> None:
     model = krohn.compile("Grid4", 9)

@@ -112,11 +112,15 @@ MACHINES: dict[str, tuple[str, dict[str, Any], str]] = {
 WRONG = (True, 2**60 + 127, "1", None)
 
 
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [*SOURCES, *MACHINES])
 def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
-    kind: str, tmp_path: Path
+    kind: str, part: int, tmp_path: Path
 ) -> None:
-    """The evidence is made out for the damaged file, so that its source is looked at."""
+    """Of each number one wrong value, and all of them where there is time.
+
+    The evidence is made out for the damaged file, so that its source is looked at.
+    """
     name, how, words = (SOURCES | MACHINES)[kind]
     path, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"
     krohn.compile(name, **how).save(path)
@@ -137,7 +141,8 @@ def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
 
     said = file.header[about]
     assert codes(said) == [0, 0, 0]
-    for at, wrong in product(one_of_each(said), WRONG):
+    wrongs = list(product(one_of_each(said), WRONG))
+    for at, wrong in wrongs if part else wrongs[:: len(WRONG) + 1]:
         assert all(codes(replaced(said, at, wrong))), (at, wrong)
 
 

@@ -150,6 +150,7 @@ def test_machines_of_the_zoo_are_named_as_they_are_called(title: str) -> None:
     assert name(group) == {"D6": "S3"}.get(title, title)
 
 
+@pytest.mark.slow
 def test_the_cube_is_described_without_claiming_more() -> None:
     title = name(PermutationGroup(rubik().transitions))
     assert title == "order 43252003274489856000 (A12, A8, C2^12, C3^7)"

@@ -73,11 +73,13 @@ def check_random(m: Automaton) -> None:
     assert depth(program) <= bound(nodes(m))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_partially_ordered_machines(seed: int) -> None:
     check_random(ordered(np.random.default_rng(seed)))
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_chains_of_components(seed: int) -> None:
     check_random(chained(np.random.default_rng(seed)))
@@ -98,6 +100,7 @@ def subsequence(length: int) -> Automaton:
     return machine(table)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 6, 10, 11, 19])
 def test_chains_take_a_layer_for_each_power_of_two(length: int) -> None:
     """Each state has one successor, and no letter makes two departures in a row.
@@ -136,6 +139,7 @@ def test_named_examples(text, build, wanted) -> None:  # noqa: ANN001
     assert depth(program) == wanted
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_piecewise_testable_machines(seed: int) -> None:
     m = ordered(np.random.default_rng(seed), most_states=6)
@@ -189,6 +193,7 @@ def test_other_components_are_refused() -> None:
         departures(m, 8)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("text", "construction", "wanted", "parameters"),
     [
@@ -210,6 +215,7 @@ def test_proved_at_512(
     assert summary["parameters"] <= parameters
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("seed", range(2, 10))
 def test_random_machines_are_proved(seed: int, strict: bool) -> None:

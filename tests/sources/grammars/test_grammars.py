@@ -92,6 +92,7 @@ def told(source: Grammar, length: int) -> dict[tuple[str, ...], Fraction]:
     return found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
     source = grammar(name)
@@ -130,6 +131,7 @@ def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> N
         assert exact.begun(shown)[0] == right.get(word, 0), word
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
     """Of left-recursive grammars, too, where infinitely many derivations begin alike."""
@@ -143,6 +145,7 @@ def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
         assert begun.sum() <= 1
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_hidden_letters_have_the_law_of_all_sentences_that_fit(name: str) -> None:
     source = grammar(name)
@@ -186,6 +189,7 @@ def test_depths_of_brackets_are_how_deep_they_are_nested() -> None:
         assert depth == max([0, *heights.tolist()])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_drawn_sentences_have_the_mean_length_and_the_depths_that_are_said(
     name: str,
