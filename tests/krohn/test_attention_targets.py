@@ -168,34 +168,12 @@ def test_a_target_of_functions_is_compiled_and_float32_is_proved() -> None:
     assert krohn.attention_target is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"length": 4}, "leave length= out"),
-        ({"dtype": "bfloat16"}, "too narrow"),
-        ({"strict": True}, "has no effect"),
-    ],
-)
-def test_compile_refuses_what_has_no_effect(
-    options: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(KrohnError, match=reason):
-        krohn.compile(NAME, **options)
-
-
 def test_explain_says_the_spectrum_and_the_size(call: Call) -> None:
     code, told = call("explain", NAME)
     assert code == 0
     assert told["rank"] == told["m_h"] == 3
     assert told["singular_values"].split()[0].startswith(("0.99", "1"))
     assert told["cut_off"] < 1e-9
-
-
-def test_there_is_no_picture(call: Call, file: Path, tmp_path: Path) -> None:
-    code, told = call("draw", file, "-o", tmp_path / "x.svg")
-    assert code == 2
-    assert "no picture" in str(told)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("error", [-1.0, 0.0, float("nan")])

@@ -327,15 +327,6 @@ def test_run_shows_what_the_machine_shows(command: Command, shelf: Path) -> None
 # --- draw -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["Grid4", "grid.safetensors", "rnn.safetensors"])
-def test_draw(command: Command, shelf: Path, tmp_path: Path, source: str) -> None:
-    path = tmp_path / "picture.svg"
-    place = shelf / source if "." in source else source
-    done = command("draw", place, "-o", path, "--json")
-    assert (done.code, done.json) == (0, {"file": str(path)})
-    assert path.read_text().startswith("<?xml")
-
-
 # --- trouble --------------------------------------------------------------------------
 
 FILE = "c3.safetensors"

@@ -77,12 +77,6 @@ def test_explain_says_how_hard_it_is() -> None:
     assert [row["width"] for row in rows] == [1, 1]
 
 
-def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
-    evidence = str(tmp_path / "e.json")
-    said("verify", file, "--proof", "--evidence", evidence)
-    assert said("recheck", file, evidence)["verdict"] == "verified"
-
-
 def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
     for source in (file, "Exp32"):
         picture = tmp_path / "p.svg"

@@ -39,14 +39,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def test_verify_says_the_claim_and_the_error(file: str) -> None:
-    told = said("verify", file, "--proof", "--sample", "20")
-    assert told["verdict"] == "verified"
-    assert told["claim"] == "within"
-    assert 7e-8 < told["error"] < 2e-7
-    assert told["words"] == 20
-
-
 def test_run_says_the_state_within_the_error(file: str) -> None:
     told = said("run", file, "1 2 3")
     source = named("MatMul5,5@3")
@@ -175,12 +167,6 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 def test_numbers_out_of_range_are_said(name: str) -> None:
     with pytest.raises(KrohnError, match="2 to 64 states"):
         krohn.compile(name, 9)
-
-
-def test_the_same_name_gives_the_same_bytes(file: str) -> None:
-    model = krohn.compile("MatMul5,5@3", 120)
-    again = modelfile.pack(model.file.header, model.file.tensors)
-    assert again == Path(file).read_bytes()
 
 
 def test_every_machine_is_a_hidden_markov_model_whose_letters_are_chosen() -> None:

@@ -28,14 +28,6 @@ def gaussian(tmp_path: Path) -> Path:
     return path
 
 
-def test_points_are_proved_and_run(gaussian: Path) -> None:
-    report = krohn.verify(gaussian, proof=True, sample=500)
-    assert report.verdict == "verified"
-    assert report.error is not None
-    assert report.error <= 1e-12
-    assert "every output within" in report.covers
-
-
 def test_a_wrong_network_is_refuted_by_samples(gaussian: Path) -> None:
     from krohn.network import modelfile
 
@@ -90,13 +82,6 @@ def test_an_error_that_cannot_be_kept_is_refused() -> None:
         krohn.compile("GaussianHMM3,2@7", construction="lookup")
     with pytest.raises(KrohnError, match="too narrow"):
         krohn.compile("GaussianHMM3,2@7", dtype="bfloat16")
-
-
-def test_one_file_for_one_source() -> None:
-    one, other = (krohn.compile("GaussianHMM3,2@7:23given1") for _ in range(2))
-    for name, tensor in one.file.tensors.items():
-        assert np.array_equal(tensor, other.file.tensors[name])
-    assert json.dumps(one.file.header) == json.dumps(other.file.header)
 
 
 def test_points_have_coordinates_and_no_picture() -> None:
