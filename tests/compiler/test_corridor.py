@@ -1,8 +1,7 @@
 """Clamped walks by strides of any size: right from every cell, and proved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product as words
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +14,9 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.construction_choice.planning import plans
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import interpret, states
-
-Build = Callable[..., Any]
 
 
 def walker(cells: int, start: int, moves: Sequence[int]) -> Automaton:
@@ -126,9 +122,3 @@ def test_rooms_with_long_strides_are_served_by_the_product() -> None:
     machine = Automaton(Semiautomaton(np.array(rows), *names), 3, name="rooms")
     built = krohn.compile(machine, 20, "product")
     assert built.summary()["depth"] == 2
-
-
-@pytest.mark.parametrize("name", ["C3", "Memory3", "S3", "Dyck2,2"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no gridworld"):
-        construct("corridor", zoo.machine(name), 4)

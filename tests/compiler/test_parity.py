@@ -181,12 +181,6 @@ def test_no_cascade_counts_a_hundred_letters() -> None:
         construct("cascade", zoo.machine(LARGE), 100)
 
 
-@pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no parity of positions"):
-        construct("parity", zoo.machine(name), 4)
-
-
 def with_positions(length: int, clock: tuple[int, ...]) -> Program:
     """The letter at the latest position that a clock marks, and the clock before."""
     return Program(

@@ -29,18 +29,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_named_target_is_compiled_proved_and_sampled(
-    call: Call, tmp_path: Path
-) -> None:
-    path = tmp_path / "f.safetensors"
-    code, told = call("compile", NAME, "-o", path)
-    assert (code, told["verdict"], told["dtype"]) == (0, "verified", "float64")
-    assert 0 < told["error"] < 0.01
-    code, told = call("verify", path, "--proof", "--sample", 40)
-    assert (code, told["verdict"]) == (0, "verified")
-    assert told["covers"].startswith("all inputs of 1 to 5 vectors with x in [0, 1]")
-
-
 def test_run_says_numbers(call: Call, file: Path, tmp_path: Path) -> None:
     code, told = call("run", file, "0.25", "0.5", "1")
     assert code == 0

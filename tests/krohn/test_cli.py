@@ -317,13 +317,6 @@ def test_run_on_lines(command: Command, shelf: Path) -> None:
     assert found == [["1", "0"], [], list("120120")]
 
 
-def test_run_shows_what_the_machine_shows(command: Command, shelf: Path) -> None:
-    done = command("run", shelf / "regex.safetensors", "abab", "--json")
-    assert done.json["outputs"] == ["reject", "accept"] * 2
-    assert done.json["word"] == list("abab")
-    assert len(done.json["states"]) == 4
-
-
 # --- draw -----------------------------------------------------------------------------
 
 
@@ -582,28 +575,6 @@ def test_evidence_that_is_no_json_is_said_to_be_none(
     assert code == 2
     assert "is no evidence" in found["error"]
     assert "Error" not in found["error"]
-
-
-def test_explain_says_what_an_error_costs(
-    call: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    far, near = (
-        call(
-            "explain",
-            "examples/weather.json",
-            "-T",
-            64,
-            "--within",
-            error,
-            "--dtype",
-            "float64",
-        )[1]
-        for error in (0.1, 0.0001)
-    )
-    assert near["d_model"] > far["d_model"]
-    assert call("explain", "C2", "--within", 0.1)[0] == 2
-    assert cli.run(["explain", "examples/weather.json", "-T", "64"]) == 0
-    assert not {"True", "False"} & set(capsys.readouterr().out.split())
 
 
 def test_a_machine_is_compiled_before_it_is_run(command: Command) -> None:

@@ -329,8 +329,3 @@ def test_unknown_picture_formats_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(DrawingError, match=r"\.svg, \.png, \.pdf"):
         save(draw_machine(small()), tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_missing_folder_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(KrohnError, match="cannot be written"):
-        save(draw_machine(small()), tmp_path / "nowhere" / "m.svg")

@@ -1,26 +1,16 @@
 """Functions on grids through the commands and the public face."""
 
-import json
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import said
 
 import krohn
 from krohn import cli
-from krohn.cli import app
 from krohn.sources.attention_targets.grid_function import GridFunction, levels
 
 NAME = "Sorted3,4"
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 def refused(*command: str) -> bool:

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from command import refused, said
 from context_networks import built, of
 from typer.testing import CliRunner
 
@@ -14,20 +14,12 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.network import modelfile
 from krohn.observability import gamma
-from krohn.program.wording import in_a_command
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.assumptions import observed
 from krohn.sources.in_context import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"
 SOURCE = of(NAME)
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -122,20 +114,14 @@ def test_explain_says_the_form_and_the_step() -> None:
     ],
 )
 def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
-    with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, ["run", file, words], catch_exceptions=False)
+    refused(why, "run", file, words)
 
 
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
     binary.write_bytes(b"\xff\xfe1 2")
-    with in_a_command(), pytest.raises(KrohnError, match="not UTF-8 text"):
-        CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
-    with (
-        in_a_command(),
-        pytest.raises(KrohnError, match=r"no.txt: there is no such file"),
-    ):
-        CliRunner().invoke(app, ["run", file, "no.txt"], catch_exceptions=False)
+    refused("not UTF-8 text", "run", file, binary)
+    refused(r"no.txt: there is no such file", "run", file, "no.txt")
 
 
 def test_pairs_tell_states_apart_that_letters_do_not() -> None:

@@ -1,30 +1,20 @@
 """Linear systems through the commands and the public face."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.compiler.errors import CompileError
 from krohn.machines import read
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.program.wording import in_a_command
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources.linear_systems import named
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +35,7 @@ def test_run_says_the_state_within_the_error(file: str) -> None:
     assert source is not None
     right = source.run([[0, 1, 2]])[0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
-    with in_a_command(), pytest.raises(KrohnError, match="no letter '9'"):
-        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
+    refused("no letter '9'", "run", file, "9")
 
 
 def test_a_network_that_is_further_off_is_refuted_by_runs(

@@ -50,14 +50,6 @@ def test_the_outputs_are_proved(
     assert found == {"outputs": list(machine.run(word)), "word": word}
 
 
-def test_an_rnn_says_outputs() -> None:
-    model = krohn.compile("S3", arch="rnn", observation="first-chair")
-    word = ["213", "231", "231"]
-    expected = observe(zoo.machine("S3"), "first-chair").run(word)
-    assert tuple(Model(model.file).run(word)) == expected
-    assert model.file.header["architecture"]["hidden"] == 9
-
-
 def test_outputs_on_transitions_are_said_too() -> None:
     c3 = zoo.machine("C3")
     rng = np.random.default_rng(0)

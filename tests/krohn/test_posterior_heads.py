@@ -1,24 +1,14 @@
 """Posterior heads on the command line: compiled, verified, run, compared, explained."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.sources.posterior_heads import named
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture
@@ -82,13 +72,3 @@ def test_an_error_that_cannot_be_kept_is_refused() -> None:
         krohn.compile("GaussianHMM3,2@7", construction="lookup")
     with pytest.raises(KrohnError, match="too narrow"):
         krohn.compile("GaussianHMM3,2@7", dtype="bfloat16")
-
-
-def test_points_have_coordinates_and_no_picture() -> None:
-    told = said("explain", "GaussianHMM3,2@7")
-    assert told["coordinates"] == 2
-    assert "letters" not in told
-    head = named("GaussianHMM3,2@7")
-    assert len(repr(head)) < 80
-    with pytest.raises(KrohnError, match="a posterior head has no picture"):
-        krohn.draw(head)

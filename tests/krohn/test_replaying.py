@@ -230,11 +230,6 @@ def test_a_network_of_another_start_state_is_compiled_again(
     assert (code, again["word"]) == (1, found["counterexample"]["word"])
 
 
-def test_a_model_file_stands_for_its_machine(counter: Path) -> None:
-    assert krohn.read(counter).letters == krohn.zoo("C3").letters
-    assert (krohn.read(counter).transitions == krohn.zoo("C3").transitions).all()
-
-
 def test_a_generator_that_is_wrong_at_once_is_replayed_without_letters(
     tmp_path: Path,
 ) -> None:

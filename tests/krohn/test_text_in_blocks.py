@@ -1,29 +1,18 @@
 """Block chain of thought through the commands and the public face."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.blocks import blanks
-from krohn.program.wording import in_a_command
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.linear_systems import LinearSystems
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +35,7 @@ def test_run_writes_a_state_after_each_block(file: str) -> None:
     written = [f"({machine.states[states[t]]})" for t in (8, 10)]
     assert told["text"] == [*"12345123", written[0], *"45", written[1]]
     assert (told["passes"], told["answer"]) == (2, written[1])
-    with in_a_command(), pytest.raises(KrohnError, match="no letter '9'"):
-        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
+    refused("no letter '9'", "run", file, "9")
 
 
 def test_a_file_of_other_letters_is_refuted_by_runs(file: str, tmp_path: Path) -> None:
