@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 LOWER = ("algebra", "network", "program", "sources", "jobs", "compiler", "verify")
 PACKAGES = (*LOWER, "compare", "krohn")
@@ -63,6 +65,7 @@ OTHERS = (*LOWER, "compare")
 """Names that files of users bear, too."""
 
 
+@pytest.mark.slow
 def test_one_name_is_installed(tmp_path: Path) -> None:
     """Files that are called as packages of Krohn are do not stand in its way."""
     for name in OTHERS:

@@ -50,7 +50,7 @@ def test_every_machine_is_served(
     assert agrees(machine, construction, length)
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned
@@ -123,7 +123,7 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
     assert all(c.reason for c in found if c.bound is None)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("objective", "chosen"),
     [
@@ -160,7 +160,7 @@ def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
     assert network.cost.heads == radix - 1
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "depth"),
     [

@@ -98,6 +98,7 @@ def test_wide_corridors_are_proved() -> None:
     assert built.proof.evidence[0]["program"]["states"] <= 6 * 40**2
 
 
+@pytest.mark.slow
 def test_the_planner_takes_the_smaller_one() -> None:
     machine, options = zoo.machine("Grid9"), Options(FLOAT32)
     near, far = (

@@ -1,6 +1,5 @@
 """Stacks in three layers: right from every stack, on legal and illegal words."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -67,7 +67,7 @@ def everything(search: Search[Plan]) -> list[Plan]:
     return list(search.found.values())
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(machines(), st.integers(1, 9), st.booleans())
 def test_bounds_are_not_above_what_follows(
     machine: Automaton, length: int, strict: bool

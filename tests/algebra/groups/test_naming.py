@@ -202,6 +202,7 @@ def in_sympy(group: PermutationGroup) -> SympyGroup:
     return SympyGroup([Permutation(row) for row in rows])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", [8, 12])
 def test_sympy_tells_the_same_groups_apart(order: int) -> None:
     groups = [group for group in SMALL.values() if group.order == order]

@@ -39,7 +39,7 @@ def test_the_checker_refuses_where_the_compiler_does(
     assert "float64" not in str(refused.value)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "source", ["C2", "Grid4", "S5", "FlipFlop", "Dyck4,2", "abab", "program:reverse"]
 )

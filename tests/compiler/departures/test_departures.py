@@ -152,6 +152,7 @@ def test_piecewise_testable_machines(seed: int) -> None:
     assert depth(program) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "wanted"), [("(b*a){5}a*b(a|b)*", 3), ("((a|b)*a){3}(a|b)*", 2)]
 )
@@ -168,6 +169,7 @@ def test_long_words_are_followed_without_sums(text: str, wanted: int) -> None:
     assert depth(program) == wanted
 
 
+@pytest.mark.slow
 def test_most_ordered_machines_of_six_states_are_refused_or_served() -> None:
     """So that the test above sees both."""
     served = 0
