@@ -9,7 +9,7 @@ from krohn.compiled_model import CompiledModel
 
 Told = tuple[str, dict[str, Any], str]
 SOURCES: dict[str, Told] = {
-    "attention-target": ("Sine2,1:length=3,knots=8", {}, "0.5 0.25 1"),
+    "attention-target": ("Sine2,1:length=3,knots=8,points=16", {}, "0.5 0.25 1"),
     "chain-of-thought": ("LCS2,2", {}, "a a | a a"),
     "grid-function": ("Sorted3,2", {}, "0 0.25 0.5"),
     "hidden-markov": ("GoldenMean", {"length": 4}, "0 1 1 0"),

@@ -69,16 +69,16 @@ FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"]
 
 
 def cases(*forms: bool) -> Iterator[Any]:
-    """The networks; quick is the first of each construction, and every sixth after it.
+    """The networks; quick is the first of each construction, and every ninth after it.
 
-    In the strict form, the second and every sixth after that.
+    In the strict form, the second and every ninth after that.
     """
     met = Counter[str]()
     for case in TABLE:
         place = met[case[1]]
         met[case[1]] += 1
         for strict in forms:
-            slow = [pytest.mark.slow] * ((place - strict) % 6 > 0)
+            slow = [pytest.mark.slow] * ((place - strict) % 9 > 0)
             yield pytest.param(*case, *[strict] * (len(forms) > 1), marks=slow)
 
 

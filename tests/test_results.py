@@ -188,6 +188,7 @@ def _commented() -> Iterator[Any]:
                 yield pytest.param(command, said, marks=marks, id=command)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("command", "said"), list(_commented()))
 def test_commands_do_what_is_said_behind_them(
     command: str, said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
@@ -210,6 +211,7 @@ def _claimed() -> Iterator[Any]:
             yield pytest.param(page, command, said, id=command)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("page", "command", "said"), list(_claimed()))
 def test_numbers_are_printed_by_the_command_that_is_marked(
     page: Path,

@@ -107,6 +107,7 @@ def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
         assert np.abs(near - found.astype(float)).max() < 1e-15
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [n for n in NAMES if n != LEFT_RECURSIVE])
 def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> None:
     """Leftmost derivations up to the last letter of the prefix: the rest ends surely."""
@@ -233,6 +234,7 @@ def test_a_finite_language_within_the_depth_is_not_changed() -> None:
     assert max(row.variation for row in rows) < 1e-12
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("size", [1, 2, 5, 8])
 def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> None:
     """Its answer is 1 exactly on the support of the grammar with the same rules."""
