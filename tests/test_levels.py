@@ -166,6 +166,7 @@ def check_steps(built: Levels) -> None:
     assert cache.seen == built.length + 1
 
 
+@pytest.mark.sample(4)
 @FORMATS
 def test_network_computes_the_machine_in_every_format(
     levels: Build, name: str, construction: str, length: int, dtype: str
@@ -177,7 +178,7 @@ def test_network_computes_the_machine_in_every_format(
     assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["D6", "Q8", "A4"])
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_every_start_state_is_served(
