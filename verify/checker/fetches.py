@@ -137,7 +137,7 @@ def _one(heads: Heads, channel: Channel, rows: Rows) -> Bounds:
     operation = channel.operation
     assert isinstance(operation, LookBack)
     k = heads.keys(channel, {}, np.arange(len(heads.stream.positions)))
-    worst = np.array([NEVER, 0.0, 0.0])
+    worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for part in _parts(rows, len(k.value)):
         read = dict(zip(operation.asks, part.asked, strict=True))
         q = heads.queries(channel, read, part.t)
@@ -148,19 +148,21 @@ def _one(heads: Heads, channel: Channel, rows: Rows) -> Bounds:
             # In the rows that this one stands for there may be no candidate yet.
             none = np.zeros_like(right)
             worst = np.maximum(worst, against(q, k, none, hidden | inside))
-    return worst[0], worst[1], worst[1], worst[2]
+    return worst[0], worst[1], worst[2], worst[3]
 
 
 def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArray:
-    """The leak, the error of a score with its exponent, and the largest score.
+    """The leak, errors of a score with its exponent, and the largest score.
 
-    The noise of a query moves all scores of its row at once, each in proportion to its
-    key: against the right one a rival gains what noise makes of the difference of keys
-    (Theorem R2). That is used where keys are exact.
+    The first error is what a score is off by but for what all of its row are, the second
+    what it is off by in all. The noise of a query moves all scores of its row at once,
+    each in proportion to its key: against the right one a rival gains what noise makes of
+    the difference of keys (Theorem R2). That is used where keys are exact.
     """
     if not q.total.any() or k.total.any():
         found = scores_of(q, k)
         scores, error, largest = found.true, float(found.error.max()), found.size
+        widest = error
     else:
         form = q.form
         size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
@@ -172,13 +174,15 @@ def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArra
         scores = q.value @ k.value.T + summed(apart, k.value.shape[1]).high
         off = (2 * (k.value.shape[1] + 1) + 8) * form.sum_unit * most
         off += store_error(form, most + off) if form.narrow else 0.0
+        moved = (q.total @ np.abs(k.value).T).max()
         error, largest = off.most, most.most
+        widest = (off + summed(moved, k.value.shape[1])).most
     rows = np.arange(len(scores))
     ahead = scores[rows, right]
     rivals = np.where(hidden, NEVER, scores)
     rivals[rows, right] = NEVER
     leak = np.logaddexp.reduce(rivals, axis=1) - ahead
-    return np.array([leak.max(), error, largest])
+    return np.array([leak.max(), error, widest, largest])
 
 
 # ------------------------------------------------------------- keys that are right

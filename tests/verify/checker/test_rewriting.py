@@ -218,6 +218,6 @@ def test_noise_of_a_distance_moves_all_scores_alike() -> None:
         rest = np.zeros_like(value)
         rest[:, 0] = 2 * 64 * noise
         query = Noisy(value, np.zeros((0, *value.shape)), rest, form)
-        leak, error, _ = against(query, keys, right.argmax(axis=1), j > j[:, None])
+        leak, error, *_ = against(query, keys, right.argmax(axis=1), j > j[:, None])
         assert (leak < 0) == fine
         assert error < 1e-6
