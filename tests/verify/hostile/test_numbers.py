@@ -12,7 +12,7 @@ from hostile import Json, Judge, pack, put
 import krohn
 from krohn.network.modelfile import ModelFile
 
-SAMPLED = 5
+SAMPLED = 2
 FILES: dict[str, dict[str, Any]] = {
     "FlipFlop": {"length": 6},
     "C3": {"length": 6, "strict": True},
@@ -96,7 +96,7 @@ def test_versions_are_whole_numbers(judge: Judge, name: str, version: Json) -> N
     assert "format version" in said.reason
 
 
-@pytest.mark.parametrize("name", [*FILES, GENERATOR])
+@pytest.mark.parametrize("name", ["FlipFlop", "Grid4", GENERATOR])
 @pytest.mark.parametrize("wrong", ["float16", 32, None])
 def test_a_claim_is_about_the_format_of_the_tensors(
     judge: Judge, name: str, wrong: Json
