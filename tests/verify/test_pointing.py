@@ -181,7 +181,7 @@ def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
     """Words bred to be bad, noise at its bounds; leaks come close to theirs."""
     file = lowered(program(WORD, length), MACHINE, dtype)
     found = attack(
-        file, MACHINE, prove(file, MACHINE), Extent(positions=30_000), seed=1
+        file, MACHINE, prove(file, MACHINE), Extent(positions=60_000), seed=1
     )
     assert found.passed, found.violations[0]
     for kind in ("earliest: leak", "at: leak"):

@@ -24,7 +24,6 @@ from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.gated_recurrent import Box
 from krohn.verify.checker.model_file import Model as Checked
-from krohn.verify.checker.network import recheck
 from krohn.verify.checker.relu_boxes import opened
 from krohn.verify.proof import prove
 from krohn.verify.search.conversion import model_of
@@ -65,15 +64,6 @@ def test_a_pruned_random_network_is_proved_for_words_of_every_length(
     assert is_random(model.file.header["architecture"], model.file.tensors)
     model.save(tmp_path / "f.safetensors")
     assert krohn.verify(tmp_path / "f.safetensors").verdict == "verified"
-
-
-def test_the_evidence_is_checked_by_the_small_checker_alone(tmp_path: Path) -> None:
-    path, evidence = tmp_path / "f.safetensors", tmp_path / "e.json"
-    compiled("C2").save(path)
-    told = ("verify", str(path), "--proof", "--evidence", str(evidence))
-    assert cli.run(list(told)) == 0
-    shown = recheck(path.read_bytes(), evidence.read_bytes())
-    assert shown.facts()["length"] is None
 
 
 def test_other_seeds_are_other_networks_of_the_same_function() -> None:

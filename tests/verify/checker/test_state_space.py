@@ -353,25 +353,6 @@ def test_what_holds_at_every_length(name: str, fixed: bool, chosen: bool) -> Non
         krohn.explain("C2", 5, arch="ssm")
 
 
-def test_the_command(tmp_path: Path) -> None:
-    from krohn.cli import run
-
-    file = str(tmp_path / "f.safetensors")
-    how = ["--arch", "ssm", "-T", "600", "--dtype", "bfloat16"]
-    assert run(["compile", "C2", *how, "-o", file]) == 2
-    assert not list(tmp_path.iterdir())
-    assert run(["compile", "C2", *how, "--no-proof", "-o", file]) == 0
-    assert run(["verify", file]) == 1
-    assert run(["compile", "FlipFlop", "--arch", "ssm", "-o", file]) == 0
-    assert run(["verify", file, "--proof", "--exhaustive", "3"]) == 0
-    evidence = str(tmp_path / "e.json")
-    assert run(["verify", file, "--proof", "--evidence", evidence]) == 0
-    assert run(["recheck", file, evidence]) == 0
-    assert run(["run", file, "1"]) == 0
-    assert run(["draw", file, "-o", str(tmp_path / "d.svg")]) == 0
-    assert run(["explain", "FlipFlop", "--arch", "ssm", "--json"]) == 0
-
-
 @pytest.mark.parametrize(
     ("name", "scale"), [("C2", 1), ("C5", 1), ("C5", 2), ("C3", 0.5)]
 )
