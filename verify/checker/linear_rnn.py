@@ -62,7 +62,7 @@ class Established:
         }
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any = None) -> Established:
     """The least error that can be shown, in any norm.
 
     `claimed_error.claimed` says if it is enough.

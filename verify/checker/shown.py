@@ -7,9 +7,8 @@ from krohn.verify.checker import (
     linear_rnn,
     linear_system,
     real_networks,
-    recurrent,
     recurrent_beliefs,
-    state_space,
+    simulation,
     transformer,
 )
 
@@ -25,7 +24,6 @@ WithinError = (
 Shown = (
     WithinError
     | transformer.Established
-    | recurrent.Established
-    | state_space.Established
+    | simulation.Established
     | generator.Established
 )
