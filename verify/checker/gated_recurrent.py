@@ -84,7 +84,7 @@ class Cell:
     def cost(self) -> int:
         """Of following one box."""
         each = len(self.inputs) * self.start.shape[-1]
-        return 4 * (self.weight.size + self.readout.size + COST * each)
+        return int(4 * (self.weight.size + self.readout.size + COST * each))
 
     @property
     def cells(self) -> int:

@@ -94,7 +94,7 @@ class Says(Network):
         terms = hidden.values[of] * self.readout.values[at]
         place = hidden.rows[of] * size + self.readout.columns[at]
         summed, absolute, count = (
-            np.bincount(place, part, laws.size).reshape(laws.shape)
+            np.bincount(place, part, laws.size).reshape(laws.shape).astype(np.float64)
             for part in (terms, np.abs(terms), np.ones(len(terms)))
         )
         most = count.max(initial=0) + self.logits.any()

@@ -169,7 +169,8 @@ def lead(said: Interval, right: IntArray) -> FloatArray:
     demand((right >= 0) & (right < classes), "the network has no logit for a state")
     others = said.high.copy()
     others[rows, right] = -np.inf
-    return (Interval.of(said.low[rows, right]) - others.max(axis=1)).low
+    ahead = Interval.of(said.low[rows, right]) - others.max(axis=1)
+    return ahead.low
 
 
 def shown(

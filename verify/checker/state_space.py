@@ -53,7 +53,7 @@ class Stack:
     @property
     def cells(self) -> int:
         """Of following one of them."""
-        return self.layers[0].says.shape[1] * len(self.layers)
+        return int(self.layers[0].says.shape[1]) * len(self.layers)
 
     @property
     def cost(self) -> int:

@@ -127,9 +127,9 @@ class Recurrence:
         """What comes after each letter; nothing is said."""
         decay, addend = self.layer.decay, self.layer.addend
         found = step(self.values[at, None], decay, addend, self.form)
-        width = decay.shape[1]
-        each = (x.reshape(-1, width) for x in found)
-        return Step(*each), np.zeros(0)
+        rows = len(at) * len(decay), -1
+        images = Step(found.after.reshape(rows), found.sure.reshape(rows))
+        return images, np.zeros(0)
 
     def inside(self, images: Step, rows: IntArray, at: IntArray) -> bool:
         """Whether steps lead to nodes, however they are rounded."""

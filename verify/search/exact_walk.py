@@ -129,7 +129,7 @@ def _new(
     to, new = np.full(len(states), -1), list[int]()
     possible = np.flatnonzero(states >= 0)
     some = images if len(possible) == len(states) else _some(images, possible)
-    for row, key in zip(possible, _keys(some, states[possible]), strict=True):
+    for row, key in zip(possible.tolist(), _keys(some, states[possible]), strict=True):
         to[row] = number.setdefault(key, before := len(number))
         if to[row] == before:
             new.append(row)

@@ -22,7 +22,7 @@ from krohn.verify.search.exact_walk import Found, Limits, packed, walk
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_NODES, MOST_LETTERS, MOST_TERMS = 200_000, 4_000, 2**29
-LAYER = Limits(2**17, 2**13, 2**30, "a layer has too many hidden states")
+LAYER = Limits(2**17, 5_000, 2**30, "a layer has too many hidden states")
 """Of all layers together as to letters: each takes a while of its own."""
 TUPLES = Limits(2**18, 2**18, 2**35, "the layers have too many states together")
 
@@ -81,7 +81,7 @@ def _limits(network: recurrent.Network) -> Limits:
 
 def _layers(model: Model, machine: Machine | None) -> dict[str, Any]:
     machine, length, layers = state_space.claimed(model, machine)
-    told, reached, limits = [], [], LAYER
+    told, reached, limits = list[Any](), list[state_space_layers.Reached](), LAYER
     for layer in layers:
         known = state_space_layers.sums(layer, model.format, length)
         if known is None:
