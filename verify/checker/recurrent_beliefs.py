@@ -89,7 +89,7 @@ class Said(Walk):
         return np.asarray(found[possible])
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any) -> Established:
     """The error that can be shown; `claimed_error.claimed` says if it is enough.
 
     Raises:

@@ -22,7 +22,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Any:
     demand(alone and model.header["version"] >= 5, "the file claims no machine")
     kind = model.header["source"]["kind"]
     demand(kind in RECURRENT, "there is no rule for an RNN of such a source")
-    shown = check(RECURRENT[kind])(model)
+    shown = check(RECURRENT[kind])(model, said)
     claimed(model.header["claim"], shown.error)
     demand(shown.error <= said.get("error", float("inf")), "the error is not shown")
     return shown

@@ -244,8 +244,8 @@ def _multiplied(model: Model, source: Any, said: Any) -> "linear_system.Establis
     if source["kind"] == "vectors-in-blocks":
         from krohn.verify.checker import vectors_in_blocks
 
-        return vectors_in_blocks.established(model, program)
-    return linear_system.established(model, program)
+        return vectors_in_blocks.established(model, program, said)
+    return linear_system.established(model, program, said)
 
 
 def _filtered(
