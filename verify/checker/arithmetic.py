@@ -298,7 +298,10 @@ class Interval:
     def where(self, chosen: BoolArray, other: "Operand") -> "Interval":
         """These entries where they are chosen, and else those of another one."""
         o = Interval.of(other)
-        low, high = np.where(chosen, self.low, o.low), np.where(chosen, self.high, o.high)
+        low, high = (
+            np.where(chosen, self.low, o.low),
+            np.where(chosen, self.high, o.high),
+        )
         return Interval(low, high)
 
     def through(self, rising: Callable[[FloatArray], FloatArray]) -> "Interval":

@@ -7,11 +7,12 @@ from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.checker.linear_system import applied, check_window, walked
+from krohn.verify.checker.linear_system import applied, check_window
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.projective_metric import Projective
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.situations import Source, source_of
+from krohn.verify.checker.sublayers import walked
 
 
 def established(model: Model, program: Statement) -> Established:

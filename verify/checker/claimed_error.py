@@ -42,7 +42,7 @@ class Established:
         return float(self.told.get("model error", inf))
 
     def facts(self) -> dict[str, Any]:
-        """In numbers: the error; of a Transformer that of each channel, the leak of heads."""
+        """In numbers: the error; of a Transformer that of channels, the leak of heads."""
         told = {
             "covers": self.covers,
             "length": self.length,

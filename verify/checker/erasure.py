@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from krohn.verify.checker.arithmetic import GELU, INFLATION, STEPS, UNDERFLOW, fits
+from krohn.verify.checker.arithmetic import GELU, STEPS, Interval, fits, flushed
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
 
@@ -55,12 +55,12 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
         return None
     name = list(stream.noise)[stream.owner[dim]]
     channel = stream.channel(name)
-    most = float(stream.reach(name)[dim - channel.span.start])
+    most = Interval.of(stream.reach(name)[dim - channel.span.start])
     fits(max(gain, 1.0) * most, form, "a number", STEPS)
-    flushed = 6 * UNDERFLOW * max(1.0, 1 / gain)
-    off = ((2 * GELU + 4) * form.sum_unit * most + flushed) * INFLATION
+    off = (2 * GELU + 4) * form.sum_unit * most + flushed(6) * max(1.0, 1 / gain)
     if reader is not None:
         code, noise = channel.code(channel.domain), stream.noise[name][:, None]
-        apart = reader.apart(code, np.broadcast_to(noise, code.shape))
-        off += float((apart + 2 * reader.summed(np.full_like(code, most))).max())
-    return off * INFLATION
+        apart = Interval.of(reader.apart(code, np.broadcast_to(noise, code.shape)))
+        summed = reader.summed(np.full_like(code, most.high))
+        off += (apart + 2 * Interval.of(summed)).max()
+    return off.most

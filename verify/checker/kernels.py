@@ -164,12 +164,14 @@ def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
     return found
 
 
-def _rounding(
-    w: Recurrence, source: Source, form: Format, kappa: Interval
-) -> Interval:
+def _rounding(w: Recurrence, source: Source, form: Format, kappa: Interval) -> Interval:
     """What rounding inputs, states and outputs to the format can add (Theorem K4)."""
     most = source.largest * (1 + 2 * Interval.of(form.unit))
-    states, back, wide = sums(w, source.length, kappa) * most, w.transposed(), w.absolute()
+    states, back, wide = (
+        sums(w, source.length, kappa) * most,
+        w.transposed(),
+        w.absolute(),
+    )
     reached = sums(back, source.length, powers(back, source.length))
     terms, rounds = _rounds(w)
     unit, lost = gamma(rounds, form.sum_unit), flushed(terms)

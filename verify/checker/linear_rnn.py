@@ -89,7 +89,9 @@ def _error(
     apart = norm.of_matrices(Interval.of(matrices) - source.matrices).max()
     moved = norm.of_matrices(source.matrices).max() + apart
     weight, fall = norm.against(matrices), abs(Interval.of(matrices)).sum(axis=2) * half
-    beside = np.abs(model.tensors["hidden.bias"]).reshape(fall.shape) + 2 * Interval.of(half)
+    beside = np.abs(model.tensors["hidden.bias"]).reshape(fall.shape) + 2 * Interval.of(
+        half
+    )
 
     def own(off: Interval) -> Interval:
         """What one step adds, but for the letters' own errors."""

@@ -17,14 +17,12 @@ from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
-from krohn.verify.checker.attention import Look
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_norms import Norm, norm_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.sublayers import embedding, followed
+from krohn.verify.checker.sublayers import walked
 
 
 def check_program(
@@ -108,15 +106,6 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     covers, told = f"all words of up to {program.length} letters", norm.facts
     form = model.format
     return Established(form, program.length, error, covers, told, streams, looks)
-
-
-def walked(
-    model: Model, program: Statement, errors: MatrixErrors
-) -> tuple[tuple[Stream, ...], dict[str, Look]]:
-    """The stream after the embedding and each sublayer, and where heads look."""
-    known = list(followed(model, embedding(model, program, errors)))
-    looks = {name: look for _, heads in known for name, look in heads.items()}
-    return tuple(stream for stream, _ in known), looks
 
 
 def read_out(

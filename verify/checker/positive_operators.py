@@ -57,7 +57,8 @@ class PositiveOperators:
         found, words = list[tuple[Interval, ...]](), list(_words(operators, length))
         for x in words:
             sums = x / (x @ start)[:, :, None]
-            parts, beside = x / x.sum(axis=1)[:, None], x @ (1.0 * zero) / (x @ (1.0 * ~zero))
+            parts = x / x.sum(axis=1)[:, None]
+            beside = x @ (1.0 * zero) / (x @ (1.0 * ~zero))
             each = ((sums, (0, 1)), (parts, (0, 2)), (beside, (0, 1)))
             found.append(tuple(_range(*one) for one in each))
             ends.append(_tanh(x))

@@ -119,4 +119,3 @@ def single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     place = np.abs(weights).argmax(axis=1)
     value = weights[np.arange(len(weights)), place]
     return place, np.sign(value).astype(np.int64), np.abs(value)
-

@@ -150,8 +150,9 @@ class Projective(MatrixErrors):
         near, exact = self._near(x.beside), self._exact(x)
         least = exact.low.min(axis=(1, 2), initial=np.inf, where=exact.low > 0)
         ends = Interval(least, exact.high.max(axis=(1, 2))) * x.grown
-        bottom, floor = ((Interval.of(s) - near) * ends.low for s in (x.mass.low, x.mass.high))
-        top, floor = (x.mass.high + near) * ends.high, floor.maximum(0.0)
+        bottom = (Interval.of(x.mass.low) - near) * ends.low
+        floor = (x.mass.high - near).maximum(0.0) * ends.low
+        top = (x.mass.high + near) * ends.high
         demand(bottom > 0, "an entry may be held as 0")
         return Range(bottom, top.maximum(x.beside), top * top - floor * floor)
 
@@ -160,7 +161,9 @@ class Projective(MatrixErrors):
         exact, at = self.products, self.products.at(x.letters)
         whole = Interval.of(exact.start).sum()
         share = exact.share[at].where(x.letters[:, None] > 0, exact.start / whole)
-        return (share / whole)[:, :, None].where(x.ended[:, None, None], exact.entries[at])
+        return (share / whole)[:, :, None].where(
+            x.ended[:, None, None], exact.entries[at]
+        )
 
     def _sums(self, x: Held) -> Interval:
         """The sum of a held column, without what is beside."""

@@ -37,6 +37,15 @@ def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, L
         yield stream, {}
 
 
+def walked(
+    model: Model, program: Statement, matrices: MatrixErrors | None = None
+) -> tuple[tuple[Stream, ...], dict[str, Look]]:
+    """The stream after the embedding and after each sublayer, and where all heads look."""
+    known = list(followed(model, embedding(model, program, matrices)))
+    looks = {name: look for _, heads in known for name, look in heads.items()}
+    return tuple(stream for stream, _ in known), looks
+
+
 def _read(model: Model, stream: Stream, snapshot: int) -> Stream:
     """The stream with what readers see of it."""
     if model.norms is None:

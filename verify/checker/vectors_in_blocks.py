@@ -21,6 +21,7 @@ from krohn.verify.checker.error_recursion import settled
 from krohn.verify.checker.linear_source import Source
 from krohn.verify.checker.matrix_norms import norm_of
 from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.sublayers import walked
 
 KIND, COORDINATE = "vectors-in-blocks", 2.0
 ROOM = 2.0**-8
@@ -70,7 +71,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     column = plain.growth * (most + room) / COORDINATE
     growth = plain.beside_one(column).maximum(plain.growth)
     norm = type(plain)(plain.size + 1, growth.most)
-    streams, looks = linear_system.walked(model, program, norm)
+    streams, looks = walked(model, program, norm)
     read, rounded = linear_system.read_out(model, streams[-1], system, norm)
     window, blocks = read + norm.size * rounded, length // (block + 1) + 1
     error = settled(lambda _: blocks * plain.growth * window, room).most
