@@ -6,7 +6,7 @@ The checker computes bounds in float64: an `Interval` rounds outwards by itself,
 module but `affine_arithmetic` says anything of rounding.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
@@ -184,6 +184,14 @@ class Interval:
         """``(numbers,)``: fractions, each between the neighbours of its nearest number."""
         near = np.array([float(x) for x in exact])
         return _outwards(near, near)
+
+    @staticmethod
+    def stacked(each: Iterable["Operand"]) -> "Interval":
+        """Several of one shape, along a new first axis."""
+        parts = [Interval.of(x) for x in each]
+        return Interval(
+            np.array([x.low for x in parts]), np.array([x.high for x in parts])
+        )
 
     def wider(self, off: "Operand") -> "Interval":
         """With all that is within ``off`` of it."""

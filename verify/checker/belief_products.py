@@ -43,5 +43,5 @@ def _read_out(
     channel = applied(model, stream, source.start)
     apart, mass = metric.belief(stream.noise[channel.name])
     fits(mass, stream.form, "an output", INSIDE)
-    rounded = sum_error(stream.form, np.count_nonzero(source.start), mass)
+    rounded = sum_error(stream.form, int(np.count_nonzero(source.start)), mass)
     return abs(mass - 1) + mass * (apart / 4).through(np.tanh) + rounded

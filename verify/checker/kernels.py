@@ -175,17 +175,17 @@ def _rounding(w: Recurrence, source: Source, form: Format, kappa: Interval) -> I
     reached = sums(back, source.length, powers(back, source.length))
     terms, rounds = _rounds(w)
     unit, lost = gamma(rounds, form.sum_unit), flushed(terms)
-    first = wide.moved(states) + np.abs(w.input) * most
+    first = wide.moved(states) + most * np.abs(w.input)
 
     def step(off: Interval) -> Interval:
         """What one step adds, if states are so far off."""
         return unit * (first + wide.moved(off * np.ones(w.size))) + lost
 
     apart = settled(lambda off: (kappa * step(off)).max(), states.max() + most)
-    held = np.abs(w.output) @ (states + apart) + abs(w.skip) * most
+    held = Interval.of(np.abs(w.output)) @ (states + apart) + abs(w.skip) * most
     for size in (states.max() + apart, held, first.max(), most):
         fits(size, form, "a sum", STEPS)
-    read = sum_error(form, np.count_nonzero(w.output) + 1, held)
+    read = sum_error(form, int(np.count_nonzero(w.output)) + 1, held)
     return reached @ step(apart) + read
 
 

@@ -119,7 +119,7 @@ def read_out(
     noise = Interval.of(stream.noise[channel.name]).max()
     held = (norm.growth + noise) * abs(Interval.of(start)).sum()
     fits(held, stream.form, "an output", INSIDE)
-    rounded = sum_error(stream.form, np.count_nonzero(start), held)
+    rounded = sum_error(stream.form, int(np.count_nonzero(start)), held)
     return noise * norm.of_vectors(start), rounded
 
 

@@ -63,18 +63,10 @@ class Norm(MatrixErrors):
     def absolute(self, bound: Interval) -> Interval:
         """N of any matrix that is entry by entry at most one of norm ``bound``."""
 
-    @abstractmethod
-    def sums(self, left: Interval, right: Interval) -> Interval:
-        """N of the matrix Σ_k (|X_ik| + |Y_kj|), for N(X) ≤ left and N(Y) ≤ right."""
-
-    @abstractmethod
-    def maxima(self, left: Interval, right: Interval) -> Interval:
-        """N of the matrix Σ_k max(|X_ik|, |Y_kj|), likewise."""
-
-    @staticmethod
-    @abstractmethod
-    def beside_one(bound: Interval) -> Interval:
-        """N of a matrix whose last column is (v, 1), for N(v) ≤ bound, and else 0."""
+    def together(self, left: Operand, right: Operand) -> Interval:
+        """N of vectors with two parts, of which ``left`` and ``right`` are N."""
+        pair = Interval.stacked([left, right])
+        return self.of_vectors(pair.each(lambda x: np.moveaxis(x, 0, -1)))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -129,8 +121,10 @@ class Norm(MatrixErrors):
         x, y, both = left * left, right * right, left * right
         rest = both * (3 * x * x + 10 * x * y + 3 * y * y) / 40
         curve = w * w * both * (x + y) / 3 + n * n * w * w * w * w * rest
-        rounded = inner * self.sums(left, right) + outer * self.maxima(left, right)
-        total = abs(units.gain - 1) * (both + curve) + curve
+        sums, maxima = left + right, self.together(left, right)
+        rounded = n * self.absolute(inner * sums + outer * maxima)
+        astray = units.gain * self.absolute(units.astray(4 * n, form) * (both + curve))
+        total = abs(units.gain - 1) * (both + curve) + curve + astray
         total += ROUNDED * 4 * c * w * rounded
         return total + 4 * n * n * flushed(8 * c + 1)
 
@@ -162,19 +156,6 @@ class Spectral(Norm):
         """The Frobenius norm is at most √n times as large."""
         return Interval.of(float(self.size)).root() * bound
 
-    def sums(self, left: Interval, right: Interval) -> Interval:
-        """n√n·(left + right), by the Frobenius norm."""
-        return self.size * self.absolute(left + right)
-
-    def maxima(self, left: Interval, right: Interval) -> Interval:
-        """n√n·√(left² + right²), likewise."""
-        return self.size * self.absolute((left * left + right * right).root())
-
-    @staticmethod
-    def beside_one(bound: Interval) -> Interval:
-        """√(bound² + 1)."""
-        return (bound * bound + 1).root()
-
 
 class ColumnSums(Norm):
     """The largest sum of a column's absolute values: maps, and stochastic matrices."""
@@ -199,19 +180,6 @@ class ColumnSums(Norm):
     def absolute(self, bound: Interval) -> Interval:
         """It depends on absolute values alone."""
         return bound
-
-    def sums(self, left: Interval, right: Interval) -> Interval:
-        """n·(left + right)."""
-        return self.size * (left + right)
-
-    def maxima(self, left: Interval, right: Interval) -> Interval:
-        """At most the same."""
-        return self.sums(left, right)
-
-    @staticmethod
-    def beside_one(bound: Interval) -> Interval:
-        """1 more."""
-        return bound + 1
 
 
 NORMS: dict[str, type[Norm]] = {norm.name: norm for norm in (Spectral, ColumnSums)}

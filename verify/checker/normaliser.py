@@ -44,7 +44,7 @@ class Normaliser(NamedTuple):
         low, high, order = mass.low[:, None], mass.high[:, None], np.sort(self.points)
         ends = np.hstack([low, np.clip(order, low, high), high])
         before = self.points[None, :] >= np.append(order, np.inf)[:, None]
-        falls = (before * self.steps).any(axis=1)
+        falls = np.asarray((before * self.steps).any(axis=1))
         one = Interval.of(before.astype(float))
         flat = self.base + one @ (Interval.of(self.steps) * self.points)
         fall = (one @ self.steps).where(falls, 1.0)

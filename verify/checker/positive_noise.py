@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.product_gates import ROUNDED, Gates
@@ -28,7 +28,7 @@ class Held(NamedTuple):
     """
 
     letters: FloatArray
-    ended: FloatArray
+    ended: BoolArray
     spread: Interval
     columns: Interval
     mass: Interval

@@ -62,7 +62,7 @@ class PositiveOperators:
             each = ((sums, (0, 1)), (parts, (0, 2)), (beside, (0, 1)))
             found.append(tuple(_range(*one) for one in each))
             ends.append(_tanh(x))
-        high, often, others = (_stacked(x) for x in zip(*found, strict=True))
+        high, often, others = (Interval.stacked(x) for x in zip(*found, strict=True))
         entries = often[:, :, None] * high[:, None]
         near = np.isfinite(entries.high) & (entries > flushed(1))
         demand(near, "entries of operators are too far apart")
@@ -79,10 +79,6 @@ class PositiveOperators:
 def _range(x: Interval, axes: tuple[int, ...]) -> Interval:
     """Between which numbers all entries along some axes are."""
     return Interval(np.asarray(x.low.min(axis=axes)), np.asarray(x.high.max(axis=axes)))
-
-
-def _stacked(each: Sequence[Interval]) -> Interval:
-    return Interval(np.array([x.low for x in each]), np.array([x.high for x in each]))
 
 
 def _words(operators: FloatArray, length: int) -> Iterator[Interval]:

@@ -45,6 +45,8 @@ class Gates(NamedTuple):
     ) -> tuple[Interval, Interval]:
         """What is i and o in Theorem W4: what sums inside and outside of units are off by.
 
+        Of its own size a product is off by `Gates.astray` besides.
+
         Args:
             reach: The largest |a| + |b| of two factors.
             terms: How many numbers are added inside, in two units less than what is
@@ -59,12 +61,16 @@ class Gates(NamedTuple):
         (below, above), unit = terms, form.sum_unit
         size, outside = ROUNDED * Interval.of(reach) * self.inside, Interval.of(above)
         outside = outside * self.outside
-        few = above * Interval.of(unit) + flushed(outside) <= 2.0**-11
+        few = above * Interval.of(unit) + flushed(outside) <= 2.0**-13
         demand(few, "a product has too many terms")
         fits(outside * size.maximum(1.0), form, "a product", STEPS)
         inner = (0.5 + 0.8 * size) * gamma(below, unit)
         outer = gelu_units(size.high, form) * Interval.of(unit)
-        return inner, outer + gamma(above, unit) * (0.5 + 0.4 * size)
+        return inner, outer + above * unit / 2 * (0.5 + 0.4 * size)
+
+    def astray(self, above: int, form: Format) -> Interval:
+        """What sums outside of units can be off by, in units of what they add up to."""
+        return gamma(above, form.sum_unit)
 
     @property
     def exact(self) -> bool:

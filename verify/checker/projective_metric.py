@@ -52,7 +52,8 @@ class Projective(MatrixErrors):
         one = np.arange(length + 1) > 0
         far, within = (one * x.max() for x in (apart, columns))
         masses = mass.min().joined(mass.max()).where(one, whole * whole)
-        held = Held(1.0 * one, ~one, far, within, masses, Interval.of(0.0 * one))
+        count, none = one.astype(np.float64), Interval.of(np.zeros(length + 1))
+        held = Held(count, ~one, far, within, masses, none)
         return cls(len(start), products, held.noise("a letter"))
 
     def told(self, noise: FloatArray) -> float:
@@ -90,9 +91,13 @@ class Projective(MatrixErrors):
         reach, curve = (a.top + b.top).max(), Curve.of(units.inside, a, b)
         each = rounding(units, reach, (inside, 4 * self.size), form)
         lost = 4 * self.size * flushed(8 * Interval.of(units.outside) + 1) / units.gain
-        mixed = self._mixed(x, y, curve, each, lost)
+        mixed, astray = (
+            self._mixed(x, y, curve, each, lost),
+            units.astray(4 * self.size, form),
+        )
         moved = self._rounded(x, y, each, lost).where(y.letters > 0, mixed)
-        beside = self._beside(x, y, curve, each, lost)
+        moved = moved + astray * (1 + curve.over + moved)
+        beside = self._beside(x, y, curve, each, lost) * (1 + astray)
         mass = self._sums(x) * y.mass.wider(self._near(y.beside)) * curve.factor(moved)
         mass = mass.wider(self._near(beside)) * units.gain
         passed = x.columns + self._contracted(x) * (x.spread + y.columns)
@@ -120,8 +125,11 @@ class Projective(MatrixErrors):
         lost = lost / gates.gain
         rounded = each * (1 / a.bottom).maximum(1 / factor.bottom)
         rounded = rounded + lost / (a.bottom * factor.bottom)
+        astray = gates.astray(4, form)
+        rounded = rounded + astray * (1 + curve.over + rounded)
         beside = x.beside * factor.top * (1 + curve.over) + lost
-        beside = (beside + each * x.beside.maximum(factor.top)) * (x.letters == 0)
+        beside = beside + each * x.beside.maximum(factor.top)
+        beside = beside * (1 + astray) * np.asarray(x.letters == 0)
         mass = product * curve.factor(rounded)
         mass = mass.wider(2 * self._near(beside)) * gates.gain
         found = x.apart(curve.apart(rounded))._replace(mass=mass)
@@ -195,7 +203,8 @@ class Projective(MatrixErrors):
         sums = a.sum(axis=2)[:, :, None] + b.sum(axis=1)[:, None]
         single = 1 / Interval.of(np.minimum(a.low, b.low).min(axis=(1, 2)))
         share = Interval.of((sums / made).high.max(axis=(1, 2))).minimum(single)
-        return each * share + lost / made.low.min(axis=(1, 2))
+        least = Interval.of(made.low.min(axis=(1, 2)))
+        return each * share + lost / least
 
     def _mixed(
         self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
@@ -203,7 +212,8 @@ class Projective(MatrixErrors):
         """The same if the right factor is that of BOS, which may have rows near 0."""
         a, b, start = self._entries(x), self._range(y), self.products.start > 0
         rows = a[:, :, start].sum(axis=2).low
-        least = rows.min(axis=1, initial=np.inf, where=rows > 0) * b.bottom
+        lowest = rows.min(axis=1, initial=np.inf, where=rows > 0)
+        least = b.bottom * Interval.of(lowest)
         held = int(np.count_nonzero(start))
         none = Interval.of(Fraction(self.size - held, held))
         others = none.where(x.ended, self.products.others[self.products.at(x.letters)])
@@ -220,4 +230,4 @@ class Projective(MatrixErrors):
         column = (y.mass + self._near(y.beside)) * y.grown
         column = column / Interval.of(self.products.start).sum() + self.size * y.beside
         beside = x.beside * column * (1 + curve.over) + each * self.size * top + lost
-        return beside * ((x.letters == 0) & ~self.products.start.all())
+        return beside * np.asarray((x.letters == 0) & ~self.products.start.all())

@@ -69,7 +69,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     most = plain.growth * plain.of_vectors(source.start)
     room = ROOM * plain.of_vectors(source.start)
     column = plain.growth * (most + room) / COORDINATE
-    growth = plain.beside_one(column).maximum(plain.growth)
+    growth = plain.together(column, 1.0).maximum(plain.growth)
     norm = type(plain)(plain.size + 1, growth.most)
     streams, looks = walked(model, program, norm)
     read, rounded = linear_system.read_out(model, streams[-1], system, norm)

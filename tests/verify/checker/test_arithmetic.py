@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from krohn.program.errors import Refused
 from krohn.verify import checker
-from krohn.verify.checker.arithmetic import Interval, gamma
+from krohn.verify.checker.arithmetic import FORMATS, Interval, gamma, known_sum_error
 
 numbers = st.floats(-1e100, 1e100) | st.sampled_from([0.0, 5e-324, 1e-300, 1 / 3])
 
@@ -93,6 +93,61 @@ def test_sums_and_products_of_matrices_hold_every_exact_result(
         for column in columns
     ]
     assert holds(a @ b, products)
+
+
+@given(ranges(4), st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_sums_of_some_entries_hold_every_exact_result(
+    one: tuple[Interval, list[Fraction]], places: list[int]
+) -> None:
+    found, exact = one
+    sums = [sum(exact[: i + 1], Fraction()) for i in range(4)]
+    assert holds(found.running(), sums)
+    pairs = list(zip(places, exact, strict=True))
+    each = [sum((x for p, x in pairs if p == i), Fraction()) for i in range(3)]
+    assert holds(found.gathered(np.array(places), 3), each)
+    assert holds(Interval.stacked([found, -found])[1], [-x for x in exact])
+    assert holds(found.where(np.array([True] * 4), 0.0), exact)
+    assert holds(Interval.nearest(exact), exact)
+    square = found.each(lambda x: x * 1e-60)
+    root = (square * square).root()
+    assert (root.high >= square.size).all()
+
+
+def test_products_of_many_matrices_count_the_terms_of_one() -> None:
+    """Their number is not that of the terms."""
+    one = np.array([[1.0, 2.0**-30] * 200])
+    many = Interval.of(np.stack([one] * 2))
+    found = many @ np.stack([one.T] * 2)
+    exact = Fraction(200) + 200 * Fraction(2) ** -60
+    assert found.shape == (2, 1, 1)
+    assert holds(found, [exact, exact])
+    assert (found.high - found.low > 400 * 2.0**-53 * 200).all()
+
+
+def in_any_order(numbers: list[np.float32], random: np.random.Generator) -> float:
+    """Their sum, two at a time."""
+    left = list(numbers)
+    while len(left) > 1:
+        i, j = sorted(random.choice(len(left), 2, replace=False), reverse=True)
+        left.append(np.float32(left.pop(i) + left.pop(j)))
+    return float(left[0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_that_are_known_are_off_by_less(seed: int) -> None:
+    """Lemma 5b: of random orders, and of the order that adds up one sign first."""
+    random, form = np.random.default_rng(seed), FORMATS["float32"]
+    x = random.uniform(0, 1, 8).astype(np.float32)
+    y = -(x + random.uniform(-1, 1, 8) * 2.0**-12).astype(np.float32)
+    both = [*x, *y]
+    exact = sum((Fraction(float(v)) for v in both), Fraction())
+    size = float(np.abs(np.array(both, np.float64)).sum())
+    most = known_sum_error(form, 16, size, abs(float(exact)) + 1e-9, 0.0).high
+    assert most < 0.6 * gamma(16, form.sum_unit).high * size
+    found = [in_any_order(both, random) for _ in range(50)]
+    signs = [in_any_order([v], random) for v in both]
+    found.append(float(np.cumsum(np.array(signs, np.float32), dtype=np.float32)[-1]))
+    assert all(abs(Fraction(v) - exact) <= Fraction(float(most)) for v in found)
 
 
 @given(st.floats(0, 50), st.floats(0, 5))

@@ -64,6 +64,17 @@ def test_matrices_whose_quotients_are_subnormal_are_refused() -> None:
     assert near.first[2, 1] == pytest.approx(np.log(1.007 / 0.993), rel=1e-6)
 
 
+def test_a_matrix_that_may_be_held_as_0_is_refused() -> None:
+    """Twice what is beside the mass was more than it: errors became negative."""
+    operators, start = np.full((1, 2, 2), 0.5), np.array([1.0, 0.0])
+    metric = Projective.of(operators, start, operators, 3)
+    assert metric.largest(metric.first) < 1.01
+    noise = metric.first.copy()
+    noise[-1, 0] = 0.6
+    with pytest.raises(Refused, match="held as 0"):
+        metric.largest(noise)
+
+
 @pytest.mark.parametrize(("operator", "entry"), [(2.0**-950, 2.0**-120), (1, 1e-300)])
 def test_a_start_whose_products_are_subnormal_is_refused(
     operator: float, entry: float
