@@ -12,12 +12,11 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import options_of
+from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse, attention_kind
 from krohn.network.work import parts
 from krohn.source_kinds import named
-from krohn.source_kinds.base import How
 
 SIZES = (4, 8, 12, 16, 20)
 NAMES = (
@@ -115,8 +114,8 @@ def _planned(name: str, kind: str) -> Row:
     found = named(name)
     assert found is not None
     source_kind, source = found
-    options = options_of("float64", False, "relu")
-    built, _ = source_kind.build(source, None, options, How(attention=kind))
+    asked = Asked(attention=kind, formats=("float64",))
+    built, _ = source_kind.build(source, asked)
     shape = built.network.architecture
     meeting, rest = parts(shape, shape["positions"] - 1)
     row = {

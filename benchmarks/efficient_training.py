@@ -18,15 +18,14 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 import krohn
+from krohn.asked import Asked
 from krohn.compare.measures.texts import text_scores
 from krohn.compare.models import EfficientGpt, Gpt
 from krohn.compare.tasks.texts import Steps, TextTask
 from krohn.compare.training import Cell, Recipe, Run
 from krohn.compare.training.sweep import Result
-from krohn.compilation import options_of
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.source_kinds import named
-from krohn.source_kinds.base import How
 
 NAMES = (
     "EditDistance2,2:letters=3",
@@ -170,10 +169,8 @@ def fitted() -> Iterator[Row]:
 def arithmetic(kind: str) -> list[int]:
     """The widths of networks of arithmetic modulo 11, as they are planned."""
     found = [named(f"Arithmetic{n},11") for n in (6, 10, 13, 16)]
-    options, how = options_of("float64", False, "relu"), How(attention=kind)
-    built = [
-        k.build(source, None, options, how)[0] for k, source in filter(None, found)
-    ]
+    asked = Asked(attention=kind, formats=("float64",))
+    built = [k.build(source, asked)[0] for k, source in filter(None, found)]
     return sorted({each.network.architecture["d_model"] for each in built})
 
 

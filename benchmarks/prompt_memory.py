@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
+from krohn.asked import Asked
 from krohn.compare.tasks.public_texts import subsequences
-from krohn.compilation import options_of
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse
 from krohn.network.decoding import BLANK, decode
@@ -25,7 +25,6 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
 from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
-from krohn.source_kinds.base import How
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.attention_limits.prompt_memory import (
     bell,
@@ -88,9 +87,12 @@ def digits(case: tuple[str, str]) -> Row:
     name, attention = case
     source = KIND.named(name)
     assert source is not None
-    options = options_of("float64", False, "relu")
-    built, claim = KIND.build(source, None, options, How(attention=attention))
-    file, chain = KIND.file(source, built, claim, options), source.chain_of_thought
+    asked = Asked(attention=attention, formats=("float64",))
+    built, claim = KIND.build(source, asked)
+    file, chain = (
+        KIND.file(source, built, claim, asked.options),
+        source.chain_of_thought,
+    )
     low, high = np.array(chain.prompt).T
     prompts = np.random.default_rng(0).integers(low, high + 1, size=(TEXTS, len(low)))
     texts = chain.continued(prompts)

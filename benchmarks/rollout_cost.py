@@ -11,6 +11,7 @@ whole text, counted.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import Any
@@ -19,13 +20,12 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.compilation import options_of
+from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.decoding import BLANK, decode
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
 from krohn.network.work import parts
-from krohn.source_kinds.base import How
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.attention_limits.prompt_memory import kept_numbers
 
@@ -41,10 +41,10 @@ def networks(name: str) -> tuple[torch.Tensor, int, Mapping[str, Model]]:
     """A text, its tokens that are the prompt, and a network of each kind, in float64."""
     source = KIND.named(name)
     assert source is not None
-    options, models = options_of("float64", False, "relu"), {}
+    asked, models = Asked(formats=("float64",)), {}
     for kind in ATTENTION:
-        built, claim = KIND.build(source, None, options, How(attention=kind))
-        models[kind] = Model(KIND.file(source, built, claim, options))
+        built, claim = KIND.build(source, replace(asked, attention=kind))
+        models[kind] = Model(KIND.file(source, built, claim, asked.options))
     chain = source.chain_of_thought
     low, high = np.array(chain.prompt).T
     prompt = np.random.default_rng(0).integers(low, high + 1)

@@ -16,7 +16,7 @@ from report import Row, Table, each, parser, publish
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
-from krohn.compilation import options_of
+from krohn.asked import Asked
 from krohn.compiled_model import model_file
 from krohn.compiler.compiled_network import realise
 from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
@@ -84,7 +84,7 @@ def _machine(job: Job) -> Automaton:
 
 
 def _first_proved(machine: Automaton, length: int, names: Iterable[str]) -> Plan | None:
-    options = options_of("float32", strict=False, activation="relu")
+    options = Asked().options
     found: list[Plan] = []
     for name in names:
         try:

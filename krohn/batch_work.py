@@ -13,7 +13,7 @@ from krohn.batch_table import OF_MODELS, Row
 from krohn.jobs.worker_pool import Report
 from krohn.machines import MODEL, read
 from krohn.network.modelfile import ModelFile, ModelFileError
-from krohn.source_kinds import named
+from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -23,8 +23,6 @@ LENGTH = 128
 OUT_OF_MEMORY = "out of memory; ask for shorter words or a smaller machine"
 Task = tuple[str, Row]
 """A row, by its key in the job file."""
-MEASURED = ("chain-of-thought", "in-context")
-"""Kinds of sources whose name says how long their texts are."""
 
 
 @dataclass(frozen=True)
@@ -180,14 +178,13 @@ def _network(
         return _verified(cells)
     from krohn.compilation import compile as compiled
 
-    other = named(cells["machine"])
+    kind, source = named(cells["machine"]) or (machines(), _machine(cells))
     length = _number(cells, "length", int)
     arch: Any = cells.get("arch", "transformer")
-    measured = other is None or other[0].wire not in MEASURED
-    if length is None and arch == "transformer" and measured:
+    if length is None and arch == "transformer" and not kind.measured:
         length = work.length
     model = compiled(
-        cells["machine"] if other else _machine(cells),
+        source,
         length,
         cells.get("construction", "auto"),
         arch=arch,

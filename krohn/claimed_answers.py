@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from krohn.algebra.wording import count
-from krohn.network.architecture import kind_of
 from krohn.network.architectures.transformer import causal
 from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.source_kinds import of_file
 
 
 class Answers(NamedTuple):
@@ -54,11 +54,9 @@ def _note(file: ModelFile, beyond: Sequence[bool]) -> str:
     """Which answers the claim is not about."""
     first, last = beyond.index(True) + 1, len(beyond)
     which = f"answer {last} is" if first == last else f"answers {first} to {last} are"
-    reals = kind_of(file.header["architecture"]).answers == "reals"
-    noun = "vector" if reals else "token" if "source" in file.header else "letter"
     longest = claimed_length(file.header)
     assert longest is not None
-    return f"unproved: {which} beyond the {count(longest, noun)} of the claim"
+    return f"unproved: {which} beyond the {count(longest, of_file(file).unit)} of the claim"
 
 
 def _is_causal(file: ModelFile) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.wording import count, cut
+from krohn.algebra.wording import count
 from krohn.compiler.compiled_network import CompiledNetwork, Tried
-from krohn.foreign import own_machine
+from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
@@ -20,6 +20,7 @@ from krohn.network.precision import Precision
 from krohn.network.sparse import is_index
 from krohn.program import claim
 from krohn.program.claim import Claim
+from krohn.source_kinds import of_file
 from krohn.verify.proof import Proof
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ class CompiledModel:
         return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
 
     def _repr_svg_(self) -> str | None:
-        from krohn.pictures import svg
+        from krohn.drawing import svg  # matplotlib
 
-        return svg(self)
+        return svg(lambda: of_file(self.file).draw_file(self.file))
 
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
@@ -176,12 +177,6 @@ def _masks(shape: Mapping[str, Any]) -> dict[str, Any]:
     )
     kept = sum(shape["entries"].values())
     return {"random": {**shape["random"], "weights": drawn, "kept": kept}}
-
-
-def called(header: Mapping[str, Any]) -> str:
-    """The name of the machine, or of the other source, that a file is about."""
-    told = header.get("source") or header.get("machine") or {}
-    return cut(str(told.get("name", "machine")), 40)
 
 
 def model_file(

@@ -59,9 +59,9 @@ class Decomposed:
         return f"<Decomposed {name}: {self.found.method}, {parts} on {rows}>"
 
     def _repr_svg_(self) -> str | None:
-        from krohn.pictures import svg
+        from krohn.drawing import svg  # matplotlib
 
-        return svg(self)
+        return svg(lambda: picture(self))
 
 
 def decompose(

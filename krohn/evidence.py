@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.shown import output_classes
+from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.open_target import open_target
-from krohn.program import claim, strict_json
+from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
 from krohn.report import Report
-from krohn.source_kinds import of_file, wanted_source
-from krohn.verification_target import Target, check_digest
+from krohn.source_kinds import of_file
+from krohn.verification_target import Target
 from krohn.verify import trusted
 from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker.gpt2 import Files
@@ -227,11 +228,12 @@ def _held(
     if is_export(path):
         return _of_target(opened(path).held(machine, observation))
     file = modelfile.read(path)
-    if "source" in file.header:
-        if observation is not None:
-            raise KrohnError(f"{path} is not about a machine; leave --observe out")
-        return _Held(None, _claim_about(file, machine))
-    return _of_target(open_target(file, machine, observation))
+    about = of_file(file).about(file, machine)
+    if about is None:
+        return _of_target(open_target(file, machine, observation))
+    if observation is not None:
+        raise KrohnError(f"{path} is not about a machine; leave --observe out")
+    return _Held(None, about)
 
 
 def _of_target(target: Target) -> _Held:
@@ -239,18 +241,6 @@ def _of_target(target: Target) -> _Held:
         target.machine, target.file.header["claim"].get("shows", "states")
     ).of
     return _Held(machine_of(target.machine, shows), target.claim)
-
-
-def _claim_about(file: modelfile.ModelFile, source: Automaton | str | None) -> Claim:
-    """The claim of a file; refused if it is about another source than that of a name."""
-    if source is None:
-        return claim.of(file.header)
-    kind = of_file(file)
-    assert kind is not None
-    wanted = wanted_source(kind, source)
-    if different := kind.differs(file, wanted):
-        raise KrohnError(different)
-    return kind.about(file, wanted)
 
 
 def _model(path: str | Path) -> bytes | Files:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -13,14 +14,12 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.shown import Shows
-from krohn.foreign import names_machine, own_machine
+from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.program.chain_of_thought import ChainOfThought
-from krohn.source_kinds import source_of
-from krohn.sources.in_context import InContext
-from krohn.verification import LONGEST_SAMPLE, SCORES
+from krohn.source_kinds import of_file
+from krohn.source_kinds.kind import Whole
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
 from krohn.verify.testing.sampling import sample
@@ -66,13 +65,9 @@ def run(
         KrohnError: If an answer is wrong, or logits are numbers on one side only.
     """
     beside = Beside(Model(file), home.open(place))
-    source, rng = source_of(file), np.random.default_rng(seed)
-    if isinstance(source, ChainOfThought):
-        return _texts(source, beside, home, _many(source.length, count), rng, progress)
-    if isinstance(source, InContext):
-        return _prompts(
-            source, beside, home, _many(source.length, count), rng, progress
-        )
+    kind, rng = of_file(file), np.random.default_rng(seed)
+    if (inputs := kind.whole(file, partial(_many, count=count), rng)) is not None:
+        return _whole(inputs, beside, home, progress)
     longest = beside.longest or DEFAULT_SAMPLE_LENGTH
     longest = min(longest, LONGEST_SAMPLE)
     machine, judge, against = _judge(file, beside)
@@ -147,9 +142,10 @@ def _judge(
     file: ModelFile, beside: Beside
 ) -> tuple[Automaton, "Beside | _Alike", Against]:
     """What answers are held against, who gives them, and what that is called."""
-    if "source" not in file.header and names_machine(file):
-        return own_machine(file), beside, "the machine"
-    chooses = file.header.get("source", {}).get("kind", "program") == "program"
+    kind = of_file(file)
+    if (machine := kind.stated_machine(file)) is not None:
+        return machine, beside, "the machine"
+    chooses = kind.claim == "exact"
     still = Semiautomaton(
         np.zeros((len(beside.letters), 1), dtype=np.int64), beside.letters, ALIKE[:1]
     )
@@ -170,43 +166,23 @@ def _batches(words: int, length: int, progress: Progress) -> Iterator[slice]:
         progress(min(words, first + batch), words)
 
 
-def _texts(
-    source: ChainOfThought,
-    beside: Beside,
-    home: Destination,
-    words: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Ran:
-    """Texts of a dynamic program: each token after a prompt is to be what follows."""
-    low, high = np.array(source.prompt).T
-    prompts, start = rng.integers(low, high + 1, size=(words, len(low))), len(low)
-    for rows in _batches(words, source.length, progress):
-        texts = source.continued(prompts[rows])
+def _whole(inputs: Whole, beside: Beside, home: Destination, progress: Progress) -> Ran:
+    """Inputs of one form; where something follows, each token is to be what follows."""
+    start, words = inputs.told, inputs.count
+    for rows in _batches(words, inputs.length, progress):
+        texts = inputs.rows(rows)
+        if start is None:
+            beside(torch.from_numpy(texts))
+            continue
         logits = beside(torch.from_numpy(texts[:, :-1]))[:, start - 1 :]
         wrong = differs(logits, torch.from_numpy(texts[:, start:]))
         if wrong is not None:
             row = texts[int(wrong.any(dim=1).int().argmax())]
-            shown = " ".join(source.tokens[token] for token in row[:start])
+            shown = " ".join(inputs.tokens[token] for token in row[:start])
             raise KrohnError(f"{home.title} writes another text after {shown}")
     _check(home, None, beside)
-    return Ran(words, source.length, beside.deviation, "the source")
-
-
-def _prompts(
-    source: InContext,
-    beside: Beside,
-    home: Destination,
-    words: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Ran:
-    """Prompts of one who learns from them; other words are answered by zeros."""
-    prompts = source.sampled(words, rng)
-    for rows in _batches(words, source.length, progress):
-        beside(torch.from_numpy(source.laid_out(prompts[rows])))
-    _check(home, None, beside)
-    return Ran(words, source.length, beside.deviation, "nothing")
+    against: Against = "nothing" if start is None else "the source"
+    return Ran(words, inputs.length, beside.deviation, against)
 
 
 def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> None:

@@ -10,6 +10,7 @@ from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.wording import cut
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 
@@ -23,6 +24,12 @@ class Headed(Protocol):
     def header(self) -> Mapping[str, Any]:
         """What the file states."""
         ...
+
+
+def called(header: Mapping[str, Any]) -> str:
+    """The name of the machine, or of the other source, that a file is about."""
+    told = header.get("source") or header.get("machine") or {}
+    return cut(str(told.get("name", "machine")), 40)
 
 
 def names_machine(file: Headed) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.bracket_distribution import BracketDistribution, distribution
 from krohn.algebra.formats import json_format
-from krohn.compilation import length_given, precision_of
+from krohn.asked import Asked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.errors import CompileError
 from krohn.compiler.generator import NAME, Freedom, generator
@@ -47,8 +47,9 @@ def compile_generator(
     began = time.monotonic()
     source = machine_of(machine)
     law = distribution(source, opening)
-    longest = length_given(length, "a generator needs the longest prefix")
-    file = _file(source, law, longest, free or Freedom(), precision_of(dtype))
+    asked = Asked(length, dtype=dtype).of(("float32",))
+    longest = asked.longest("a generator needs the longest prefix")
+    file = _file(source, law, longest, free or Freedom(), asked.options.precision)
     proof = prove(file, source, progress) if proved else None
     if proof is not None and proof.verdict != "verified":
         wider = "" if dtype == "float64" else "--dtype float64, "

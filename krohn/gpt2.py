@@ -9,6 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.checks import Checks, check_digest
 from krohn.network.exports import Destination
 from krohn.network.exports.gpt2_directory import open_logits, write
 from krohn.network.modelfile import ModelFile
@@ -18,12 +19,12 @@ from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.progress import Progress, silent
 from krohn.report import Report
-from krohn.verification_target import Target, check_digest
+from krohn.verification_target import Target
 from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import Established
-from krohn.verify.proof import prove
+from krohn.verify.proof import Verdict, prove
 from krohn.verify.search.find import search
 
 TAKES = (
@@ -88,6 +89,20 @@ def opened(directory: str | Path) -> Opened:
     return Opened(files, model, file)
 
 
+def checked(directory: str | Path, checks: Checks) -> Report:
+    """What becomes of a directory, as `verify` says.
+
+    Raises:
+        KrohnError: If words are to be run.
+    """
+    others = "exhaustive", "sample", "observation", "length", "sharding"
+    if checks.given(*others) or checks.proof is False:
+        raise KrohnError(
+            "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
+        )
+    return verify(directory, checks.machine, checks.digest, checks.progress)
+
+
 def verify(
     directory: str | Path,
     machine: object = None,
@@ -110,15 +125,15 @@ def verify(
     target = found.held(machine, None, progress or silent)
     check_digest(target.claim, digest)
     done = prove(target.file, target.machine, target.report("proving"), found.model)
-    seconds = time.monotonic() - began
-    if done.verdict == "verified":
-        covers = f"{target.proved}, over the whole vocabulary"
-        report = Report("verified", "proof", "", target.length, 0, covers, proof=done)
-        return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
     # Nothing is run here, so a wrong Program is no wrong network yet.
-    report = Report("undecided", "proof", done.reason, target.length, 0, "nothing")
-    report = replace(report, about=target.claim, proof=done)
-    return replace(report, notes=target.notes, seconds=seconds)
+    verdict: Verdict = "undecided"
+    covers = "nothing"
+    if done.verdict == "verified":
+        verdict, covers = "verified", f"{target.proved}, over the whole vocabulary"
+    reason = "" if verdict == "verified" else done.reason
+    report = Report(verdict, "proof", reason, target.length, 0, covers, proof=done)
+    seconds = time.monotonic() - began
+    return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
 
 
 def proved(file: ModelFile, directory: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.shown import output_classes
+from krohn.checks import check_digest
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
@@ -18,7 +19,7 @@ from krohn.program.writing import atomic_write
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from krohn.source_kinds import source_of
-from krohn.verification_target import Target, check_digest
+from krohn.verification_target import Target
 from krohn.verify.errors import Rejected
 from krohn.verify.proof import Verdict
 from krohn.verify.smt.gadgets import Finding, Gadget, decide
@@ -30,6 +31,7 @@ from krohn.verify.smt.tables import gadgets
 from krohn.verify.testing.counterexample import Counterexample
 from krohn.verify.testing.shortest_failing import Minimal
 
+USUAL = Limits()
 IDEAL = "the ideal network: hard attention over the rationals, nothing rounded"
 
 
@@ -38,8 +40,7 @@ def verify_ideal(
     length: int,
     machine: Automaton | str | Path | None = None,
     *,
-    seconds: float = 60.0,
-    seed: int = 0,
+    limits: Limits = USUAL,
     smt_lib: str | Path | None = None,
     observation: str | None = None,
     digest: str | None = None,
@@ -55,8 +56,7 @@ def verify_ideal(
         model: A model file of a Transformer.
         length: The longest word.
         machine: What it must compute; by default the machine that the file names.
-        seconds: The longest time for the question of each length.
-        seed: Of the solver.
+        limits: Of the question of each length.
         smt_lib: A file for the question in SMT-LIB 2, for other solvers.
         observation: As in `krohn.verify`.
         digest: As in `krohn.verify`.
@@ -74,7 +74,7 @@ def verify_ideal(
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())
-    found = asked.decide(Limits(seconds, seed), target.report("asking z3"))
+    found = asked.decide(limits, target.report("asking z3"))
     return replace(_report(target, found, length), about=target.claim)
 
 
@@ -114,8 +114,7 @@ def verify_gadgets(
     noise: Fraction,
     error: Fraction = Fraction(1, 4),
     *,
-    seconds: float = 60.0,
-    seed: int = 0,
+    limits: Limits = USUAL,
     digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -130,8 +129,7 @@ def verify_gadgets(
             far each number that a head delivers may be off.
         error: How far each coordinate of a channel that an MLP writes may then be from
             the code of its value; of a step, how far the number that is said may be off.
-        seconds: The longest time for the question of each row of a table, or step.
-        seed: Of the solver.
+        limits: Of the question of each row of a table, or step.
         digest: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
@@ -144,7 +142,7 @@ def verify_gadgets(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     check_digest(about := claim.of(file.header), digest)
-    found = _held(file, (noise, error), Limits(seconds, seed), progress or silent)
+    found = _held(file, (noise, error), limits, progress or silent)
     return replace(found, about=about)
 
 

@@ -1,9 +1,9 @@
 """Where machines come from: the zoo, files, regular expressions, Python objects."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Unpack, cast, overload
 
 from krohn.algebra import formats
 from krohn.algebra import zoo as named_machines
@@ -15,7 +15,7 @@ from krohn.algebra.near_names import near
 from krohn.algebra.observation import observe
 from krohn.algebra.shown import moore
 from krohn.foreign import Headed, own_machine
-from krohn.machine_objects import Accepting, Outputs, Told, from_object
+from krohn.machine_objects import Told, ToldKeywords, from_object
 from krohn.network import modelfile
 from krohn.source_kinds import KINDS, found
 
@@ -104,14 +104,9 @@ def automaton(
     source: object,
     start: Hashable | None = None,
     *,
-    letters: Iterable[Any] | None = None,
-    accepting: Accepting | None = None,
-    outputs: Outputs | None = None,
-    limit: int | None = None,
-    edge: str | None = None,
     complete: Complete = "reject",
-    kind: Kind | None = None,
     name: str | None = None,
+    **said: Unpack[ToldKeywords],
 ) -> Automaton:
     """The machine that something is, or names (docs/python.md).
 
@@ -124,26 +119,16 @@ def automaton(
             States and letters are called by their ``str``.
         start: The start state, where the object does not say it; the first one if
             nothing does.
-        letters: The letters in their order: of a function always, of others if theirs
-            is not right.
-        accepting: Of a dict, a function, permutations, a graph: the accepting states, or
-            a function that says which ones accept.
-        outputs: Of the same: what a state shows, as a dict or a function of the state;
-            or what a letter shows, as a dict of dicts, or a function of both.
-        limit: How many states of a function are explored, at most; 100,000 if nothing
-            is said.
-        edge: The attribute of a graph's edges that has the letter, or a list of them;
-            ``"letter"`` if nothing is said.
         complete: What to do with missing transitions: refuse (``"reject"``), lead them
             to a new ``"sink"``, or ``"stay"``.
-        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
-            for what its labels say.
         name: What to call the machine.
+        **said: What the object does not say itself, by the names in
+            `krohn.machine_objects.Told`.
 
     Raises:
         MachineError: If there is no machine in it, or something said means nothing here.
     """
-    told = Told(start, letters, accepting, outputs, limit, edge, kind)
+    told = Told(start, **said)
     machine = _known(source, told, complete)
     if machine is None:
         machine = from_object(source, told, complete)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import torch
 
 from krohn.algebra.wording import count, cut
-from krohn.compiled_model import called
+from krohn.foreign import called
 from krohn.network.exports import Destination
 from krohn.network.exports.labels import Labels
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile, claimed_length
-from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.letter_tokenizer import BOS, blank, tokens
-from krohn.source_kinds import source_of
+from krohn.source_kinds import of_file
 
 NAME = "README.md"
 MOST_NAMES = 200
@@ -108,7 +107,7 @@ def claim(file: ModelFile, names: Labels) -> str:
     stated, longest = file.header["claim"], claimed_length(file.header)
     many = "every length" if longest is None else f"up to {count(longest, 'letter')}"
     shows = "states" if names.states and names.classes == names.states else "answers"
-    if isinstance(source_of(file), ChainOfThought):
+    if of_file(file).prompt(file) is not None:
         shows = "tokens"
     off = (
         f"each output is within {stated['error']:.3g} of that of the source"
@@ -138,9 +137,9 @@ def _again(home: Destination) -> str:
 
 
 def _program(file: ModelFile, home: Destination, names: Labels) -> str:
-    source = source_of(file)
-    if home.name == "huggingface" and isinstance(source, ChainOfThought):
-        return WRITES.format(text=_prompt(source))
+    prompt = of_file(file).prompt(file)
+    if home.name == "huggingface" and prompt is not None:
+        return WRITES.format(text=prompt)
     given = _example(file, names)
     answer, ids = " ".join(given.said), list(given.letters)
     if home.name == "gpt2":
@@ -169,8 +168,3 @@ def _example(file: ModelFile, names: Labels) -> Example:
         last = called[len(names.letters) + 1 + at[-1]]
     text = blank(names.letters).join(names.letters[a] for a in word)
     return Example(word, text, said(logits, names.classes), last)
-
-
-def _prompt(source: ChainOfThought) -> str:
-    """The prompt of a dynamic program that has the least of everything."""
-    return " ".join(source.tokens[low] for low, _ in source.prompt)

@@ -10,6 +10,7 @@ from krohn.algebra.classification.findings import find
 from krohn.algebra.wording import count
 from krohn.belief_machine import machine_of
 from krohn.compiler.constructions import belief_window, normalised_products
+from krohn.machine_facts import by_groups
 from krohn.observability import gamma
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.assumptions import observed, rank
@@ -142,24 +143,7 @@ def _of_products(structure: Structure, made: str | None) -> str:
 def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
     kind = _classified(machine_of(model, beliefs))
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
-    solvable = kind["solvable"]
-    if solvable.holds is None:
-        yield (
-            "whether a depth that does not grow with T is possible is not decided "
-            f"({solvable.evidence})"
-        )
-    elif solvable.holds:
-        circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
-        yield (
-            "a depth that does not grow with T is possible, because the groups of "
-            f"this machine are solvable (Theorem 11; {circuits})"
-        )
-    else:
-        yield (
-            "a depth that does not grow with T is impossible unless TC⁰ = NC¹, "
-            "because a group in this machine is not solvable (Theorem 13)"
-        )
-    yield "a depth of about log₂ T, as for every machine (Theorem 10)"
+    yield from by_groups(kind, "the groups of this machine", "this machine")
 
 
 def _classified(machine: Automaton) -> Classification:

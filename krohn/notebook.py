@@ -23,15 +23,21 @@ HEIGHT = 720
 
 def attach() -> None:
     """Give machines, cascades and Programs what notebooks call."""
-    for kind in (Automaton, Cascade):
-        setattr(kind, "_repr_svg_", _svg)  # noqa: B010  (mypy knows no such attribute)
+    setattr(Automaton, "_repr_svg_", _machine)  # noqa: B010  (mypy knows none)
+    setattr(Cascade, "_repr_svg_", _cascade)  # noqa: B010
     setattr(Program, "_repr_html_", program)  # noqa: B010
 
 
-def _svg(source: object) -> str | None:
-    from krohn.pictures import svg
+def _machine(source: Automaton) -> str | None:
+    from krohn.drawing import draw_machine, svg
 
-    return svg(source)
+    return svg(lambda: draw_machine(source))
+
+
+def _cascade(source: Cascade) -> str | None:
+    from krohn.drawing import draw_cascade, svg
+
+    return svg(lambda: draw_cascade(source))
 
 
 def program(written: Program) -> str:

@@ -15,8 +15,7 @@ from krohn.activations import Activations
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.compiled_model import CompiledModel, called
-from krohn.foreign import names_machine, own_machine
+from krohn.foreign import called
 from krohn.intervention import (
     Intervention,
     Outcome,
@@ -37,7 +36,7 @@ from krohn.network.transformer import Transformer
 from krohn.network.words import Word, Words, is_one
 from krohn.option_values import format_name
 from krohn.running import shown_along
-from krohn.source_kinds import NO_TEXTS, of_file
+from krohn.source_kinds import of_file
 
 if TYPE_CHECKING:
     from krohn.source_kinds.written_texts import Writer
@@ -144,13 +143,11 @@ class Model(base.Model):
             KrohnError: If the network writes no texts, or something is no prompt; of
                 several the message says which.
         """
-        from krohn.source_kinds.written_texts import written
-
         one = isinstance(prompts, str)
         given = [prompts] if isinstance(prompts, str) else prompts
         told, texts = [_prompt(each) for each in given], list[Text]()
         try:
-            for said in written(self.file, self.network, self._writer, told):
+            for said in self._writer.answers(self.file, self.network, told):
                 texts.append(Text(said["text"], said["answer"], said["unproved"]))
         except KrohnError as error:
             which = "" if one else f"prompt {len(texts) + 1}: "
@@ -160,18 +157,14 @@ class Model(base.Model):
     @cached_property
     def _writer(self) -> "Writer":
         """How its texts are asked for."""
-        kind = of_file(self.file)
-        if kind is None:
-            raise KrohnError(NO_TEXTS)
-        return kind.writer(self.file)
+        return of_file(self.file).writer(self.file)
 
     def _shows_more(self) -> Automaton | None:
         """The machine, where it shows something else than the network says."""
-        about_machine = "source" not in self.header and names_machine(self)
-        if not about_machine or self.shows != "states":
+        if self.shows != "states":
             return None
-        machine = own_machine(self)
-        return None if machine.output is None else machine
+        machine = of_file(self.file).stated_machine(self.file)
+        return None if machine is None or machine.output is None else machine
 
     def hook_places(self) -> list[str]:
         """The places at which hooks can be, in order; each variable is one, too.
@@ -325,9 +318,9 @@ class Model(base.Model):
         return f"<Model {called(self.header)}: {', '.join(filter(None, parts))}>"
 
     def _repr_svg_(self) -> str | None:
-        from krohn.pictures import svg
+        from krohn.drawing import svg  # matplotlib
 
-        return svg(self.file)
+        return svg(lambda: of_file(self.file).draw_file(self.file))
 
 
 def _prompt(prompt: str | Sequence[str]) -> list[str]:
@@ -379,7 +372,7 @@ def load(
         opened = "; `.model` of what krohn.compile returns is the open network"
         raise ModelFileError(
             f"krohn.load opens the file of a path, not a {type(path).__name__}"
-            f"{opened * isinstance(path, CompiledModel)}"
+            f"{opened * hasattr(path, 'model')}"
         )
     try:
         model = Model(modelfile.read(path))

@@ -5,7 +5,6 @@ An option that does nothing is an error, in one line that says what it needs.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from inspect import Parameter, signature
 from typing import Any, Literal, get_args
 
 from krohn.algebra.errors import KrohnError
@@ -44,18 +43,6 @@ def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> N
         for option in need.options:
             if option in given and not need.holds(values):
                 raise KrohnError(f"{spelled(option)} {need.why}")
-
-
-def given_of(function: Callable[..., Any], values: Values) -> list[str]:
-    """The options that are not as they are by default; sources are no options.
-
-    Args:
-        function: What was called.
-        values: Its arguments, by name.
-    """
-    usual = signature(function).parameters
-    options = [name for name in values if usual[name].default is not Parameter.empty]
-    return [name for name in options if values[name] != usual[name].default]
 
 
 def check_within(within: float | None) -> None:

@@ -9,19 +9,14 @@ from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.decomposition import Decomposed, picture
 from krohn.drawing import (
-    DrawingError,
     check_suffix,
     draw_cascade,
-    draw_machine,
-    draw_model,
-    render,
     save,
 )
 from krohn.machines import MODEL, machine_of
 from krohn.network import modelfile
-from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.source_kinds import named, of_file
+from krohn.source_kinds import of_file, with_kind
 
 EFFORT = "high"
 """How much a monoid is searched for where nothing is said."""
@@ -62,15 +57,6 @@ def draw(
     return figure
 
 
-def svg(source: object) -> str | None:
-    """The same as the text of an SVG, for notebooks; None if it cannot be drawn."""
-    try:
-        text = render(_figure(source), ".svg").decode()
-    except DrawingError:
-        return None
-    return text[text.index("<svg") :]
-
-
 def _eggbox(source: object, effort: str | float) -> Figure:
     from krohn.monoid import draw_monoid
 
@@ -82,16 +68,14 @@ def _eggbox(source: object, effort: str | float) -> Figure:
 def _figure(source: object, word: str | None = None) -> Figure:
     if (file := _file(source)) is not None:
         return _of_file(file, word)
-    if (other := named(source)) is not None:
-        kind, found = other
-        return kind.draw(found) if word is None else kind.draw_text(found, [word])
-    if word is not None:
-        raise _no_word()
-    if isinstance(source, Decomposed):
-        return picture(source)
-    if isinstance(source, Cascade):
-        return draw_cascade(source)
-    return draw_machine(machine_of(source))
+    if isinstance(source, Decomposed | Cascade):
+        if word is not None:
+            raise _no_word()
+        return (
+            picture(source) if isinstance(source, Decomposed) else draw_cascade(source)
+        )
+    kind, found = with_kind(source)
+    return kind.draw(found) if word is None else kind.draw_text(found, [word])
 
 
 def _no_word() -> KrohnError:
@@ -109,14 +93,5 @@ def _file(source: object) -> ModelFile | None:
 
 def _of_file(file: ModelFile, word: str | None) -> Figure:
     """What lies where in a network, or what it attends to."""
-    answers = kind_of(file.header["architecture"]).answers
-    if answers == "laws":
-        from krohn.attention import attention_picture
-
-        return attention_picture(file, word)
-    about = of_file(file)
-    if about is not None:
-        return about.draw_file(file) if word is None else about.draw_text(file, [word])
-    if word is not None:
-        raise _no_word()
-    return draw_model(file)
+    kind = of_file(file)
+    return kind.draw_file(file) if word is None else kind.draw_text(file, [word])

@@ -1,12 +1,23 @@
 """What callers in Python give, held against the types that parameters say they have."""
 
+import sys
 from collections import abc
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import partial, wraps
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from numbers import Real
 from types import UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -36,7 +47,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     Whole numbers of numpy become those of Python, and so do truth values.
     """
-    called = signature(function)
+    called = expanded(function)
     read = {
         name: reader
         for name, parameter in called.parameters.items()
@@ -47,8 +58,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def with_values(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             given = called.bind(*args, **kwargs)
-        except TypeError:  # Python's own message names the function
-            return function(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}() {error}") from None
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
@@ -57,7 +68,33 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         except Refused as reason:
             raise KrohnError(str(reason)) from None
 
+    with_values.__signature__ = called  # type: ignore[attr-defined]
     return with_values
+
+
+def expanded(function: Callable[..., Any]) -> Signature:
+    """The signature of a function, in which keywords that a dict types are parameters."""
+    called, found = signature(function), list[Parameter]()
+    for each in called.parameters.values():
+        if each.kind is Parameter.VAR_KEYWORD and get_args(each.annotation):
+            (keywords,) = get_args(each.annotation)
+            said, only = get_type_hints(keywords), Parameter.KEYWORD_ONLY
+            found += [
+                Parameter(name, only, default=default, annotation=said[name])
+                for name, default in _usual(keywords).items()
+            ]
+        else:
+            found.append(each)
+    return called.replace(parameters=found)
+
+
+def _usual(keywords: type) -> dict[str, Any]:
+    """The defaults of keywords: those of the dataclass beside them that has them all."""
+    names = set(get_type_hints(keywords))
+    for each in vars(sys.modules[keywords.__module__]).values():
+        if is_dataclass(each) and names <= {field.name for field in fields(each)}:
+            return {f.name: f.default for f in fields(each) if f.name in names}
+    raise AssertionError(f"no dataclass has the fields of {keywords.__name__}")
 
 
 def _reader(name: str, annotation: Any) -> Reader | None:

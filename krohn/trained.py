@@ -6,11 +6,11 @@ from pathlib import Path
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.shown import Shows
+from krohn.checks import Checks
 from krohn.compare.models.files import load
 from krohn.examination import examine
 from krohn.machines import machine_of
 from krohn.network.trained import is_network
-from krohn.progress import Progress
 from krohn.report import Report
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.black_box import BlackBox, black_box
@@ -30,30 +30,15 @@ class Trained:
     network: BlackBox
     machine: Automaton
 
-    def examine(
-        self,
-        *,
-        exhaustive: int | None,
-        sample: int | None,
-        length: int | None,
-        seed: int,
-        budget: int,
-        digest: str | None,
-        progress: Progress | None,
-    ) -> Report:
+    def examine(self, checks: Checks) -> Report:
         """Search for a wrong word, as `krohn.examine` does.
 
-        Args:
-            exhaustive: All words of up to so many letters are run, however many.
-            sample: So many words of full length are run.
-            length: That; by default the longest that is run anyway, or can be read.
-            seed: Of the samples.
-            budget: How many words may be run to make a wrong one minimal.
-            digest: Of what is asked, as in `krohn.verify`.
-            progress: Called with what is being done, how much is done, and of how much.
+        Of the length that is said; by default the longest that is run anyway, or can be
+        read.
         """
+        exhaustive, sample = checks.exhaustive, checks.sample
         # Who asks for all words only gets no samples, and who asks for nothing both.
-        longest = length or (exhaustive if not sample else None)
+        longest = checks.length or (exhaustive if not sample else None)
         few = PREFIXES if not sample else 0
         if exhaustive:
             few = words_below(len(self.machine.letters), exhaustive)
@@ -63,11 +48,27 @@ class Trained:
             longest or self.network.longest or DEFAULT_SAMPLE_LENGTH,
             prefixes=few,
             samples=sample or SAMPLES,
-            seed=seed,
-            budget=budget,
-            digest=digest,
-            progress=progress,
+            seed=checks.seed,
+            budget=checks.budget,
+            digest=checks.digest,
+            progress=checks.progress,
         )
+
+
+def examined(path: str | Path, checks: Checks) -> Report:
+    """What becomes of the file of a trained network.
+
+    Raises:
+        KrohnError: If it is damaged, no machine is named, or an option has no effect.
+    """
+    trained = open_trained(path, checks.machine, checks.observation)
+    assert trained is not None
+    if checks.proof or checks.sharding is not None:
+        raise KrohnError(
+            "a trained network is run by one process and cannot be proved; say "
+            "--exhaustive N, --sample N, or neither"
+        )
+    return trained.examine(checks)
 
 
 def open_trained(

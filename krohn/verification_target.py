@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Claim
@@ -138,20 +137,6 @@ class Target:
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
         return lambda done, total: self.progress(what, done, total)
-
-
-def check_digest(claim: Claim, digest: str | None) -> None:
-    """Refuse a claim that is not the one with a digest.
-
-    Args:
-        claim: What a verdict is to be about.
-        digest: Of the claim that is asked for, or its first digits; None for any.
-
-    Raises:
-        KrohnError: If it is another one, or no digest.
-    """
-    if digest is not None and (problem := claim.problem(digest)):
-        raise KrohnError(problem)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from krohn.compiler.pipeline import Options
+from krohn.asked import Asked
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
-from krohn.source_kinds.base import How
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker.claimed_error import Established
@@ -63,10 +62,10 @@ def built(
     **options: Any,
 ) -> ModelFile:
     """The file of a network, with a claim that nothing can break."""
-    kind, form = HiddenMarkovModels(), Options(PRECISIONS[dtype], **options)
-    how = How(construction, within=within)
-    network, claim = kind.build(model, length, form, how)
-    return kind.file(model, network, {**claim, "error": LOOSE}, form)
+    kind = HiddenMarkovModels()
+    asked = Asked(length, construction, within=within, formats=(dtype,), **options)
+    network, claim = kind.build(model, asked)
+    return kind.file(model, network, {**claim, "error": LOOSE}, asked.options)
 
 
 def changed(file: ModelFile, header: Any = None, **tensors: FloatArray) -> ModelFile:

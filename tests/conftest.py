@@ -1,8 +1,11 @@
 """Named machines, each pushed through every level of the compiler."""
 
+import math
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -27,11 +30,41 @@ torch.set_num_threads(1)
 
 # The same examples everywhere, so that a commit that passed passes again; another
 # draw each time with `pytest --hypothesis-profile=explore`.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, max_examples=40
+)
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
 
 Key = tuple[str, str, int, str, bool]
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what the marks of these tests are for."""
+    line = (
+        "sample(n): of the parametrised copies of a test n are quick, the others slow"
+    )
+    config.addinivalue_line("markers", line)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is beyond a sample as slow.
+
+    The first copy is quick, and as many others as are asked for: each lies in the largest
+    gap that is left, so that the sample has something of every part of the list.
+    """
+    copies = defaultdict[tuple[str, int], list[pytest.Item]](list)
+    for item in items:
+        if mark := item.get_closest_marker("sample"):
+            copies[item.nodeid.partition("[")[0], mark.args[0]].append(item)
+    for (_, count), every in copies.items():
+        places = (int(i * GOLDEN % 1 * len(every)) for i in range(50 * len(every)))
+        quick = set(islice(dict.fromkeys(places), count))
+        for place, item in enumerate(every):
+            if place not in quick:
+                item.add_marker(pytest.mark.slow)
 
 
 def machine_of(transitions: list[list[int]], start: int = 0) -> Automaton:

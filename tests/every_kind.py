@@ -1,9 +1,15 @@
-"""A source of each kind that is no machine, how it is compiled, and an input."""
+"""A source of each kind, and networks of machines: how they are compiled, and an input."""
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-SOURCES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "attention-target": ("Sine2,1:length=3,knots=8", {}, "0.5 0.25 1"),
+import krohn
+from krohn.compiled_model import CompiledModel
+
+Told = tuple[str, dict[str, Any], str]
+SOURCES: dict[str, Told] = {
+    "attention-target": ("Sine2,1:length=3,knots=8,points=16", {}, "0.5 0.25 1"),
     "chain-of-thought": ("LCS2,2", {}, "a a | a a"),
     "grid-function": ("Sorted3,2", {}, "0 0.25 0.5"),
     "hidden-markov": ("GoldenMean", {"length": 4}, "0 1 1 0"),
@@ -20,3 +26,26 @@ SOURCES: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 """Of each kind a source, how it is compiled, and an input."""
 BESIDE = ("GoldenMean", {"arch": "rnn"}, "0 1 1 0")
+TURNSTILE = Path(__file__).parents[1] / "examples" / "turnstile.dot"
+MACHINES: dict[str, Told] = {
+    "states": ("C3", {"length": 8}, "1 2 2"),
+    "states that show outputs": (str(TURNSTILE), {"length": 8}, "coin push"),
+    "outputs": ("regex:(ab)*", {"length": 8, "observation": "accept"}, "a b"),
+    "strict": ("Grid4", {"length": 6, "strict": True}, "L R"),
+    "rnn": ("C3", {"arch": "rnn"}, "1 1"),
+    "lstm": ("C2", {"arch": "lstm"}, "1 1"),
+    "gru": ("C2", {"arch": "gru"}, "1 1"),
+    "ssm": ("FlipFlop", {"arch": "ssm"}, "1 2"),
+    "pruned": ("C2", {"arch": "rnn", "construction": "pruned:units=96"}, "1 1"),
+}
+"""Networks of machines of every architecture, and of each of their claims."""
+NETWORKS: dict[str, Told] = {**SOURCES, "hidden-markov rnn": BESIDE, **MACHINES}
+
+
+@cache
+def compiled(kind: str) -> CompiledModel:
+    """The network of each kind, compiled and proved once for all tests."""
+    if kind == "generator":
+        return krohn.compile_generator("Dyck2,2", 8)
+    name, how, _ = NETWORKS[kind]
+    return krohn.compile(name, **how)

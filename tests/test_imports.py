@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,25 +34,38 @@ def test_imports_run_downwards_only() -> None:
     assert "0 broken" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if p.parts[0] in (*LOWER, "compare")], ids=str
-)
-def test_packages_do_not_know_the_public_face(path: Path) -> None:
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text())
+
+
+@cache
+def imports(path: Path) -> list[tuple[str, int]]:
+    """The full names that a module imports, and from how many levels above."""
+    found = list[tuple[str, int]]()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, 0) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found += [(f"{module}.{a.name}", node.level) for a in node.names]
+    return found
+
+
+def test_packages_do_not_know_the_public_face() -> None:
     """They import each other (in what order, import-linter says), and no more."""
     below = (*LOWER, "compare")
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        for first, *rest in (name.split(".") for name in names):
-            assert first not in below
-            assert first != "krohn" or (rest and rest[0] in below)
+    for path in (p for p in MODULES if p.parts[0] in below):
+        for first, *rest in (name.split(".") for name, _ in imports(path)):
+            assert first not in below, path
+            assert first != "krohn" or (rest and rest[0] in below), path
 
 
 OTHERS = (*LOWER, "compare")
 """Names that files of users bear, too."""
 
 
+@pytest.mark.slow
 def test_one_name_is_installed(tmp_path: Path) -> None:
     """Files that are called as packages of Krohn are do not stand in its way."""
     for name in OTHERS:
@@ -69,9 +83,11 @@ def test_one_name_is_installed(tmp_path: Path) -> None:
     subprocess.run([sys.executable, script], cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("package", ["krohn.algebra", "krohn.verify.proof"])
-def test_these_need_no_torch(package: str) -> None:
-    script = f"import sys, {package}; raise SystemExit('torch' in sys.modules)"
+def test_algebra_proofs_and_help_need_no_torch() -> None:
+    script = (
+        "import sys, krohn.algebra, krohn.verify.proof, krohn.cli\n"
+        "raise SystemExit('torch' in sys.modules)"
+    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=environment, check=False
@@ -79,41 +95,27 @@ def test_these_need_no_torch(package: str) -> None:
     assert done.returncode == 0
 
 
-def test_help_is_instant() -> None:
-    script = "import sys, krohn.cli; raise SystemExit('torch' in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment, check=False
-    )
-    assert done.returncode == 0
-
-
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if p.parts[0] in ("algebra", "compiler")], ids=str
-)
-def test_no_clock_decides_what_is_found(path: Path) -> None:
+def test_no_clock_decides_what_is_found() -> None:
     """Budgets count work, so that the same input gives the same network."""
-    for node in ast.walk(ast.parse((ROOT / path).read_text())):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        assert not {n.partition(".")[0] for n in names} & {"time", "datetime", "timeit"}
+    for path in (p for p in MODULES if p.parts[0] in ("algebra", "compiler")):
+        first = {name.partition(".")[0] for name, _ in imports(path)}
+        assert not first & {"time", "datetime", "timeit"}, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_no_module_hides_another(path: Path) -> None:
-    name = path.stem if path.stem != "__init__" else path.parent.name
-    operation = path.parent.name == "operations"  # called as it is in Programs
-    assert operation or name not in sys.stdlib_module_names
-    assert name not in ("utils", "util", "helpers", "misc", "common")
+def test_no_module_hides_another() -> None:
+    for path in MODULES:
+        name = path.stem if path.stem != "__init__" else path.parent.name
+        operation = path.parent.name == "operations"  # called as it is in Programs
+        assert operation or name not in sys.stdlib_module_names, path
+        assert name not in ("utils", "util", "helpers", "misc", "common"), path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_everything_public_is_described(path: Path) -> None:
-    tree = ast.parse((ROOT / path).read_text())
-    assert ast.get_docstring(tree), f"{path} has no docstring"
+def test_everything_public_is_described() -> None:
+    assert [path for path in MODULES if not ast.get_docstring(tree(path))] == []
     missing = [
-        node.name
-        for node in public(tree)
+        (path, node.name)
+        for path in MODULES
+        for node in public(tree(path))
         if not ast.get_docstring(node) and not overload(node)
     ]
     assert missing == []
@@ -135,8 +137,5 @@ def overload(node: Described) -> bool:
     return "overload" in names
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_imports_are_absolute(path: Path) -> None:
-    tree = ast.parse((ROOT / path).read_text())
-    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    assert not any(n.level for n in nodes)
+def test_imports_are_absolute() -> None:
+    assert [p for p in MODULES if any(level for _, level in imports(p))] == []

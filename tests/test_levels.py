@@ -1,6 +1,7 @@
 """Every construction, at every level, computes its machine."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from krohn.program import Map
 from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]
+Levels = Any
+"""A machine at every level, as `levels` of conftest.py builds it."""
 
 TABLE = [
     *((n, "counter", 12) for n in ("C2", "C3", "C5", "C6", "C2xC3", "C5 from 3")),
@@ -63,15 +66,25 @@ HALF = [
     ("Grid4", "gridworld", 12, "float64"),
 ]
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
-CASES = pytest.mark.parametrize(("name", "construction", "length"), TABLE)
-# Every construction in one form or the other; the rest is slow.
+
+
+def cases(*forms: bool) -> Iterator[Any]:
+    """The networks; quick is the first of each construction, and every ninth after it.
+
+    In the strict form, the second and every ninth after that.
+    """
+    met = Counter[str]()
+    for case in TABLE:
+        place = met[case[1]]
+        met[case[1]] += 1
+        for strict in forms:
+            slow = [pytest.mark.slow] * ((place - strict) % 9 > 0)
+            yield pytest.param(*case, *[strict] * (len(forms) > 1), marks=slow)
+
+
+CASES = pytest.mark.parametrize(("name", "construction", "length"), list(cases(False)))
 EACH = pytest.mark.parametrize(
-    ("name", "construction", "length", "strict"),
-    [
-        pytest.param(*case, strict, marks=[pytest.mark.slow] * (i % 2 == strict))
-        for i, case in enumerate(TABLE)
-        for strict in (False, True)
-    ],
+    ("name", "construction", "length", "strict"), list(cases(False, True))
 )
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
@@ -86,58 +99,36 @@ def test_constructed_program_computes_the_machine(
 
 
 @EACH
-def test_optimised_program_computes_the_machine(
+def test_every_level_computes_the_machine_as_predicted(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
     built = levels(name, construction, length, strict=strict)
+    check_program(built)
+    check_network(built)
+    check_sizes(built)
+    check_places(built)
+    check_steps(built)
+
+
+def check_program(built: Levels) -> None:
+    """The optimised Program says the states, and its values lie in their domains."""
     words = built.words()
     assert np.array_equal(states(built.optimised, words), built.expected(words))
-
-
-@EACH
-def test_every_value_lies_in_its_domain(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
-    for channel, values in interpret(built.optimised, built.words()).items():
+    for channel, values in interpret(built.optimised, words).items():
         assert set(np.unique(values)) <= set(built.optimised.domains[channel])
 
 
-@EACH
-def test_network_computes_the_machine(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
+def check_network(built: Levels) -> None:
+    """The network says the states of random words, and is proved for all."""
     words = built.words()
     logits = built.model(torch.from_numpy(words))
     assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
-
-
-@FORMATS
-def test_network_computes_the_machine_in_every_format(
-    levels: Build, name: str, construction: str, length: int, dtype: str
-) -> None:
-    built = levels(name, construction, length, dtype)
-    words = built.words()
-    logits = built.model(torch.from_numpy(words))
-    assert str(logits.dtype) == f"torch.{dtype}"
-    assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
-
-
-@EACH
-def test_network_is_proved(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
     report = krohn.verify(built.compiled.file, built.machine, proof=True)
-    assert (report.verdict, report.length) == ("verified", length)
+    assert (report.verdict, report.length) == ("verified", built.length)
 
 
-@EACH
-def test_predicted_sizes_are_the_emitted_ones(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
+def check_sizes(built: Levels) -> None:
+    """What was predicted is what was emitted, and no weight is larger."""
     summary, cost = built.compiled.summary(), built.cost
     for key in ("depth", "layers", "d_model", "heads", "mlp_width", "parameters"):
         assert summary[key] == getattr(cost, key), key
@@ -145,24 +136,13 @@ def test_predicted_sizes_are_the_emitted_ones(
     assert cost.parameters == sum(t.size for t in tensors.values())
     shapes = expected_shapes(built.compiled.file.header["architecture"])
     assert shapes == {n: t.shape for n, t in tensors.items()}
-
-
-@EACH
-def test_no_weight_is_larger_than_predicted(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
-    tensors = built.compiled.file.tensors
     fixed = ("embed.token", "embed.position")
     sizes = [np.abs(t).max(initial=0) for n, t in tensors.items() if n not in fixed]
-    assert max(sizes) <= built.cost.largest_weight
+    assert max(sizes) <= cost.largest_weight
 
 
-@EACH
-def test_every_channel_can_be_read_from_the_stream(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
+def check_places(built: Levels) -> None:
+    """Every channel can be read from the stream."""
     words = built.words(8, seed=1)
     values = interpret(built.optimised, words)
     places = built.model.places()
@@ -174,21 +154,31 @@ def test_every_channel_can_be_read_from_the_stream(
         assert np.array_equal(found, values[channel]), channel
 
 
-@EACH
-def test_letter_by_letter_is_the_same_as_all_at_once(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    built = levels(name, construction, length, strict=strict)
+def check_steps(built: Levels) -> None:
+    """Letter by letter it says the same as all at once."""
     words = torch.from_numpy(built.words(6, seed=2))
     whole = built.model(words)
     cache = built.model.network.start(len(words))
-    for t in range(length):
+    for t in range(built.length):
         logits, cache = built.model.network.step(words[:, t], cache)
         torch.testing.assert_close(logits, whole[:, t], rtol=1e-4, atol=1e-3)
         assert torch.equal(logits.argmax(-1), whole[:, t].argmax(-1))
-    assert cache.seen == length + 1
+    assert cache.seen == built.length + 1
 
 
+@pytest.mark.sample(4)
+@FORMATS
+def test_network_computes_the_machine_in_every_format(
+    levels: Build, name: str, construction: str, length: int, dtype: str
+) -> None:
+    built = levels(name, construction, length, dtype)
+    words = built.words()
+    logits = built.model(torch.from_numpy(words))
+    assert str(logits.dtype) == f"torch.{dtype}"
+    assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
+
+
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["D6", "Q8", "A4"])
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_every_start_state_is_served(
@@ -201,6 +191,7 @@ def test_every_start_state_is_served(
         assert report.verdict == "verified"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4", "one of each"])
 def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) -> None:
@@ -229,6 +220,7 @@ def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) 
     assert levels("C3", "counter", 12, dtype).compiled.proof
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Grid4", "Grid9"])
 @pytest.mark.parametrize("length", [100, 1024])
 def test_long_gridworlds_are_proved_in_two_layers(
@@ -241,6 +233,7 @@ def test_long_gridworlds_are_proved_in_two_layers(
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [100, 1024])
 def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> None:
     built = levels("Dyck4,2", "dyck", length)
@@ -259,6 +252,7 @@ def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) 
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [("Grid4", "gridworld", 10), ("rooms", "product", 4), ("Dyck2,2", "dyck", 5)],

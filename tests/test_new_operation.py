@@ -1,8 +1,8 @@
-"""An operation that the language does not have, added by its three declarations alone.
+"""An operation that the language does not have, added by its two declarations alone.
 
-What it means (as in `program/operations/`), how it becomes a head (as in
-`compiler/attention/`) and how that head is checked (as in `verify/checker/attention/`):
-nothing else is told of it, and a Program with it is compiled, proved and run.
+What it means, with the order of positions that its head must respect (as in
+`program/operations/`), and how it becomes a head (as in `compiler/attention/`): nothing
+else is told of it, and a Program with it is compiled, proved and run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,9 +26,6 @@ from krohn.program import LookBack, Map, Operation, Program, Token, table
 from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from krohn.program.interpreter import states
 from krohn.program.operations.base import Memory
-from krohn.program.statement import Channel
-from krohn.verify.checker.attention.fetches import Fetches
-from krohn.verify.checker.attention.heads import Rule
 from krohn.verify.proof import prove
 from krohn.verify.testing.exhaustive import exhaustive
 
@@ -47,7 +44,7 @@ MACHINE = Automaton(
 @pytest.fixture(scope="module")
 def initial() -> Iterator[type[Operation]]:
     """Declares the operation, and forgets it afterwards."""
-    registries: list[dict[Any, Any]] = [Operation.named, Lowering.of, Rule.of]
+    registries: list[dict[Any, Any]] = [Operation.named, Lowering.of]
     before = [dict(registry) for registry in registries]
 
     @dataclass(frozen=True, slots=True)
@@ -59,6 +56,11 @@ def initial() -> Iterator[type[Operation]]:
         @property
         def reads(self) -> tuple[str, ...]:
             return (self.source,)
+
+        def candidates(
+            self, t: IntArray, size: int, asked: Sequence[IntArray]
+        ) -> tuple[BoolArray, bool]:
+            return np.arange(size) == np.minimum(t[:, None], 1), False
 
         def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
             return np.minimum(t, 1)
@@ -91,16 +93,6 @@ def initial() -> Iterator[type[Operation]]:
         def largest(self, positions: Positions) -> list[float]:
             most = positions.fetched[Initial]
             return [recency_slope(positions.precision, most)]
-
-    class FirstPosition(Fetches):
-        """Position 1."""
-
-        operation = "initial"
-
-        def right(
-            self, channel: Channel, t: IntArray, size: int
-        ) -> tuple[BoolArray, bool]:
-            return np.arange(size) == np.minimum(t[:, None], 1), False
 
     yield Initial
     for registry, old in zip(registries, before, strict=True):

@@ -16,7 +16,7 @@ from report import Row, is_measured
 
 import krohn
 from krohn.cli import run
-from krohn.commands.compile_options import Construction
+from krohn.commands.compile import Construction
 from krohn.compare.training.described import content_name
 from krohn.compare.training.run_table import RunTable
 from krohn.compiler.construction_choice.known_constructions import (
@@ -26,7 +26,15 @@ from krohn.compiler.construction_choice.known_constructions import (
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.
-SLOW_PAGES = {"exports", "gpt2"}
+SLOW_PAGES = {
+    *("exports", "gpt2", "dynamic-programs", "efficient-attention", "batch", "explain"),
+    *("learning", "regex", "rewriting", "counting"),
+}
+# Scripts of whose tables a row takes more than a second.
+SLOW_SCRIPTS = {
+    *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
+    *("depth_records", "trusted", "margins", "arithmetic"),
+}
 SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.
 MACHINES = {
@@ -56,6 +64,7 @@ def test_a_changed_cell_is_stale_and_a_changed_time_is_not() -> None:
 TABLES = sorted((ROOT / "results").glob("*/runs.csv"))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.name)
 def test_tables_of_runs_are_as_they_would_be_written(
     path: Path, tmp_path: Path
@@ -72,7 +81,13 @@ def _again(block: Block) -> dict[str, Callable[[dict[str, str]], Row]]:
     return getattr(importlib.import_module(block.script), "AGAIN", {})
 
 
-@pytest.mark.parametrize("block", [b for b in blocks() if _again(b)], ids=str)
+def _drawn() -> Iterator[Any]:
+    for block in filter(_again, blocks()):
+        marks = [pytest.mark.slow] if block.script in SLOW_SCRIPTS else []
+        yield pytest.param(block, marks=marks, id=str(block))
+
+
+@pytest.mark.parametrize("block", list(_drawn()))
 def test_rows_drawn_from_a_table_are_as_printed(block: Block) -> None:
     drawn = [
         (title, row)
@@ -173,6 +188,7 @@ def _commented() -> Iterator[Any]:
                 yield pytest.param(command, said, marks=marks, id=command)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("command", "said"), list(_commented()))
 def test_commands_do_what_is_said_behind_them(
     command: str, said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
@@ -195,6 +211,7 @@ def _claimed() -> Iterator[Any]:
             yield pytest.param(page, command, said, id=command)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("page", "command", "said"), list(_claimed()))
 def test_numbers_are_printed_by_the_command_that_is_marked(
     page: Path,

@@ -75,6 +75,7 @@ def site(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
+@pytest.mark.slow
 def test_pages_are_searched_from_the_disk_and_fetch_nothing(site: Path) -> None:
     script = (site / "search" / "search_index.js").read_text()
     index = json.loads(script.removeprefix("var __index = "))

@@ -13,6 +13,7 @@ from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands.options import FileReading, Json, Machine, grouped
 from krohn.commands.terminal import emit, progress, waiting
+from krohn.program.writing import atomic_write
 
 if TYPE_CHECKING:
     from krohn.comparison.belief_result import BeliefComparison
@@ -123,16 +124,9 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
 
 
 def _write_page(found: "Comparison | BeliefComparison", output: Path | None) -> None:
-    if output is None:
-        return
-    from krohn.comparison.result import Comparison
-    from krohn.page import belief_page, comparison_page
-
-    with waiting("writing the page"):
-        if isinstance(found, Comparison):
-            comparison_page.write(found, output)
-        else:
-            belief_page.write(found, output)
+    if output is not None:
+        with waiting("writing the page"):
+            atomic_write(output, found.html())
 
 
 def _check(output: Path | None) -> None:

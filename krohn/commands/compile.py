@@ -1,82 +1,100 @@
 """``krohn compile``."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands import compile_options as own
 from krohn.commands import options as common
-from krohn.commands.options import (
-    NetworkOptions,
-    Reading,
-    check,
-    grouped,
-    remarks,
-    typed,
-)
+from krohn.commands.options import NetworkOptions, Reading, grouped, typed
 from krohn.commands.terminal import emit, progress
-from krohn.option_rules import COMPILE, IN_BLOCKS, refuse_others
-from krohn.source_kinds import named
+from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.compiled_model import CompiledModel
 
 
+Construction = Annotated[
+    str,
+    typer.Option(
+        help="auto, memory, window, counter, parity, parity-selected, parity-tree, "
+        "product, gridworld, corridor, dyck, definite, content, piecewise, "
+        "departures, cascade, scan, sequential; or scan3, scan5, scan10, … (fewer "
+        "layers, more heads); or as Liu (2024) builds them: semidirect, "
+        "semidirect-car, wreath, series, permutation-reset, krohn-rhodes, "
+        "parity-table, chunked, memorising; or balanced: the law of the next "
+        "bracket instead of the state."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Networks(NetworkOptions):
     """The network that is wanted, and whether it is proved."""
 
-    length: own.LongestWord = None
-    construction: own.Construction = "auto"
-    arch: own.Arch = "transformer"
+    length: Annotated[
+        int | None,
+        typer.Option("-T", "--length", min=1, help="The longest word (Transformers)."),
+    ] = None
+    construction: Construction = "auto"
+    arch: Annotated[str, typer.Option(help=f"{one_of_architectures()}.")] = (
+        "transformer"
+    )
     uniform: common.Uniform = False
     positions: common.Positions = "dyadic"
-    attention: own.Attention = None
-    proof: own.Prove = True
-    passes: own.Passes = False
-
-    def of(self, names: Collection[str], dtype: str | None) -> dict[str, Any]:
-        """Some options by the names that they have in `krohn.compile`.
-
-        Args:
-            names: Their names here.
-            dtype: The format that was asked for; None if none was.
-        """
-        given = {name: value for name, value in vars(self).items() if name in names}
-        if "observe" in given:
-            given["observation"] = given.pop("observe")
-        return given | {"length": self.length, "dtype": dtype, "proved": self.proof}
+    attention: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a chain of thought: standard (default), linear or sparse. Of a "
+            "balanced generator: random (default), symmetric, uniform."
+        ),
+    ] = None
+    proof: Annotated[
+        bool, typer.Option(help="Prove the network before it is written.")
+    ] = True
+    passes: Annotated[
+        bool, typer.Option("--passes", help="Print the Program after every pass.")
+    ] = False
 
 
 @dataclass(frozen=True)
 class Law:
     """What only a balanced generator is free in; None keeps its default."""
 
-    depth_layer: own.DepthLayer = None
-    seed: own.ScoreSeed = None
-    scale: own.Scale = None
-    opening: own.Opening = None
-
-
-OF_MACHINES = (
-    *("construction", "arch", "start", "strict", "activation", "uniform", "positions"),
-    *("minimise", "observe", "effort", "within"),
-)
-"""The options of machines, as `krohn.compile` takes them."""
+    depth_layer: Annotated[
+        str | None,
+        typer.Option(
+            help="How a balanced generator knows the depth: given (default) or attended."
+        ),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="Of the scores of a balanced generator.")
+    ] = None
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the scores of a balanced generator."),
+    ] = None
+    opening: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q",
+            help="The probability that a bracket opens: 1/2 (default), 0.4, …",
+        ),
+    ] = None
 
 
 @grouped
 def compile(  # noqa: A001  (the command is called so)
     context: typer.Context,
     machine: common.Machine,
-    output: own.Output,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The model file (.safetensors).")
+    ],
     *,
     networks: Networks,
     reading: Reading,
@@ -92,45 +110,31 @@ def compile(  # noqa: A001  (the command is called so)
             f"{output.suffix}"
         )
     given = typed(context)
-    asked = networks.dtype if "dtype" in given else None
-    block = networks.block is not None
-    if (other := named(machine)) is not None and not block:
-        refuse_others(given, other[0].takes, other[0].called)
-        taken = [name for name in given if name in other[0].takes]
-        model = _compiled(machine, networks.of(taken, asked))
-        return _write(model, output, as_json, other[0].remarks(other[1]))
-    if block:
+    dtype = networks.dtype if "dtype" in given else None
+    kind, source = reading.source(machine, given)
+    if networks.block is not None:
         refuse_others(given, IN_BLOCKS, "a text in blocks")
-        how = networks.of(
-            ("strict", "activation", "positions", "block", "start"), asked
-        )
-        told = machine if other else reading.read(machine)
-        return _write(_compiled(told, how), output, as_json)
-    check(context, COMPILE)
-    source = reading.read(machine)
-    if networks.construction == "balanced":
-        model = _generator(source, networks, law, asked)
     else:
-        how = networks.of(OF_MACHINES, asked)
-        how |= {"observe": show.program if networks.passes else None}
-        model = _compiled(source, how)
-    return _write(model, output, as_json, remarks(source))
-
-
-def _write(
-    model: "CompiledModel",
-    output: Path,
-    as_json: bool,
-    remarked: Mapping[str, Any] | None = None,
-) -> None:
+        kind.check_given(given, context.params)
+    if networks.construction in kind.of_laws:
+        model = _generator(source, networks, law, dtype)
+    else:
+        model = _compiled(source, networks, dtype)
     model.save(output)
-    result = {"file": str(output), **model.summary(), **(remarked or {})}
+    remarks = {} if networks.block else kind.remarks(source)
+    result = {"file": str(output), **model.summary(), **remarks}
     emit(result, as_json, lambda: show.compiled(result, model))
 
 
-def _compiled(source: "Automaton | str", how: dict[str, Any]) -> "CompiledModel":
+def _compiled(source: object, asked: Networks, dtype: str | None) -> "CompiledModel":
     from krohn.compilation import compile as compiled
 
+    how = {**vars(asked), "dtype": dtype, "proved": asked.proof}
+    how |= {
+        "observation": how.pop("observe"),
+        "observe": show.program if asked.passes else None,
+    }
+    del how["proof"], how["passes"]
     with progress() as report:
         return compiled(source, **how, progress=partial(report, "proving"))
 

@@ -7,8 +7,9 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import FileReading, grouped, remarks
+from krohn.commands.options import FileReading, grouped
 from krohn.commands.terminal import emit, waiting
+from krohn.source_kinds import machines
 
 
 @grouped
@@ -44,7 +45,7 @@ def decompose(
         found = decomposition.decompose(read, method, effort, start)
         if output is not None:
             decomposition.save(found, output)
-    result = decomposition.describe(found) | remarks(read)
+    result = decomposition.describe(found) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
     emit(result, as_json, lambda: show.decomposition(result))

@@ -11,12 +11,10 @@ from krohn.commands.options import (
     Json,
     check,
     grouped,
-    remarks,
     typed,
 )
 from krohn.commands.terminal import emit, waiting
 from krohn.option_rules import DRAW, refuse_others
-from krohn.source_kinds import named
 
 
 @grouped
@@ -56,11 +54,9 @@ def draw(
     remarked: dict[str, object] = {}
     told: object = source
     if not source.endswith(MODEL):
-        if (other := named(source)) is None:
-            told = machine = reading.read(source)
-            remarked = remarks(machine)
-        else:
-            refuse_others(typed(context), ("source", "word"), other[0].called)
+        kind, told = reading.source(source, typed(context))
+        refuse_others(typed(context), kind.pictured, kind.called)
+        remarked = kind.remarks(told)
     with waiting("drawing"):
         drawn(told, output, eggbox=eggbox, word=word, effort=effort)
     result = {"file": str(output), **remarked}

@@ -12,10 +12,12 @@ import typer
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.near_names import near
-from krohn.option_rules import Need, refuse
+from krohn.option_rules import Need, refuse, refuse_others
+from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
+    from krohn.source_kinds import kind as kinds
 
 Machine = Annotated[
     str,
@@ -199,6 +201,24 @@ class FileReading:
             print(f"krohn: {machine.remark}", file=sys.stderr)
         return machine
 
+    def source(
+        self, name: str, given: Collection[str]
+    ) -> "tuple[kinds.Kind[Any], Any]":
+        """The source of a name, with its kind.
+
+        Args:
+            name: What names it.
+            given: The options that were given.
+
+        Raises:
+            KrohnError: If there is none, or only machines are read in such a way.
+        """
+        if (other := named(name)) is None:
+            return machines(), self.read(name)
+        own = [option for option in given if option in vars(self)]
+        refuse_others(own, (), other[0].called)
+        return other
+
     def arguments(self) -> list[str]:
         """The options again, where they differ from what is done without them."""
         given = {
@@ -227,22 +247,6 @@ class Reading(FileReading):
                 raise KrohnError("--formal is for regex:…")
             source = source.replace(REGEX, FORMAL, 1)
         return super().read(source)
-
-
-def remarks(machine: "Automaton | None") -> dict[str, Any]:
-    """What JSON says of how a machine was read, if there is anything to say."""
-    return {"remark": machine.remark} if machine and machine.remark else {}
-
-
-def source_given(file: str, name: str | None) -> str | None:
-    """What a file must be about, if it is about a source that is no machine."""
-    from krohn.gpt2 import is_export
-    from krohn.network import modelfile
-    from krohn.network.trained import is_network
-
-    if name is None or is_network(file) or is_export(file):
-        return None
-    return name if "source" in modelfile.read(file).header else None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Claimed, check, grouped, remarks, source_given
+from krohn.commands.options import Claimed, check, grouped
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
 from krohn.option_rules import RECHECK
+from krohn.source_kinds import machines
 
 
 @grouped
@@ -23,13 +24,13 @@ def recheck(
 ) -> int:
     """Check evidence again by the small checker alone, without the search for it."""
     from krohn.evidence import check as checked
+    from krohn.subjects import subject
 
     check(context, RECHECK)
-    source = source_given(file, against.machine)
-    wanted = None if source else against.read()
+    wanted = against.read() if (about := subject(file)).of_machine else None
+    held = wanted if about.of_machine else against.machine
     with waiting("checking"):
-        found = checked(
-            file, evidence, source or wanted, against.observe, against.digest
-        )
-    emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
+        found = checked(file, evidence, held, against.observe, against.digest)
+    told = found.to_object() | machines().remarks(wanted)
+    emit(told, as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

@@ -1,7 +1,7 @@
 """``krohn run``."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.network.modelfile import ModelFileError
     from krohn.replaying import Replay
+    from krohn.source_kinds.kind import Runs
 
 OWN = "--expect-own"
-Said = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
-"""What says something of each of many inputs."""
 
 
 class BareExpect(TyperCommand):
@@ -121,24 +120,15 @@ def run(
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
     text_only = printed.steps or printed.quiet
-    if (answers := _of_source(file)) is not None:
-        for result in answers([word]) if word else _to_lines(answers):
-            if text_only and "steps" not in result:
-                raise no_text()
-            emit(result, as_json, partial(_print, result, printed))
-        return DONE
-    if text_only:
-        raise no_text()
-    from krohn.running import open_runner
-
-    runner = open_runner(file)
-    for letters in _words(word, runner.machine):
-        result = runner.run(letters)
-        emit(result, as_json, partial(show.answers, result))
+    answers = _answers(file)
+    for result in answers([word]) if word else _to_lines(answers):
+        if text_only and "steps" not in result:
+            raise no_text()
+        emit(result, as_json, partial(_print, result, printed))
     return DONE
 
 
-def _to_lines(answers: Said) -> Iterator[dict[str, Any]]:
+def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
     """What is said of the lines of standard input, of those together that are there."""
     done = 0
     for lines in arriving(sys.stdin):
@@ -151,27 +141,25 @@ def _to_lines(answers: Said) -> Iterator[dict[str, Any]]:
         sys.stdout.flush()
 
 
-def _of_source(file: str) -> Said | None:
-    """What says the text of a source that is no machine: its network, or no network."""
+def _answers(file: str) -> "Runs":
+    """What answers inputs: the network of a file; of some sources their interpreter."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
 
-    if not file.endswith(MODEL):
-        if (said := _interpreter(file)) is not None:
-            return said
-        if (other := named(file)) is not None:
+    other = None if file.endswith(MODEL) else named(file)
+    if other is not None:
+        says = other[0].interpreter(other[1])
+        if says is None:
             raise KrohnError(
                 f"{file} is {other[0].called}, and no model file; compile it, and run what "
                 "is written"
             )
+        return partial(map, says)
     try:
         model = modelfile.read(file)
     except modelfile.ModelFileError as error:
         raise _with_remedy(file, error) from None
-    if "source" not in model.header:
-        return None
-    kind = of_file(model)
-    return None if kind is None else kind.runs(model)
+    return of_file(model).runs(model)
 
 
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":
@@ -189,13 +177,6 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
 
 
-def _interpreter(name: str) -> Said | None:
-    """What says the text of a source without a network, if it is one of texts."""
-    found = named(name)
-    says = None if found is None else found[0].interpreter(found[1])
-    return None if says is None else partial(map, says)
-
-
 def no_text() -> KrohnError:
     """The error of options that are for texts."""
     return KrohnError(
@@ -207,9 +188,11 @@ def _print(result: dict[str, Any], printed: Printed) -> None:
     """What a source says, as it is asked for."""
     if printed.quiet:
         print(result["answer"])
+    elif printed.steps:
+        print(show.steps(result["steps"]))
     else:
-        print(show.steps(result["steps"]) if printed.steps else result["shown"])
-    if "note" in result:
+        show.answers(result)
+    if "note" in result and (printed.quiet or printed.steps):
         print(result["note"])
 
 

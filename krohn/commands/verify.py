@@ -1,21 +1,12 @@
 """``krohn verify``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands import verify_options as own
-from krohn.commands.options import (
-    Claimed,
-    Wanted,
-    check,
-    grouped,
-    remarks,
-    source_given,
-    typed,
-)
+from krohn.commands.options import Claimed, Wanted, check, grouped, typed
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_methods import (
     Asked,
@@ -25,8 +16,8 @@ from krohn.commands.verify_methods import (
     Shown,
     Solver,
 )
-from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
-from krohn.source_kinds import of_file
+from krohn.option_rules import VERIFY, refuse_others
+from krohn.source_kinds import machines
 
 if TYPE_CHECKING:
     from krohn.evidence import Rests
@@ -36,7 +27,7 @@ if TYPE_CHECKING:
 @grouped
 def verify(
     context: typer.Context,
-    file: own.File,
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     *,
     against: Claimed,
     methods: Methods,
@@ -46,13 +37,17 @@ def verify(
     as_json: common.Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    from krohn.subjects import subject
+
     check(context, VERIFY)
-    _check_kind(file, typed(context))
+    about = subject(file)
+    if about.takes is not None:
+        refuse_others(typed(context), about.takes, about.called)
     outputs.check(file)
-    source = source_given(file, against.machine)
-    wanted = None if source else against.read()
+    wanted = against.read() if about.of_machine else None
     sharding = words.sharding()
-    asked = Asked(file, source or wanted, against.observe, against.digest)
+    held = wanted if about.of_machine else against.machine
+    asked = Asked(file, held, against.observe, against.digest)
     solver.check(methods.asked or sharding is not None)
     with progress() as report:
         found = solver.ask(asked, methods.seed, report) or methods.ask(
@@ -66,7 +61,8 @@ def verify(
     rests_on = _rests_on(file, found) if outputs.trusted else None
     written = {"written": checked.to_object()} if checked else {}
     files = {"trusted": rests_on.to_object()} if rests_on else {}
-    extra = {"replay": replay, **remarks(wanted), **written, **files}
+    remarks = machines().remarks(wanted)
+    extra = {"replay": replay, **remarks, **written, **files}
 
     def say() -> None:
         show.report(file, found, replay)
@@ -87,27 +83,6 @@ def _rests_on(file: str, found: "Report") -> "Rests":
 
     with waiting("running the checker alone"):
         return rests_on(found, file)
-
-
-def _check_kind(file: str, given: list[str]) -> None:
-    """Refuse what is for models of machines only, before anything is verified.
-
-    Raises:
-        KrohnError: If the file is about another source, and such an option was given.
-    """
-    from krohn.gpt2 import TAKES, is_export
-    from krohn.network import modelfile
-    from krohn.network.trained import is_network
-
-    if is_export(file):
-        refuse_others(given, TAKES, "the directory of a GPT-2, which is proved")
-        return
-    if set(given) <= set(OF_SOURCES) or is_network(file):
-        return
-    if "source" in (model := modelfile.read(file)).header:
-        kind = of_file(model)
-        assert kind is not None
-        refuse_others(given, OF_SOURCES + kind.asks, f"a file about {kind.called}")
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:

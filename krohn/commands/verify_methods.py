@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.rational import rational
-from krohn.commands import verify_options as own
 from krohn.commands.terminal import waiting
 
 if TYPE_CHECKING:
@@ -39,13 +41,48 @@ class Asked:
 class Methods:
     """Proof, runs and attack, with the options that `krohn.verify` takes of them."""
 
-    proof: own.ByProof = False
-    exhaustive: own.Exhaustive = None
-    sample: own.Sample = None
-    attack: own.Attacked = None
-    length: own.Longest = None
-    seed: own.Seed = 0
-    shorten: own.Shorten = 200_000
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove it for all words (the default).")
+    ] = False
+    exhaustive: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),
+    ] = None
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Run N random and adversarial long words."
+        ),
+    ] = None
+    attack: Annotated[
+        float | None,
+        typer.Option(
+            "--attack",
+            metavar="SECONDS",
+            min=0,
+            help="Prove it, then try to violate every bound of the proof: words that are "
+            "bred to be bad, other orders of summation, kernels and arithmetics.",
+        ),
+    ] = None
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T",
+            "--length",
+            metavar="N",
+            min=1,
+            help="Look at words of up to N letters, without a proof.",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0
+    shorten: Annotated[
+        int,
+        typer.Option(
+            metavar="WORDS",
+            min=0,
+            help="How many words may be run to make a wrong one the shortest there is.",
+        ),
+    ] = 200_000
 
     @property
     def asked(self) -> bool:
@@ -92,12 +129,42 @@ class Methods:
 class EveryWord:
     """How all words up to a length are run: by whom, and what is kept of it."""
 
-    jobs: own.Jobs = None
-    memory: own.Memory = None
-    job: own.JobFile = None
-    shard: own.Shard = None
-    cluster: own.Cluster = None
-    every_start: own.EveryStart = False
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run all words by N processes."),
+    ] = None
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="The most that each may take (2GiB)."),
+    ] = None
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep what is done of all words in a job file, and go on from there.",
+        ),
+    ] = None
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Run one part of N; the job files of all parts, joined, are the whole.",
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run all words on a Dask cluster: its scheduler, or local:N.",
+        ),
+    ] = None
+    every_start: Annotated[
+        bool,
+        typer.Option(
+            "--every-start",
+            help="Also run networks compiled in the same way for other start states.",
+        ),
+    ] = False
 
     def sharding(self) -> "Sharding | None":
         """The plan; None if nothing is said."""
@@ -111,11 +178,36 @@ class EveryWord:
 class Solver:
     """The questions to z3, for `krohn.ideal_network`."""
 
-    smt: own.Smt = None
-    smt_lib: own.SmtLib = None
-    gadgets: own.Gadgets = None
-    error: own.GadgetError = "1/4"
-    timeout: own.Timeout = 60.0
+    smt: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Ask z3 about all words of up to N letters and the ideal network: hard "
+            "attention, rational numbers. A claim of its own, for small networks.",
+        ),
+    ] = None
+    smt_lib: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="With --smt: also write the question as SMT-LIB 2."
+        ),
+    ] = None
+    gadgets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NOISE",
+            help="Ask z3 whether the MLPs hold their tables for all inputs within NOISE "
+            "(such as 1/64) of their codes, up to --error; of a dynamic program, whether "
+            "they hold its rules for all real numbers. A claim of its own.",
+        ),
+    ] = None
+    error: Annotated[
+        str, typer.Option(help="With --gadgets: how far outputs may be off.")
+    ] = "1/4"
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="For each question to z3.")
+    ] = 60.0
 
     def check(self, runs: bool) -> None:
         """Refuse options that do not go together.
@@ -138,15 +230,17 @@ class Solver:
         if self.smt is None and self.gadgets is None:
             return None
         from krohn.ideal_network import verify_gadgets, verify_ideal
+        from krohn.verify.smt.solver import Limits
 
-        how: dict[str, Any] = {"seconds": self.timeout, "seed": seed}
-        how |= {"digest": asked.digest, "progress": report}
+        limits = Limits(self.timeout, seed)
+        how: dict[str, Any] = {"digest": asked.digest, "progress": report}
         if self.smt is not None:
             how |= {"smt_lib": self.smt_lib, "observation": asked.observation}
+            how |= {"limits": limits}
             return verify_ideal(asked.file, self.smt, asked.machine, **how)
         assert self.gadgets is not None
         bounds = _fraction(self.gadgets), _fraction(self.error)
-        return verify_gadgets(asked.file, *bounds, **how)
+        return verify_gadgets(asked.file, *bounds, limits=limits, **how)
 
 
 @dataclass(frozen=True)
@@ -168,10 +262,34 @@ class Shown:
 class Outputs:
     """The files that are written of a verdict, and what else is said of it."""
 
-    evidence: own.Evidence = None
-    trusted: own.Trusted = False
-    html: own.Html = None
-    html_effort: own.HtmlEffort = "high"
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="With a proof: write evidence that `krohn recheck` can check again.",
+        ),
+    ] = None
+    trusted: Annotated[
+        bool,
+        typer.Option(
+            help="With a proof: list the files and lines of the small checker that it "
+            "rests on, measured in a process that runs the checker alone."
+        ),
+    ] = False
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="Write all that is known as one page of HTML."
+        ),
+    ] = None
+    html_effort: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="With --html: how much to search for the longest words of each format, as "
+            "--effort of compile.",
+        ),
+    ] = "high"
 
     def check(self, file: str) -> None:
         """Refuse what could not be written, before anything is verified.

@@ -82,7 +82,7 @@ def plans(
     shape = replace(
         found.transformer,
         width=settings.width or found.transformer.width,
-        positions=settings.positions or found.transformer.positions,
+        positions=settings.known or found.transformer.positions,
     )
     deepest = settings.depth or found.deepest
     own = replace(found, deepest=deepest, transformer=shape, recipe=recipe)

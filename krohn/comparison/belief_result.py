@@ -1,6 +1,7 @@
 """What a comparison on a hidden Markov model came to, to and from JSON; nothing runs."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from krohn.algebra.wording import count, cut
 from krohn.compare.measures.belief_scores import BeliefScores
@@ -120,6 +121,7 @@ class BeliefComparison(Written):
     geometry: tuple[Geometry, ...]
     origin: Origin
     version: int = 1
+    page: ClassVar[str] = "belief_page"
 
     def of(self, key: str) -> BeliefModel | None:
         """The result of a model, if it takes part."""
@@ -128,9 +130,3 @@ class BeliefComparison(Written):
     def __repr__(self) -> str:
         models = count(len(self.models), "model")
         return f"<BeliefComparison on {cut(self.name, 40)}: {models}, {self.preset}>"
-
-    def _repr_html_(self) -> str:
-        from krohn.notebook import framed
-        from krohn.page import belief_page
-
-        return framed(belief_page.render(self))

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Unpack
 
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.observation import OBSERVATIONS
-from krohn.compare.models.architecture import Positions
 from krohn.compare.tasks.catalogue import names, task
 from krohn.compare.tasks.task import Task
 from krohn.compare.training.devices import usable
@@ -17,7 +16,7 @@ from krohn.comparison.belief_comparison import belief_source, compare_beliefs
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.counting import counting_task
 from krohn.comparison.result import Comparison
-from krohn.comparison.settings import Settings, check, run_folder
+from krohn.comparison.settings import SettingKeywords, Settings, check, run_folder
 from krohn.machines import automaton
 from krohn.progress import Progress, silent
 
@@ -46,20 +45,11 @@ def compare(
     machine: object,
     preset: str = "desk",
     *,
-    depth: int | None = None,
-    seeds: int = 2,
-    length: int | None = None,
-    positions: str | None = None,
-    jobs: int = 2,
-    device: str = "cpu",
-    runs: str | Path | None = None,
-    seconds: float | None = None,
-    steps: int | None = None,
-    width: int | None = None,
     complete: Complete = "reject",
     kind: Kind | None = None,
     command: str | None = None,
     progress: Progress | None = None,
+    **options: Unpack[SettingKeywords],
 ) -> Comparison | BeliefComparison:
     """Derive a network for a machine, train others, and set them side by side.
 
@@ -69,40 +59,17 @@ def compare(
             system, or its name (``Cyclic-DET5,5@3``); or a counting program
             (``crasp:Dyck1``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
-        depth: Layers of the Transformer that is trained; None for the preset's. On a
-            hidden Markov model, of the deepest one.
-        seeds: How many networks of each kind.
-        length: Letters in the words that are trained on; None for those of the preset.
-        positions: How the Transformer knows where a letter is; None for the preset's.
-        jobs: How many networks are trained side by side.
-        device: Where torch computes.
-        runs: The folder of runs, which go on where they were interrupted; None keeps
-            nothing.
-        seconds: After so many no further training is begun.
-        steps: Of training; None for those of the preset.
-        width: Of the Transformer; None for that of the preset.
         complete: What to do with missing transitions of a file.
         kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
+        **options: What is trained, by the names in `krohn.comparison.settings.Settings`.
 
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
-    settings = Settings(
-        preset,
-        depth,
-        seeds,
-        length,
-        cast("Positions | None", positions),
-        jobs,
-        device,
-        None if runs is None else Path(runs),
-        seconds,
-        steps,
-        width,
-    )
+    settings = Settings(preset, **options)
     model = belief_source(machine)
     if model is not None:
         if complete != "reject" or kind is not None:
@@ -110,7 +77,7 @@ def compare(
                 f"{model.name} is no file of a machine: leave out --complete and --as"
             )
         return compare_beliefs(model, settings, command, progress)
-    counting = counting_task(machine, preset, length)
+    counting = counting_task(machine, preset, settings.length)
     asked = counting or named_task(machine, complete, kind)
     check(asked)
     if counting is not None and (complete != "reject" or kind is not None):
@@ -120,7 +87,7 @@ def compare(
     if counting is None:
         named = _named(machine, asked, complete, kind)
         settings = replace(settings, named=named)
-    usable(device)
+    usable(settings.device)
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
     with run_folder(settings.runs) as folder:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.compare.tasks.task import Task
 from krohn.comparison.counting import CountingTask
 from krohn.comparison.model_results import Proved
 from krohn.compilation import compile as compiled
-from krohn.compilation import options_of
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.construction_choice.planning import planning
 from krohn.foreign import saying_outputs
@@ -86,7 +86,7 @@ def _check_size(task: Task, length: int) -> None:
     """
     shows = task.shows == "outputs"
     machine = task.machine if shows else replace(task.machine, output=None)
-    options = options_of("float32", strict=False, activation="relu")
+    options = Asked().options
     best = next(planning(machine, length, options).best_first(), None)
     if best is not None and best.cost.parameters > MOST_PARAMETERS:
         raise KrohnError(

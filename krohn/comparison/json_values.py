@@ -3,8 +3,18 @@
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from types import NoneType, UnionType
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from krohn.algebra.errors import KrohnError
 
@@ -32,14 +42,26 @@ class Written:
 
     Attributes:
         version: Of how it is written.
+        page: The module of `krohn.page` that shows it.
     """
 
     version: int
+    page: ClassVar[str]
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
         found: dict[str, Any] = to_object(self)
         return found
+
+    def html(self) -> str:
+        """Itself as a page: no scripts, and nothing is fetched."""
+        found: str = import_module(f"krohn.page.{self.page}").render(self)
+        return found
+
+    def _repr_html_(self) -> str:
+        from krohn.notebook import framed
+
+        return framed(self.html())
 
     @classmethod
     def from_object(cls, stated: object) -> Self:

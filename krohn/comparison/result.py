@@ -1,7 +1,7 @@
 """What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from krohn.algebra.wording import count, cut
 from krohn.compare.measures.rates import Rate
@@ -133,6 +133,7 @@ class Comparison(Written):
     reductions: tuple[Reduction, ...]
     origin: Origin
     version: int = 1
+    page: ClassVar[str] = "comparison_page"
 
     @property
     def name(self) -> str:
@@ -146,9 +147,3 @@ class Comparison(Written):
     def __repr__(self) -> str:
         models = count(len(self.contestants), "model")
         return f"<Comparison on {cut(self.name, 40)}: {models}, {self.preset}>"
-
-    def _repr_html_(self) -> str:
-        from krohn.notebook import framed
-        from krohn.page import comparison_page
-
-        return framed(comparison_page.render(self))

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypedDict, cast
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Positions
@@ -21,13 +22,29 @@ MOST_CLASSES = 1000
 The thesis goes up to 120 (S5)."""
 
 
+class SettingKeywords(TypedDict, total=False):
+    """The keywords of `krohn.compare` that `Settings` has."""
+
+    depth: int | None
+    seeds: int
+    length: int | None
+    positions: str | None
+    jobs: int
+    device: str
+    runs: str | Path | None
+    seconds: float | None
+    steps: int | None
+    width: int | None
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a user may choose.
 
     Attributes:
         preset: Sizes and recipes, by name.
-        depth: Layers of the Transformer that is trained; None for those of the preset.
+        depth: Layers of the Transformer that is trained; None for those of the preset. On
+            a hidden Markov model, of the deepest one.
         seeds: How many networks of each kind are trained.
         length: Letters in the words that are trained on; None for those of the preset.
         positions: How the Transformer knows where a letter is; None for the preset's.
@@ -47,14 +64,19 @@ class Settings:
     depth: int | None = None
     seeds: int = SEEDS
     length: int | None = None
-    positions: Positions | None = None
+    positions: str | None = None
     jobs: int = 2
     device: str = "cpu"
-    runs: Path | None = None
+    runs: str | Path | None = None
     seconds: float | None = None
     steps: int | None = None
     width: int | None = None
     named: tuple[str, ...] | None = None
+
+    @property
+    def known(self) -> Positions | None:
+        """The positions; other names are refused where the network is made."""
+        return cast("Positions | None", self.positions)
 
     def __post_init__(self) -> None:
         for name in ("depth", "seeds", "length", "jobs", "steps", "width"):
@@ -90,10 +112,10 @@ def check(task: Task) -> None:
 
 
 @contextmanager
-def run_folder(runs: Path | None) -> Iterator[Path]:
+def run_folder(runs: str | Path | None) -> Iterator[Path]:
     """The folder of the runs; one that goes afterwards if none is named."""
     if runs is not None:
-        yield runs
+        yield Path(runs)
         return
     with TemporaryDirectory(prefix="krohn-") as folder:
         yield Path(folder)

@@ -115,7 +115,7 @@ def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recip
     gpt = replace(
         gpt,
         width=settings.width or gpt.width,
-        positions=settings.positions or gpt.positions,
+        positions=settings.known or gpt.positions,
     )
     lstm, learnt = presets.lstm(settings.preset, task, settings.length)
     if settings.steps is not None:
@@ -203,7 +203,7 @@ def _replayed(cell: Cell, failure: Failure, settings: Settings) -> Failure:
     runs, named, word = settings.runs, settings.named, failure.word
     if runs is None or named is None or word is None:
         return failure
-    line = replay_command(str(runs / cell.name / WEIGHTS), word, named)
+    line = replay_command(str(Path(runs) / cell.name / WEIGHTS), word, named)
     return replace(failure, replay=line)
 
 

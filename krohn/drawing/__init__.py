@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ __all__ = [
     "draw_rollout",
     "render",
     "save",
+    "svg",
 ]
 
 # What would otherwise differ from run to run or from one installation to the next.
@@ -78,3 +80,12 @@ def render(figure: Figure, suffix: str) -> bytes:
         warnings.filterwarnings("ignore", message=".*Glyph.*missing from")
         figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=_METADATA[suffix])
     return buffer.getvalue()
+
+
+def svg(drawn: Callable[[], Figure]) -> str | None:
+    """The text of an SVG, for notebooks; None if there is no picture."""
+    try:
+        text = render(drawn(), ".svg").decode()
+    except DrawingError:
+        return None
+    return text[text.index("<svg") :]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.drawing.canvas import Box, Canvas, Points, legible, measure
+from krohn.drawing.canvas import PAPER, Box, Canvas, Points, legible, measure
 from krohn.drawing.layout import Layout
 
 BENDS_ALONE = (0.0, 0.16, -0.16, 0.3, -0.3, 0.45, -0.45)
@@ -263,7 +263,8 @@ class Labels:
                 missing += 1
                 continue
             middle = box.middle
-            canvas.text(*middle, arc.text, size=LABEL_SIZE, color=color(arc), halo=True)
+            written = canvas.text(*middle, arc.text, size=LABEL_SIZE, color=color(arc))
+            canvas.rectangle(written, fill=PAPER, order=4, alpha=0.85)
         return missing
 
     def beside(self, curve: Points, text: str) -> Box | None:

@@ -142,14 +142,11 @@ class Canvas:
         align: str = "center",
         bold: bool = False,
         italic: bool = False,
-        halo: bool = False,
-    ) -> None:
+    ) -> Box:
         """Text centred vertically at ``y``; ``align`` says what ``x`` is of it."""
         width, height = measure(text, size, bold)
         left = x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
         box = Box(left, y - height / 2, left + width, y + height / 2)
-        if halo:
-            self.rectangle(box, fill=PAPER, order=4, alpha=0.85)
         font = FontProperties(
             family=FAMILY,
             size=size,
@@ -166,6 +163,7 @@ class Canvas:
             zorder=5,
         )
         self.boxes.append(box)
+        return box
 
     def curve(
         self,

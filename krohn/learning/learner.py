@@ -1,7 +1,8 @@
 """Learning the machine that a network follows (docs/learning.md)."""
 
 import time
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -33,19 +34,51 @@ UNKNOWN = "(nothing said yet)"
 """What the start shows if it is not known, and no other state goes on as it does."""
 
 
+class LessonKeywords(TypedDict, total=False):
+    """The keywords of `krohn.learn` about words; `Lesson` says what they mean."""
+
+    length: int | None
+    observation: str | None
+    queries: int
+    prefixes: int
+    samples: int
+    seed: int
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """From which words a machine is learned.
+
+    Attributes:
+        length: No longer word teaches anything. If nothing is said: what the file of a
+            machine claims; of other networks the greatest length, up to 32, of which all
+            words are run.
+        observation: What of the machine the network says, as in `krohn.compile`.
+        queries: How many words the learner may ask; with fewer than it needs the last
+            guess is what was learned.
+        prefixes: How many words may be run to run all of some length and below.
+        samples: How many words of full length are run.
+        seed: Of these.
+        progress: Called with what is being done, how much is done, and of how much.
+    """
+
+    length: int | None = None
+    observation: str | None = None
+    queries: int = QUERIES
+    prefixes: int = PREFIXES
+    samples: int = SAMPLES
+    seed: int = 0
+    progress: Progress | None = None
+
+
 def learn(
     model: object,
     machine: object = None,
     *,
-    length: int | None = None,
     method: str = "lstar",
     kind: str = "moore",
-    observation: str | None = None,
-    queries: int = QUERIES,
-    prefixes: int = PREFIXES,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    progress: Progress | None = None,
+    **options: Unpack[LessonKeywords],
 ) -> Learned:
     """Learn the machine that a network follows, by asking the network only.
 
@@ -55,35 +88,26 @@ def learn(
             function that `krohn.examine` takes. What it says after a letter may not
             depend on later ones.
         machine: What to hold the learned machine against; None for what the file states.
-        length: No longer word teaches anything. If nothing is said: what the file of a
-            machine claims; of other networks the greatest length, up to 32, of which all
-            words are run.
         method: ``"lstar"``, or ``"rpni"``: from all short words and some long ones.
         kind: ``"moore"``: states show what is said; ``"mealy"``: transitions do.
-        observation: What of `machine` the network says, as in `krohn.compile`.
-        queries: How many words the learner may ask; with fewer than it needs the last
-            guess is what was learned.
-        prefixes: How many words may be run to run all of some length and below.
-        samples: How many words of full length are run.
-        seed: Of these.
-        progress: Called with what is being done, how much is done, and of how much.
+        **options: From which words, by the names in `krohn.learning.learner.Lesson`.
 
     Raises:
         KrohnError: If the network cannot be asked, or answers one word in different ways.
     """
-    began = time.monotonic()
+    began, how = time.monotonic(), Lesson(**options)
     for what, value, known in (("method", method, METHODS), ("kind", kind, KINDS)):
         if value not in known:
             raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
     form: Kind = "moore" if kind == "moore" else "mealy"
-    asked = opened(model, machine, observation)
+    asked = opened(model, machine, how.observation)
     wanted = None
     if asked.machine is not None:
         wanted = observed(asked.machine, asked.shows, form)
-    answers = Answers(asked.model, _before(wanted), queries)
-    told = progress or silent
-    longest = _length(asked, length, prefixes)
-    teacher = Teacher(answers, wanted, longest, prefixes, samples, seed, told)
+    answers = Answers(asked.model, _before(wanted), how.queries)
+    told, samples, seed = how.progress or silent, how.samples, how.seed
+    longest = _length(asked, how.length, how.prefixes)
+    teacher = Teacher(answers, wanted, longest, how.prefixes, samples, seed, told)
     with evaluation_mode(_reads(asked)):
         _check_causal(asked, longest, seed)
         if method == "rpni":

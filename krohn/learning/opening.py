@@ -14,7 +14,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.shown import Shows
 from krohn.compiled_model import CompiledModel
-from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
+from krohn.foreign import saying_outputs
 from krohn.machines import OWN, machine_of
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
@@ -91,18 +91,9 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
     wanted: Automaton | None = None
     if machine is not None:
         wanted = machine_of(machine, observation=_seen(shows, observation))
-    if (kind := of_file(file)) is not None:
-        letters, classes = kind.letters_and_classes(file)
-        name = str(file.header["source"].get("name", "a program"))
-    else:
-        if wanted is not None:
-            file = with_names(file, wanted)[0]
-        own = own_machine(file)
-        wanted = wanted or (own if names_machine(file) else None)
-        letters, name = own.letters, own.name
-        classes = own.states
-        if shows == "outputs" and own.output is not None:
-            classes = own.output.names
+    kind = of_file(file)
+    name, letters, classes = kind.letters_and_classes(file, wanted)
+    wanted = wanted or kind.stated_machine(file)
     length = modelfile.claimed_length(file.header)
     if kind_of(file.header["architecture"]).answers != "classes":
         raise KrohnError(

@@ -19,9 +19,9 @@ from krohn.machine_objects.libraries import (
     of_pyformlang,
 )
 from krohn.machine_objects.python_objects import of_dict, of_function, of_permutations
-from krohn.machine_objects.table import Accepting, Outputs, Told, line, machine
+from krohn.machine_objects.table import Told, ToldKeywords, line, machine
 
-__all__ = ["Accepting", "Outputs", "Told", "from_object"]
+__all__ = ["Told", "ToldKeywords", "from_object"]
 
 
 def from_object(source: object, told: Told, complete: Complete) -> Automaton:

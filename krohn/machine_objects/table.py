@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
@@ -15,18 +15,35 @@ Outputs = Mapping[Any, Any] | Callable[..., object]
 Accepting = Collection[Any] | Callable[[Any], object]
 
 
+class ToldKeywords(TypedDict, total=False):
+    """The keywords of `krohn.automaton` that `Told` has."""
+
+    letters: Iterable[Any] | None
+    accepting: Accepting | None
+    outputs: Outputs | None
+    limit: int | None
+    edge: str | None
+    kind: Kind | None
+
+
 @dataclass(frozen=True)
 class Told:
     """What is said of an object beside itself; None for what is not said.
 
     Attributes:
         start: The start state.
-        letters: The letters, in their order.
-        accepting: The accepting states, or which ones they are.
-        outputs: What is shown: by state, or by state and letter.
-        limit: How many states are explored.
-        edge: The attribute of an edge that has the letter.
-        kind: What the labels of an Fst mean.
+        letters: The letters in their order: of a function always, of others if theirs
+            is not right.
+        accepting: Of a dict, a function, permutations, a graph: the accepting states, or
+            a function that says which ones accept.
+        outputs: Of the same: what a state shows, as a dict or a function of the state;
+            or what a letter shows, as a dict of dicts, or a function of both.
+        limit: How many states of a function are explored, at most; 100,000 if nothing
+            is said.
+        edge: The attribute of a graph's edges that has the letter, or a list of them;
+            ``"letter"`` if nothing is said.
+        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
+            for what its labels say.
     """
 
     start: Hashable | None = None

@@ -1,6 +1,5 @@
 """The page of a comparison on a hidden Markov model."""
 
-from pathlib import Path
 from typing import Any
 
 from krohn.comparison.belief_headline import Line, headline, lines
@@ -9,16 +8,6 @@ from krohn.page.belief_charts import charts, triangles
 from krohn.page.curves import COLOURS, Chart, inline
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration
-from krohn.program.writing import atomic_write
-
-
-def write(found: BeliefComparison, path: Path) -> None:
-    """Write the page whole or not at all.
-
-    Raises:
-        KrohnError: If the file system refuses.
-    """
-    atomic_write(path, render(found))
 
 
 def render(found: BeliefComparison) -> str:

@@ -1,6 +1,5 @@
 """The page of a comparison: every number that it holds, from top to bottom."""
 
-from pathlib import Path
 from typing import Any
 
 from krohn.algebra.formats import json_format
@@ -13,18 +12,8 @@ from krohn.page.heat import heat_map
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration, summary
 from krohn.page.words import Wrong, wrong
-from krohn.program.writing import atomic_write
 
 SHOWN_LETTERS = 8
-
-
-def write(found: Comparison, path: Path) -> None:
-    """Write the page whole or not at all.
-
-    Raises:
-        KrohnError: If the file system refuses.
-    """
-    atomic_write(path, render(found))
 
 
 def render(found: Comparison) -> str:

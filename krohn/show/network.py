@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from krohn.algebra.wording import count, words_up_to
-from krohn.network.modelfile import claimed_length
+from krohn.algebra.wording import count
 from krohn.program import Map, Program
 from krohn.program import Table as Rows
 from krohn.program.wording import at_most
@@ -13,13 +12,12 @@ from krohn.source_kinds import of_file
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
-    from krohn.network.modelfile import ModelFile
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     """What was compiled, and what was proved of it."""
     out = console()
-    bound, such = _inputs(model.file)
+    bound, such = of_file(model.file).inputs(model.file)
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
         f"  depth {result['depth']}, {count(result['layers'], 'layer')}, width "
@@ -46,13 +44,6 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
-
-
-def _inputs(file: "ModelFile") -> tuple[str, str]:
-    """The inputs that a network is for: how long they are, and one of them."""
-    if (kind := of_file(file)) is not None:
-        return kind.inputs(file)
-    return words_up_to(claimed_length(file.header)), "such word"
 
 
 def _why(result: dict[str, Any]) -> str:
@@ -83,7 +74,9 @@ def _meaning(claim: dict[str, Any], such: str) -> str:
 
 def answers(result: dict[str, Any]) -> None:
     """What a model says after each letter; a generator also before the first."""
-    if "laws" in result:
+    if "shown" in result:
+        print(result["shown"])
+    elif "laws" in result:
         table = new_table("after", *(f" {letter}" for letter in result["letters"]))
         after = ["(start)", *result["word"]]
         for letter, law in zip(after, result["laws"], strict=True):

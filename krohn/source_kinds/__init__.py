@@ -1,4 +1,4 @@
-"""The registry of sources that are no machines.
+"""The registry of kinds of sources.
 
 A name, a file or an object leads to its kind, and only that kind is imported.
 """
@@ -15,11 +15,10 @@ from krohn.algebra.errors import KrohnError
 if TYPE_CHECKING:
     from krohn.network.modelfile import ModelFile
     from krohn.source_kinds.base import SourceKind
+    from krohn.source_kinds.finite_machines import Machines
+    from krohn.source_kinds.kind import Kind
 
 SOURCES = Path(__file__).parents[1] / "sources"
-NO_TEXTS = (
-    "this network writes no texts: run(word) gives what it says after each letter"
-)
 PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
 """How names of hidden Markov models begin."""
 
@@ -152,8 +151,8 @@ class _Kinds(Mapping[str, "SourceKind[Any]"]):
     """The kinds by their name in model files; each is imported when it is asked for."""
 
     def __getitem__(self, wire: str) -> "SourceKind[Any]":
-        module, name = ENTRIES[wire].place
-        return _kind(module, name)
+        found: SourceKind[Any] = _kind(*ENTRIES[wire].place)
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(ENTRIES)
@@ -165,10 +164,15 @@ class _Kinds(Mapping[str, "SourceKind[Any]"]):
 KINDS = _Kinds()
 
 
-@cache
-def _kind(module: str, name: str) -> "SourceKind[Any]":
-    found: SourceKind[Any] = getattr(import_module(f"{__name__}.{module}"), name)()
+def machines() -> "Machines":
+    """The kind of machines, which have no entry: whatever no other kind knows is one."""
+    found: Machines = _kind("finite_machines", "Machines")
     return found
+
+
+@cache
+def _kind(module: str, name: str) -> Any:
+    return getattr(import_module(f"{__name__}.{module}"), name)()
 
 
 @cache
@@ -210,6 +214,15 @@ def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
     return None if other and named and other[0].is_machine(other[1]) else other
 
 
+def with_kind(source: object) -> "tuple[Kind[Any], Any]":
+    """Any source, or that of a name, with its kind.
+
+    Raises:
+        KrohnError: If it is none.
+    """
+    return named(source) or (machines(), machines().taken(source))
+
+
 def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":
     """A machine, or a linear system, that writes its state after so many letters.
 
@@ -220,36 +233,23 @@ def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":
     return kind, kind.of_source(source, block)
 
 
-def wanted_source(kind: "SourceKind[Any]", source: Any) -> Any:
-    """A source of a kind, or of a name, that a file must be about.
-
-    Raises:
-        KrohnError: If it is of another kind.
-    """
-    other = named(source)
-    if other is None or other[0].wire != kind.wire:
-        raise KrohnError(f"the file is about {kind.called}, and {source} is none")
-    return other[1]
-
-
 def source_of(file: "ModelFile") -> Any:
     """The source that a file states; None of a machine, or if it is not stated whole.
 
     Raises:
         KrohnError: If it is of an unknown kind, or damaged.
     """
-    kind = of_file(file)
-    return None if kind is None else kind.of_file(file)
+    return of_file(file).of_file(file)
 
 
-def of_file(file: "ModelFile") -> "SourceKind[Any] | None":
-    """The kind of the source of a file; None if it is about a machine.
+def of_file(file: "ModelFile") -> "Kind[Any]":
+    """The kind of the source of a file.
 
     Raises:
         KrohnError: If its kind is unknown.
     """
     if "source" not in file.header:
-        return None
+        return machines()
     name = file.header["source"].get("kind")
     if not isinstance(name, str) or name not in KINDS:
         raise KrohnError(f"the file is about a source of an unknown kind, {name!r}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.compiler.attention_layer import NAME, attention_layer
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
@@ -14,9 +14,8 @@ from krohn.compiler.pipeline import Options
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources.attention_targets import complexity, sampling
 from krohn.sources.attention_targets.target import KIND, AttentionTarget, joined
@@ -25,7 +24,6 @@ MOST_KNOTS = 1024
 """A layer of tents has as many weights as the square of its knots."""
 ROWS = 256
 """So many of the worst queries are tried by an adversary."""
-Built = tuple[CompiledNetwork, dict[str, Any]]
 
 
 class AttentionTargets(RealSequences[AttentionTarget]):
@@ -33,32 +31,21 @@ class AttentionTargets(RealSequences[AttentionTarget]):
 
     wire = KIND
     source = AttentionTarget
+    of_name = staticmethod(sampling.named)
+    measured = True
 
-    def named(self, text: str) -> AttentionTarget | None:
-        """The target of a name such as ``Sine6,1.5:knots=64``."""
-        try:
-            return sampling.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
-
-    def build(
-        self,
-        source: AttentionTarget,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> Built:
+    def build(self, source: AttentionTarget, asked: Asked) -> Built:
         """The smallest network within the error that is asked for; else a fine one."""
-        if length is not None:
+        if asked.length is not None:
             raise CompileError(
                 f"a target says how long its inputs are ({source.length} vectors); "
                 "leave -T out"
             )
-        if how.within is None:
-            return self._made(source, options, *_finest(source))
+        if asked.within is None:
+            return self._made(source, asked.options, *_finest(source))
         if source.rank is not None and source.knots is not None:
             raise CompileError("--within chooses rank and knots, and both are said")
-        return self._within(source, options, how.within)
+        return self._within(source, asked.options, asked.within)
 
     def _within(self, source: AttentionTarget, options: Options, error: float) -> Built:
         """The fewest knots that reach an error, and with them the least rank.
@@ -90,15 +77,9 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         built = CompiledNetwork(NAME, network, {}, None)
         return self.with_error(source, built, source.length, options)
 
-    def explain(
-        self,
-        source: AttentionTarget,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: AttentionTarget, asked: Asked) -> dict[str, Any]:
         """Its singular values, and what its network needs and can be off by."""
-        built, claim = self.build(source, length, options, how)
+        built, claim = self.build(source, asked)
         shape, pod = built.network.architecture, source.pod
         rank, terms = shape["d_qk"], pod.rank
         grid = np.arange(source.points + 1)[:, None] / source.points
@@ -107,9 +88,6 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         left_out = pod.sigma[rank:terms]
         tail = left_out * norms[0] * norms[1]
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "error": claim["error"],
             "length": claim["length"],
             "inputs": "numbers in [0, 1]",
@@ -125,7 +103,6 @@ class AttentionTargets(RealSequences[AttentionTarget]):
             "features": shape["features"],
             "parameters": parameters(shape),
             **_by_rank(complexity.facts(source)),
-            "dtype": options.precision.name,
         }
 
     def box(self, source: AttentionTarget) -> Box:

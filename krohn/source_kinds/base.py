@@ -1,13 +1,11 @@
-"""How the commands treat sources of a kind that are no machines."""
+"""Sources that are no machines: what their kinds have in common."""
 
 import sys
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import (
     Callable,
     Collection,
-    Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -17,9 +15,6 @@ from itertools import product
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
-    Generic,
-    NamedTuple,
     Protocol,
     Self,
     TypeVar,
@@ -27,9 +22,9 @@ from typing import (
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.wording import words_up_to
+from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
+from krohn.checks import Checks
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -39,70 +34,29 @@ from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.progress import Progress, silent
+from krohn.progress import Progress
 from krohn.report import Report
-from krohn.source_kinds import NO_TEXTS
+from krohn.source_kinds import named
+from krohn.source_kinds.kind import Kind, Runs, S
 from krohn.sources.written_letters import written
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
-    from krohn.source_kinds.written_texts import Writer
-
-S = TypeVar("S")
 T = TypeVar("T")
 MOST_WORDS = 2**20
+Built = tuple[CompiledNetwork, dict[str, Any]]
+"""A network, and what its claim says beside the kind and the format."""
 BESIDE = ("name", "written")
 """What a file says of a source beside what is proved."""
-
-
-class How(NamedTuple):
-    """What kind of network is asked for.
-
-    Attributes:
-        construction: Its name, or ``"auto"``.
-        arch: ``"transformer"`` or ``"rnn"``.
-        attention: How heads weigh positions, of a chain of thought; None for the usual.
-        within: The error that a belief may have; None if nothing is said of it.
-        formats: Names of the number formats to try, the first one first; none if it is
-            the one of the options.
-    """
-
-    construction: str = "auto"
-    arch: str = "transformer"
-    attention: str | None = None
-    within: float | None = None
-    formats: tuple[str, ...] = ()
-
-    def made(self, known: Mapping[str, str]) -> str:
-        """The construction of the architecture.
-
-        Args:
-            known: For each architecture that there is, its construction.
-
-        Raises:
-            CompileError: If another one is asked for.
-        """
-        if self.arch not in known:
-            raise CompileError(
-                f"--arch {self.arch} is for machines; this takes {' or '.join(known)}"
-            )
-        name = known[self.arch]
-        if self.construction not in ("auto", name):
-            raise CompileError(
-                f"--construction takes auto or {name}, not {self.construction!r}"
-            )
-        return name
-
-
-USUAL = How()
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -204,178 +158,8 @@ def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
         raise KrohnError(f"the file is damaged: of its source, {error}") from None
 
 
-class SourceKind(ABC, Generic[S]):
-    """Sources of one kind: how they are named, compiled, run and explained.
-
-    Attributes:
-        wire: The name of the kind on file.
-        source: The type of its sources.
-        claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
-        takes: The options of `krohn.compile` beside length and format that matter.
-        asks: The options of `krohn verify` beside those of every kind.
-        ran: What is run through its networks.
-        formats: The number formats where none is asked for: one, or those that are tried
-            in turn.
-        examples: A name of each family of sources, with a description.
-        instead: What can be done, where no machine can be learned from a network.
-    """
-
-    wire: ClassVar[str]
-    source: ClassVar[Any]
-    claim: ClassVar[str]
-    takes: ClassVar[frozenset[str]] = frozenset({"strict"})
-    asks: ClassVar[tuple[str, ...]] = ()
-    ran: ClassVar[str] = "words"
-    formats: ClassVar[tuple[str, ...]] = ("float32",)
-    examples: ClassVar[Mapping[str, str]] = {}
-    instead: ClassVar[str] = ""
-
-    @property
-    def called(self) -> str:
-        """What a source of this kind is called in messages."""
-        return (
-            f"{'an' if self.wire[0] in 'aeiou' else 'a'} {self.wire.replace('-', ' ')}"
-        )
-
-    @abstractmethod
-    def named(self, text: str) -> S | None:
-        """The source of a name; None if it is the name of none.
-
-        Raises:
-            KrohnError: If one of its numbers is out of range.
-        """
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is of this kind."""
-        return isinstance(source, self.source)
-
-    def taken(self, source: Any) -> S | None:
-        """The source that an object of Python is; None if it is none of this kind.
-
-        Raises:
-            KrohnError: If it is damaged.
-        """
-        return source if self.owns(source) else None
-
-    def is_machine(self, source: S) -> bool:
-        """Whether a source is compiled as the machine that it is."""
-        return False
-
-    def machine(self, source: Any) -> Automaton:
-        """The machine that a source is.
-
-        Raises:
-            MachineError: If it is none.
-        """
-        raise MachineError(
-            f"{source.name} is {self.called}, and no machine; krohn explain and krohn "
-            "compile take it"
-        )
-
-    def of_source(self, source: Any, block: int | None = None) -> S:
-        """The source of this kind that a machine, or another source, is.
-
-        Args:
-            source: The machine or the other source.
-            block: After how many letters it writes its state, if it writes states.
-
-        Raises:
-            CompileError: If it is none of this kind.
-        """
-        raise CompileError(f"{source.name} is not {self.called}")
-
-    @abstractmethod
-    def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
-        """As a model file for a length states it."""
-
-    @abstractmethod
-    def build(
-        self, source: S, length: int | None, options: Options, how: How = USUAL
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
-        """A network, and what its claim says beside the kind and the format.
-
-        Raises:
-            KrohnError: If it cannot be compiled; the message says what can be done.
-        """
-
-    @abstractmethod
-    def explain(
-        self, source: S, length: int | None, options: Options, how: How = USUAL
-    ) -> dict[str, Any]:
-        """What it is, and what its network needs."""
-
-    def remarks(self, source: S) -> dict[str, Any]:
-        """What who wrote a source should know of it, as `explain` and `compile` say it."""
-        return {}
-
-    def draw(self, source: S) -> "Figure":
-        """A picture of a source itself.
-
-        Raises:
-            DrawingError: If there is none of this kind.
-        """
-        from krohn.drawing import DrawingError
-
-        raise DrawingError(
-            f"{self.called} has no picture; compile it, and draw the model file"
-        )
-
-    def draw_file(self, file: ModelFile) -> "Figure":
-        """A picture of a model file: the weights of its network."""
-        from krohn.drawing import draw_model
-
-        return draw_model(file)
-
-    def draw_text(self, source: S | ModelFile, words: list[str]) -> "Figure":
-        """A picture of what is looked at to write a text.
-
-        Args:
-            source: A model file; or a source, whose texts its interpreter writes.
-            words: The prompt.
-
-        Raises:
-            DrawingError: If it writes no text.
-        """
-        from krohn.drawing import DrawingError
-
-        raise DrawingError("--word is for dynamic programs and generators")
-
-    def interpreter(self, source: S) -> Callable[[list[str]], dict[str, Any]] | None:
-        """The reference interpreter of prompts; None of sources that write no texts."""
-        return None
-
-    def writer(self, file: ModelFile) -> "Writer":
-        """How the texts of a network are asked for.
-
-        Raises:
-            KrohnError: If it writes none.
-        """
-        raise KrohnError(NO_TEXTS)
-
-    def of_file(self, file: ModelFile) -> S | None:
-        """The source that a file states; None if it does not state it whole.
-
-        Raises:
-            KrohnError: If it states none of this kind.
-        """
-        return None
-
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """The inputs of a network in words: how long they are, and one of them."""
-        return words_up_to(file.header["claim"].get("length")), "such word"
-
-    def letters_and_classes(
-        self, file: ModelFile
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the letters and of the classes that a network says.
-
-        Raises:
-            KrohnError: If it says numbers or texts, from which no machine is learned.
-        """
-        raise KrohnError(
-            f"the file is about {self.called}; machines are learned from networks that "
-            f"say one of several classes after each letter{self.instead}"
-        )
+class SourceKind(Kind[S]):
+    """Sources that are no machines, which a model file states under their own name."""
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
@@ -385,43 +169,84 @@ class SourceKind(ABC, Generic[S]):
         """The same as `krohn run` prints it: answers beyond the claim are marked."""
         return marked(file, self.answers(file, words))
 
-    def runs(
-        self, file: ModelFile
-    ) -> Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]:
+    def runs(self, file: ModelFile) -> Runs:
         """The same of one input after the other."""
         return partial(map, partial(self.run, file))
 
     @abstractmethod
+    def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
+        """As a model file for a length states it."""
+
+    @abstractmethod
+    def build(self, source: S, asked: Asked) -> Built:
+        """A network, and what its claim says beside the kind and the format.
+
+        Raises:
+            KrohnError: If it cannot be compiled; the message says what can be done.
+        """
+
+    def explain(self, source: S, asked: Asked) -> dict[str, Any]:
+        """What it is, and what its network needs."""
+        refuse_others(asked.given, self.takes, self.called)
+        asked = replace(asked, length=asked.length or self.explained)
+        told = self.told(source, asked)
+        # An error within which a network is right is one that the checker has shown.
+        return told if self.claim == "within" else {**told, "proved": None}
+
+    def told(self, source: Any, asked: Asked) -> dict[str, Any]:
+        """What is said of a source, in order."""
+        told = {"name": source.name, "kind": self.wire, "claim": self.claim}
+        told |= self.facts(source, asked)
+        return {**told, "dtype": asked.options.precision.name}
+
+    def facts(self, source: S, asked: Asked) -> dict[str, Any]:
+        """What is said of a source beside its name, its kind and its claim."""
+        return {}
+
+    @abstractmethod
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> Any:
+        """So many random inputs."""
+
+    def listed(self, file: ModelFile, length: int) -> Any:
+        """Every input of up to so many letters: words, each of whose prefixes is one.
+
+        Raises:
+            KrohnError: If there are too many, or none.
+        """
+        source: Any = self.of_file(file)
+        return every_word(len(source.letters), length)
+
+    @abstractmethod
+    def held(self, file: ModelFile, inputs: Any, progress: Progress) -> Simulation:
+        """Run inputs and hold the answers against the reference."""
+
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
-        """Run random inputs and hold the answers against the reference."""
+        """Run random inputs."""
+        inputs = self.drawn(file, count, np.random.default_rng(seed))
+        return self.held(file, inputs, progress)
 
-    @abstractmethod
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every input of up to so many letters."""
+        found = self.held(file, self.listed(file, length), progress)
+        return replace(found, every=True)
 
-    def compile(
-        self,
-        source: S,
-        length: int | None,
-        options: Options,
-        proved: bool = True,
-        progress: Callable[[int, int], None] | None = None,
-        how: How = USUAL,
-    ) -> CompiledModel:
+    def compile(self, source: S, asked: Asked) -> CompiledModel:
         """The network of a source, proved.
 
         Raises:
             KrohnError: If it cannot be compiled or proved.
         """
         began = time.monotonic()
-        built, claim = self.build(source, length, options, how)
+        refuse_others(asked.given, self.takes, self.called)
+        refuse([FORM], vars(asked), asked.given)
+        built, claim = self.build(source, asked)
         precision = PRECISIONS[built.network.architecture["dtype"]]
-        options, name = replace(options, precision=precision), built.construction
+        options = replace(asked.options, precision=precision)
         file, proof = self.file(source, built, claim, options), None
-        if proved:
-            proof = prove(file, None, progress)
+        if asked.proved:
+            proof = prove(file, None, asked.progress)
             if proof.verdict != "verified":
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
@@ -429,7 +254,7 @@ class SourceKind(ABC, Generic[S]):
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)
-        return CompiledModel(file, name, proof, seconds, built.tried)
+        return CompiledModel(file, built.construction, proof, seconds, built.tried)
 
     def file(
         self,
@@ -465,59 +290,72 @@ class SourceKind(ABC, Generic[S]):
         widest = {**claim, "error": sys.float_info.max}
         return claim | claims(shown_of(self.file(source, built, widest, options)))
 
-    def verify(
-        self,
-        file: ModelFile,
-        proof: bool,
-        exhaustive: int | None,
-        sample: int | None,
-        seed: int = 0,
-        progress: Progress = silent,
-        source: S | None = None,
-    ) -> Report:
+    def verify(self, file: ModelFile, checks: Checks) -> Report:
         """Prove, or run, what a file claims of its source.
 
-        Args:
-            file: The model.
-            proof: Whether to prove it.
-            exhaustive: Run every input of up to so many letters.
-            sample: Run so many random inputs.
-            seed: Of the random inputs.
-            progress: Called with what is being done, how much is done, and of how much.
-            source: What it must be about; None for what it says.
-
         Raises:
-            KrohnError: If longer inputs are to be run than the file claims.
+            KrohnError: If longer inputs are to be run than the file claims, or an option
+                is for machines.
         """
-        began, runs = time.monotonic(), list[Simulation]()
-        if exhaustive:
+        if checks.given("observation", "length", "sharding"):
+            raise KrohnError(
+                "-T, --observe and jobs are for models of machines; this file is about "
+                f"{self.called}"
+            )
+        source = None if checks.machine is None else self.wanted(checks.machine)
+        checks.check_digest(about := self._about(file, source))
+        shown, report = None, checks.report
+        runs = self._ran(file, checks)
+        if checks.proves:
+            shown = prove(file, None, partial(report, "proving"))
+        found = self._concluded(file, checks.method, runs, shown)
+        if found.verdict == "verified" and (other := self.differs(file, source)):
+            found = replace(found, verdict="undecided", reason=other, covers="nothing")
+        error = file.header["claim"].get("error")
+        return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
+
+    def _ran(self, file: ModelFile, checks: Checks) -> list[Simulation]:
+        """What came of the inputs that are to be run."""
+        runs = list[Simulation]()
+        if checks.exhaustive:
             claim = file.header["claim"]
             most = claim.get("letters", claim["length"])
-            if most is not None and exhaustive > most:
+            if most is not None and checks.exhaustive > most:
                 raise KrohnError(f"the file is for {self.ran} of up to {most} letters")
-            runs.append(self.every(file, exhaustive, progress))
-        if sample:
-            runs.append(self.sample(file, sample, seed, progress))
-        asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
-        method = "+".join(name for name, given in asked.items() if given)
-        shown = prove(file, None, partial(progress, "proving")) if proof else None
-        report = self._concluded(file, method, runs, shown)
-        if report.verdict == "verified" and (other := self.differs(file, source)):
-            report = replace(
-                report, verdict="undecided", reason=other, covers="nothing"
-            )
-        error = file.header["claim"].get("error")
-        seconds = time.monotonic() - began
-        return replace(
-            report, seconds=seconds, claim=self.claim, error=error, ran=self.ran
-        )
+            runs.append(self.every(file, checks.exhaustive, checks.report))
+        if checks.sample:
+            runs.append(self.sample(file, checks.sample, checks.seed, checks.report))
+        return runs
+
+    def wanted(self, source: Any) -> Any:
+        """A source of this kind, or of a name, that a file must be about.
+
+        Raises:
+            KrohnError: If it is of another kind.
+        """
+        other = named(source)
+        if other is None or other[0].wire != self.wire:
+            raise KrohnError(f"the file is about {self.called}, and {source} is none")
+        return other[1]
 
     def differs(self, file: ModelFile, source: S | None) -> str:
         """Whether a file is about another source: why, or nothing."""
         same = source is None or self._claiming(file, source) is file.header
         return "" if same else "the file is about another source than the one given"
 
-    def about(self, file: ModelFile, source: S | None) -> Claim:
+    def about(self, file: ModelFile, source: object) -> Claim:
+        """What a proof of a file is about.
+
+        Raises:
+            KrohnError: If it must be about another source.
+        """
+        wanted = None if source is None else self.wanted(source)
+        different = "" if wanted is None else self.differs(file, wanted)
+        if different:
+            raise KrohnError(different)
+        return self._about(file, wanted)
+
+    def _about(self, file: ModelFile, source: S | None) -> Claim:
         """What a verdict is about: the claim of the file, or that with another source."""
         held = file.header if source is None else self._claiming(file, source)
         return claim.of(held)
@@ -553,7 +391,7 @@ class SourceKind(ABC, Generic[S]):
             # A word on which the Program is wrong was not run on the network.
             verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
             reason = shown.reason
-            covers = self.covers(file) if verdict == "verified" else "nothing"
+            covers = self.covered(file) if verdict == "verified" else "nothing"
             length = file.header["claim"]["length"]
         elif any(r.every for r in runs):
             verdict, reason, covers = "verified", "", "every input of these lengths"
@@ -568,9 +406,13 @@ class SourceKind(ABC, Generic[S]):
             runs=tuple(runs),
         )
 
+    def covered(self, file: ModelFile) -> str:
+        """What a proof of a file is about, in words."""
+        return self.covers(file, self.of_file(file))
+
     @abstractmethod
-    def covers(self, file: ModelFile) -> str:
-        """What a proof is about, in words."""
+    def covers(self, file: ModelFile, source: Any) -> str:
+        """The same, by the source that the file states."""
 
 
 class ReadableKind(SourceKind[R]):

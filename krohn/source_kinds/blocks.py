@@ -1,7 +1,6 @@
 """Machines that write their state into the text, in the commands."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,26 +8,19 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler.compiled_network import CompiledNetwork, as_written
+from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.blocks import NAME, blocks
 from krohn.compiler.constructions.scan import MOST_POINTS, levels
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
 from krohn.program.blocks import BLANK, KIND, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress
-from krohn.source_kinds.base import (
-    USUAL,
-    How,
-    ReadableKind,
-    every_word,
-    letters_in,
-    sizes,
-)
+from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     BATCH,
     Row,
@@ -43,17 +35,31 @@ EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
-class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
+class InBlocks(ReadableKind[R]):
+    """What kinds of texts in blocks have in common."""
+
+    explained = EXPLAINED
+
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """How long words and their texts are."""
+        claim = file.header["claim"]
+        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
+        return words, "such word"
+
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random words of full length."""
+        source: Any = self.of_file(file)
+        length = file.header["claim"]["letters"]
+        return rng.integers(len(source.letters), size=(count, length))
+
+
+class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
     """Words in blocks of letters, each followed by the state that the network writes."""
 
     wire = KIND
     source = Blocks
     claim = "generates"
     takes = frozenset(IN_BLOCKS)
-
-    def named(self, text: str) -> Blocks | None:
-        """None has a name: a machine is given with the letters of a block (--block)."""
-        return None
 
     def of_source(self, source: Automaton, block: int | None = None) -> Blocks:
         """A machine, its reachable part, that writes its state after so many letters.
@@ -71,16 +77,9 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
                 f"{source.name} cannot write its states: {reason}"
             ) from None
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long words and their texts are."""
-        claim = file.header["claim"]
-        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
-        return words, "such word"
-
-    def build(
-        self, source: Blocks, length: int | None, options: Options, how: How = USUAL
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: Blocks, asked: Asked) -> Built:
         """The network for words of up to ``length`` letters; its texts are longer."""
+        length, options = asked.length, asked.options
         if length is None or length < 1:
             raise CompileError(
                 "a network that writes states needs the longest word it is for (-T)"
@@ -94,17 +93,12 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
         built = as_written(NAME, program, options)
         return built, {"length": program.length, "letters": length}
 
-    def explain(
-        self, source: Blocks, length: int | None, options: Options, how: How = USUAL
-    ) -> dict[str, Any]:
+    def facts(self, source: Blocks, asked: Asked) -> dict[str, Any]:
         """Its size and passes, and the depth that it would have without writing."""
-        length = length or EXPLAINED
-        built, _ = self.build(source, length, options)
+        built, _ = self.build(source, asked)
+        length = asked.length or EXPLAINED
         assert built.cost is not None
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "states": len(source.states),
             "letters": len(source.letters),
             "length": length,
@@ -115,7 +109,6 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
             **sizes(built.cost),
             "levels": levels(source.block + 1, 2),
             "levels_without_writing": levels(length, 2),
-            "dtype": options.precision.name,
         }
 
     def writer(self, file: ModelFile) -> Writer:
@@ -142,25 +135,14 @@ class TextsInBlocks(TextKind[Blocks], ReadableKind[Blocks]):
         first = len(source.letters)
         return Writer(source.tokens, row, told, first=first, room=room)
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Let the network write the states of random words of full length."""
-        source, length = self.of_file(file), file.header["claim"]["letters"]
-        rng = np.random.default_rng(seed)
-        words = rng.integers(len(source.letters), size=(count, length))
-        return _simulated(file, self.writer(file), source, words, progress)
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Let the network write the states of words."""
+        writer, source = self.writer(file), self.of_file(file)
+        return _simulated(file, writer, source, inputs, progress)
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Let it write those of every word of so many letters."""
-        source = self.of_file(file)
-        words = every_word(len(source.letters), length)
-        found = _simulated(file, self.writer(file), source, words, progress)
-        return replace(found, every=True)
-
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: Blocks) -> str:
         """What a proof is about, in words."""
-        claim, source = file.header["claim"], self.of_file(file)
+        claim = file.header["claim"]
         return (
             f"every written state in the texts of all {len(source.letters)}^"
             f"{claim['letters']} words of {claim['letters']} letters, and of shorter ones"

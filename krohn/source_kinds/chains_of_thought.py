@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler.compiled_network import CompiledNetwork, as_written
+from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.chain_of_thought import (
     ATTENTION,
     NAME,
@@ -17,7 +18,6 @@ from krohn.compiler.constructions.chain_of_thought import (
     chain_of_thought,
 )
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
 from krohn.network.work import parts
@@ -27,7 +27,8 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
-from krohn.source_kinds.base import USUAL, How, sizes, stated
+from krohn.source_kinds.base import Built, sizes, stated
+from krohn.source_kinds.kind import Whole
 from krohn.source_kinds.prompts import prompt_of
 from krohn.source_kinds.recurrence_bounds import sentences, width_needed
 from krohn.source_kinds.written_texts import (
@@ -61,6 +62,7 @@ class ChainsOfThought(TextKind[Source]):
     examples = dynamic_programs.FAMILIES
     source = Source
     called = "a dynamic program"
+    measured = True
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
     asks = ("gadgets", "error", "timeout")
@@ -113,21 +115,15 @@ class ChainsOfThought(TextKind[Source]):
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its text, {error}") from None
 
-    def build(
-        self,
-        source: Source,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: Source, asked: Asked) -> Built:
         """The network, for texts of the one length that there is."""
-        source = _steps(source)
-        if length is not None:
+        source, options = _steps(source), asked.options
+        if asked.length is not None:
             raise CompileError(
                 f"-T is for words of any length; every text of {source.name} has "
                 f"{source.length} tokens"
             )
-        attention = how.attention or "standard"
+        attention = asked.attention or "standard"
         if attention not in ATTENTION:
             known = ", ".join(ATTENTION)
             raise CompileError(f"--attention takes {known}, not {attention!r}")
@@ -139,12 +135,10 @@ class ChainsOfThought(TextKind[Source]):
             raise CompileError(f"{source.name}: {reason}") from None
         return built, {"length": program.length}
 
-    def explain(
-        self, source: Source, length: int | None, options: Options, how: How = USUAL
-    ) -> dict[str, Any]:
+    def told(self, source: Source, asked: Asked) -> dict[str, Any]:
         """What it is, and the network of each kind of attention."""
-        steps = _steps(source)
-        ways = [self._way(steps, attention, options) for attention in ATTENTION]
+        steps, options = _steps(source), asked.options
+        ways = [self._way(steps, replace(asked, attention=a)) for a in ATTENTION]
         known = recurrence_facts.facts(steps)
         for way in (way for way in ways if way["applies"]):
             bits = known["text_bits"]
@@ -158,18 +152,16 @@ class ChainsOfThought(TextKind[Source]):
             "networks": ways,
         }
 
-    def _way(
-        self, source: ChainOfThought, attention: str, options: Options
-    ) -> dict[str, Any]:
+    def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""
         try:
-            built, _ = self.build(source, None, options, How(attention=attention))
+            built, _ = self.build(source, replace(asked, length=None))
         except KrohnError as reason:
-            return {"attention": attention, "applies": False, "why": str(reason)}
+            return {"attention": asked.attention, "applies": False, "why": str(reason)}
         assert built.cost is not None
         meeting, rest = parts(built.network.architecture, source.length - 1)
         return {
-            "attention": attention,
+            "attention": asked.attention,
             "applies": True,
             **sizes(built.cost),
             "meeting_flops": meeting,
@@ -232,17 +224,13 @@ class ChainsOfThought(TextKind[Source]):
         text = np.array(said)
         return draw_rollout(of_network(source, Text.of(steps, names, text), text))
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Continue random prompts."""
-        source, rng = self.of_file(file), np.random.default_rng(seed)
-        low, high = np.array(source.prompt).T
-        prompts = rng.integers(low, high + 1, size=(count, len(low)))
-        return self._simulated(file, prompts, progress)
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random prompts."""
+        low, high = np.array(self.of_file(file).prompt).T
+        return rng.integers(low, high + 1, size=(count, len(low)))
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Continue every prompt."""
+    def listed(self, file: ModelFile, length: int) -> IntArray:
+        """Every prompt."""
         source = self.of_file(file)
         low, high = np.array(source.prompt).T
         count = int(np.prod((high - low + 1).astype(float)))
@@ -255,25 +243,40 @@ class ChainsOfThought(TextKind[Source]):
             raise KrohnError(
                 f"{source.name} has {count:,} prompts, too many to run; say --sample N"
             )
-        prompts = np.indices(high - low + 1).reshape(len(low), -1).T + low
-        return replace(self._simulated(file, prompts, progress), every=True)
+        prompts: IntArray = np.indices(high - low + 1).reshape(len(low), -1).T + low
+        return prompts
 
-    def _simulated(
-        self, file: ModelFile, prompts: IntArray, progress: Progress
-    ) -> Simulation:
-        source, start = self.of_file(file), prompts.shape[1]
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Let the network continue prompts."""
+        source, start = self.of_file(file), inputs.shape[1]
 
         def texts() -> Iterator[tuple[Row, Sequence[int]]]:
-            for at in range(0, len(prompts), BATCH):
-                for text in source.continued(prompts[at : at + BATCH]).tolist():
+            for at in range(0, len(inputs), BATCH):
+                for text in source.continued(inputs[at : at + BATCH]).tolist():
                     yield asked(text, start), text
 
-        told = len(prompts), source.length, progress
+        told = len(inputs), source.length, progress
         return simulated(file, self.writer(file), texts(), *told)
 
-    def covers(self, file: ModelFile) -> str:
-        """What a proof is about, in words."""
+    def prompt(self, file: ModelFile) -> str:
+        """The prompt that has the least of everything."""
         source = self.of_file(file)
+        return " ".join(source.tokens[low] for low, _ in source.prompt)
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole:
+        """Random prompts, continued."""
+        source = self.of_file(file)
+        prompts = self.drawn(file, many(source.length), rng)
+
+        def rows(some: slice) -> IntArray:
+            return source.continued(prompts[some])
+
+        return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
+
+    def covers(self, file: ModelFile, source: ChainOfThought) -> str:
+        """What a proof is about, in words."""
         count = recurrence_facts.prompts_of(source)
         text = (
             "; the text of the dynamic program in the file, read again, says the same"

@@ -1,23 +1,21 @@
 """Functions on grids in the commands: encoded inputs, a network that is exact on all."""
 
-from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.grid_function import NAME, grid_function
-from krohn.compiler.pipeline import Options
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources.attention_targets.grid_function import (
     EXAMPLES,
@@ -26,7 +24,6 @@ from krohn.sources.attention_targets.grid_function import (
     named,
 )
 from krohn.sources.attention_targets.universality import simple, superposed
-from krohn.verify.testing.simulation_result import Simulation
 
 
 class GridFunctions(RealSequences[GridFunction]):
@@ -35,32 +32,22 @@ class GridFunctions(RealSequences[GridFunction]):
     wire = KIND
     examples = EXAMPLES
     source = GridFunction
+    of_name = staticmethod(named)
     takes = frozenset()
+    measured = True
 
-    def named(self, text: str) -> GridFunction | None:
-        """The function of a name; None if it is of another form."""
-        try:
-            return named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
-
-    def build(
-        self,
-        source: GridFunction,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: GridFunction, asked: Asked) -> Built:
         """The network of its triple, with the error that the checker shows."""
-        if length not in (None, source.length):
+        if asked.length not in (None, source.length):
             raise CompileError(
                 f"{source.name} is about inputs of {source.length} points; leave -T out"
             )
-        how.made({"transformer": NAME})
+        asked.made({"transformer": NAME})
         try:
             source.to_wire()
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
+        options = asked.options
         network = grid_function(source, options.precision)
         built = CompiledNetwork(NAME, network, {}, None)
         built, claim = self.with_error(source, built, source.length, options)
@@ -71,21 +58,12 @@ class GridFunctions(RealSequences[GridFunction]):
             )
         return built, claim
 
-    def explain(
-        self,
-        source: GridFunction,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: GridFunction, asked: Asked) -> dict[str, Any]:
         """Its triples, checked exactly, and what its network needs."""
-        built, claim = self.build(source, length, options, how)
+        built, claim = self.build(source, asked)
         shape, small = built.network.architecture, simple(source)
         large = superposed(source)
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "error": claim["error"],
             "length": source.length,
             "dimensions": source.dimensions,
@@ -97,7 +75,6 @@ class GridFunctions(RealSequences[GridFunction]):
             "m_h": shape["d_qk"],
             "units": [shape["features_units"], shape["output_units"]],
             "parameters": parameters(shape),
-            "dtype": options.precision.name,
         }
 
     def box(self, source: GridFunction) -> Box:
@@ -152,16 +129,16 @@ class GridFunctions(RealSequences[GridFunction]):
         """None is worse than others: the first of all inputs, in order."""
         return _all(source)[:count]
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run all inputs, of which there are finitely many."""
+    def listed(self, file: ModelFile, length: int) -> FloatArray:
+        """All inputs, of which there are finitely many."""
         source = self.of_file(file)
         if length < source.length:
             raise KrohnError(f"an input has {source.length} points, not {length}")
-        return replace(self.held(file, _all(source), progress), every=True)
+        return _all(source)
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: GridFunction) -> str:
         """What a proof is about, in words."""
-        source, error = self.of_file(file), file.header["claim"]["error"]
+        error = file.header["claim"]["error"]
         return (
             f"all {len(source.values):,} inputs of {source.length} points of the grid: "
             f"every output within {at_most(error)}"

@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.belief_machine import belief_machine
 from krohn.certification import BY_NEED, Made, Way, by_need, choose, reasons
 from krohn.claimed_answers import Answers
@@ -27,10 +28,8 @@ from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
-    USUAL,
-    How,
+    Built,
     ReadableKind,
-    every_word,
     letters_in,
     sizes,
     sizes_of,
@@ -48,14 +47,13 @@ from krohn.verify.testing.simulation_result import Simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPLAINED, TRIES, SAMPLED = 128, 4, 2000
-"""The length that is explained where none is given; how often a window is made finer; how
-long words are that are run through a network that is for all lengths."""
+TRIES, SAMPLED = 4, 2000
+"""How often a window is made finer; how long words are that are run through a network that
+is for all lengths."""
 LIKELY, SMALL = 8, 5e-5
 """How many entries of a law are printed, and the least of these."""
 SLIGHT = 1e-3
 """An error for which no wider format is tried where none is asked for."""
-Compiled = tuple[CompiledNetwork, dict[str, Any]]
 
 
 class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
@@ -68,18 +66,16 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     claim = "within"
     instead = "; krohn decompile recovers the model behind it"
     formats = BY_NEED
+    explained = 128
     takes = frozenset(
         {"strict", "activation", "positions", "construction", "within", "arch"}
     )
 
-    def named(self, text: str) -> HiddenMarkovModel | None:
+    def of_name(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
         path = Path(text)
-        try:
-            found = hidden_markov.named(text) or grammars.model_named(text)
-            return files.read(path) if found is None and path.suffix else found
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        found = hidden_markov.named(text) or grammars.model_named(text)
+        return files.read(path) if found is None and path.suffix else found
 
     def taken(self, source: Any) -> HiddenMarkovModel | None:
         """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
@@ -96,23 +92,15 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """A machine: its letters are chosen, and its beliefs certain."""
         return as_model(source)
 
-    def build(
-        self,
-        source: HiddenMarkovModel,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> Compiled:
+    def build(self, source: HiddenMarkovModel, asked: Asked) -> Built:
         """The network of the first construction that serves, and its error."""
-        known = self._constructions(length, how)
-        formats = how.formats or (options.precision.name,)
+        known, formats = self._constructions(asked), asked.formats
 
-        def ways(dtype: str) -> Iterator[Way[Compiled]]:
-            form = replace(options, precision=PRECISIONS[dtype])
-            widest = dtype == formats[-1]
-            asked = Asked(self, source, length, form, how.within, widest)
+        def ways(dtype: str) -> Iterator[Way[Built]]:
+            form = replace(asked.options, precision=PRECISIONS[dtype])
+            wanted = Wanted(self, source, asked, form, dtype == formats[-1])
             for name, construction in known.items():
-                yield Way(name, None, partial(construction, asked))
+                yield Way(name, None, partial(construction, wanted))
 
         choice = choose(by_need(formats, ways), _as_it_is)
         if choice.found is None:
@@ -122,9 +110,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         built, claim = choice.found
         return replace(built, tried=(*choice.tried, *built.tried)), claim
 
-    def _constructions(
-        self, length: int | None, how: How
-    ) -> "dict[str, Callable[[Asked], Compiled]]":
+    def _constructions(self, how: Asked) -> "dict[str, Callable[[Wanted], Built]]":
         """Those to try, by the order in which they are tried.
 
         Raises:
@@ -134,13 +120,13 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             raise CompileError(f"--within is between 0 and 1, not {how.within}")
         if how.arch != "transformer":
             how.made({"rnn": beliefs.NAME})
-            if length is not None:
+            if how.length is not None:
                 raise CompileError(
                     "-T is for Transformers; an RNN of finitely many beliefs is for words "
                     "of every length"
                 )
             return {beliefs.NAME: _recurrent}
-        if length is None or length < 1:
+        if how.length is None or how.length < 1:
             raise CompileError(
                 "a Transformer of a hidden Markov model needs the longest length it is for "
                 "(-T)"
@@ -154,34 +140,26 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             )
         return {how.construction: CONSTRUCTIONS[how.construction]}
 
-    def explain(
-        self,
-        source: HiddenMarkovModel,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def told(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
         """What it is; and if its beliefs are finitely many, its network."""
         from krohn.model_facts import facts
 
-        network = self._network(source, length or EXPLAINED, options, how)
+        network = self._network(source, asked)
         return {
             "name": source.name,
             "kind": self.wire,
             "claim": self.claim,
             "size": source.size,
             "letters": len(source.letters),
-            **facts(source, network["construction"], how.within),
-            "length": length or EXPLAINED,
+            **facts(source, network["construction"], asked.within),
+            "length": asked.length,
             **network,
         }
 
-    def _network(
-        self, source: HiddenMarkovModel, length: int, options: Options, how: How
-    ) -> dict[str, Any]:
+    def _network(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
         """What `krohn explain` says of the network; or why there is none."""
         try:
-            built, claim = self.build(source, length, options, how)
+            built, claim = self.build(source, asked)
         except CompileError as reason:
             return {"construction": None, "reason": str(reason)}
         return {
@@ -224,24 +202,19 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         }
         return Answers(result, range(1, len(word) + 1), heard)
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Run words that the model says, and words of uniform letters, half of each."""
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Words that the model says, and words of uniform letters, half of each."""
         source = self.of_file(file)
         length = file.header["claim"]["length"] or SAMPLED
-        random = np.random.default_rng(seed)
-        words = random.integers(len(source.letters), size=(count, length))
-        words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, random)[0]
-        return held(file, _reference(source), words, progress)
+        words = rng.integers(len(source.letters), size=(count, length))
+        words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, rng)[0]
+        return words
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every word of so many letters; each of its prefixes is a word."""
-        source = self.of_file(file)
-        words = every_word(len(source.letters), length)
-        return replace(held(file, _reference(source), words, progress), every=True)
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Hold beliefs against those of the filter."""
+        return held(file, _reference(self.of_file(file)), inputs, progress)
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: HiddenMarkovModel) -> str:
         """What a proof is about, in words."""
         claim = file.header["claim"]
         long = f"up to {claim['length']} letters" if claim["length"] else "every length"
@@ -250,24 +223,32 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A network that is asked for.
+class Wanted:
+    """A network in one of the formats that are tried.
 
     Attributes:
         kind: The kind of the source.
         source: The model.
-        length: T; None for words of every length.
+        asked: What is asked for.
         options: How to lower it.
-        within: The error that it may have; None if nothing is said of it.
         widest: Whether no wider format is tried.
     """
 
     kind: HiddenMarkovModels
     source: HiddenMarkovModel
-    length: int | None
+    asked: Asked
     options: Options
-    within: float | None
     widest: bool
+
+    @property
+    def within(self) -> float | None:
+        """The error that it may have; None if nothing is said of it."""
+        return self.asked.within
+
+    @property
+    def length(self) -> int | None:
+        """T; None for words of every length."""
+        return self.asked.length
 
     @property
     def longest(self) -> int:
@@ -302,7 +283,7 @@ class Asked:
                 f"taken from {SLIGHT:g} on"
             )
 
-    def near_enough(self, built: CompiledNetwork) -> Compiled:
+    def near_enough(self, built: CompiledNetwork) -> Built:
         """The network with its claim.
 
         Raises:
@@ -313,7 +294,7 @@ class Asked:
         self.accepted(shown.error * MARGIN)
         return self.claimed(built, shown)
 
-    def claimed(self, built: CompiledNetwork, shown: Established) -> Compiled:
+    def claimed(self, built: CompiledNetwork, shown: Established) -> Built:
         """The network with its claim."""
         model = {}
         if isfinite(shown.model):
@@ -325,7 +306,7 @@ def _as_it_is(made: Made) -> Made:
     return made
 
 
-def _beliefs(asked: Asked) -> Compiled:
+def _beliefs(asked: Wanted) -> Built:
     """The best network of finitely many beliefs that can be proved.
 
     Raises:
@@ -340,7 +321,7 @@ def _beliefs(asked: Asked) -> Compiled:
     return replace(built, tried=choice.tried), claim
 
 
-def _recurrent(asked: Asked) -> Compiled:
+def _recurrent(asked: Wanted) -> Built:
     """The RNN of finitely many beliefs, for words of every length.
 
     Raises:
@@ -353,7 +334,7 @@ def _recurrent(asked: Asked) -> Compiled:
     return built, claim
 
 
-def _window(asked: Asked) -> Compiled:
+def _window(asked: Wanted) -> Built:
     """A window whose contexts leave so much of the error as the network needs.
 
     Raises:
@@ -397,7 +378,7 @@ def _window(asked: Asked) -> Compiled:
     raise refused(reached[min(reached)])
 
 
-def _normalised(asked: Asked) -> Compiled:
+def _normalised(asked: Wanted) -> Built:
     """Products of operators, normalised in each level.
 
     Raises:
@@ -409,7 +390,7 @@ def _normalised(asked: Asked) -> Compiled:
     )
 
 
-CONSTRUCTIONS: dict[str, Callable[[Asked], Compiled]] = {
+CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     belief_window.NAME: _window,
     normalised_products.NAME: _normalised,

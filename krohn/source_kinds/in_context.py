@@ -1,7 +1,7 @@
 """Learning in context, in the commands: prompts in, the law of the next letters out."""
 
 import os
-from dataclasses import replace
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.in_context import NAME, in_context
-from krohn.compiler.pipeline import Options
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_text
 from krohn.program.wording import at_most
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, ReadableKind, names_in
+from krohn.source_kinds.base import Built, ReadableKind, names_in
+from krohn.source_kinds.kind import Whole
 from krohn.sources import in_context as contexts
 from krohn.sources.in_context import InContext, Prompt
 from krohn.verify.testing.simulation_result import Simulation
@@ -40,16 +42,11 @@ class InContexts(ReadableKind[InContext]):
     wire = contexts.KIND
     examples = contexts.EXAMPLES
     source = InContext
+    of_name = staticmethod(contexts.named)
     claim = "within"
     takes = frozenset()
+    measured = True
     formats = ("float64",)
-
-    def named(self, text: str) -> InContext | None:
-        """The source of a name such as ``InContext3,2:steps=8``."""
-        try:
-            return contexts.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
 
     def inputs(self, file: ModelFile) -> tuple[str, str]:
         """How long prompts are."""
@@ -65,15 +62,10 @@ class InContexts(ReadableKind[InContext]):
             "docs/in-context.md says what its dimensions are"
         )
 
-    def build(
-        self,
-        source: InContext,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: InContext, asked: Asked) -> Built:
         """The network, and the error that the checker shows of it."""
-        if length is not None:
+        options = asked.options
+        if asked.length is not None:
             raise CompileError(
                 f"the name of a source that learns in context says how long its prompts "
                 f"are ({source.length} tokens); leave -T out"
@@ -88,16 +80,11 @@ class InContexts(ReadableKind[InContext]):
                 f"any error that can be shown: {reason}; try --dtype float64"
             ) from None
 
-    def explain(
-        self, source: InContext, length: int | None, options: Options, how: How = USUAL
-    ) -> dict[str, Any]:
+    def facts(self, source: InContext, asked: Asked) -> dict[str, Any]:
         """Which prompts, how many steps of which size, and what its network needs."""
-        built, claim = self.build(source, length, options)
+        built, claim = self.build(source, asked)
         shape = built.network.architecture
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "error": claim["error"],
             "letters": " ".join(source.names),
             "demonstrations": f"1 to {source.demonstrations}, of {source.segment} letters",
@@ -112,7 +99,6 @@ class InContexts(ReadableKind[InContext]):
             "heads": max(block["heads"] for block in shape["blocks"]),
             "d_model": shape["d_model"],
             "parameters": parameters(shape),
-            "dtype": options.precision.name,
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
@@ -145,16 +131,14 @@ class InContexts(ReadableKind[InContext]):
         }
         return Answers(result, [source.length])
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Run random prompts, among them some that show one demonstration n times."""
-        source = self.of_file(file)
-        prompts = source.sampled(count, np.random.default_rng(seed))
-        return _simulated(file, source, prompts, progress)
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> list[Prompt]:
+        """Random prompts, among them some that show one demonstration n times."""
+        return self.of_file(file).sampled(count, rng)
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every prompt of up to so many letters, without its delimiters."""
+    def listed(self, file: ModelFile, length: int) -> list[Prompt]:
+        """Every prompt of up to so many letters, without its delimiters."""
         source = self.of_file(file)
         shapes = [
             (shown, history)
@@ -172,16 +156,33 @@ class InContexts(ReadableKind[InContext]):
                 f"there are {total:,} prompts of up to {length} letters, too many to run; "
                 "say --sample N"
             )
-        prompts = [
+        return [
             _cut(source, letters, shown)
             for (shown, _), size in zip(shapes, sizes, strict=True)
             for letters in product(range(source.letters), repeat=size)
         ]
-        return replace(_simulated(file, source, prompts, progress), every=True)
 
-    def covers(self, file: ModelFile) -> str:
+    def held(
+        self, file: ModelFile, inputs: list[Prompt], progress: Progress
+    ) -> Simulation:
+        """Hold the laws that are said after prompts against gradient descent."""
+        return _simulated(file, self.of_file(file), inputs, progress)
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole:
+        """Random prompts; other words are answered by zeros."""
+        source = self.of_file(file)
+        prompts = self.drawn(file, many(source.length), rng)
+
+        def rows(some: slice) -> IntArray:
+            return source.laid_out(prompts[some])
+
+        return Whole(source.length, len(prompts), rows, None, source.names)
+
+    def covers(self, file: ModelFile, source: InContext) -> str:
         """What a proof is about, in words."""
-        claim, source = file.header["claim"], self.of_file(file)
+        claim = file.header["claim"]
         return (
             f"all prompts of 1 to {source.demonstrations} demonstrations of "
             f"{source.segment} letters and a history of {source.window} to "

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, ReadableKind, letters_in, sizes
+from krohn.source_kinds.base import Built, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     Line,
@@ -44,6 +44,7 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
     source = Increasing
     called = "a longest increasing subsequence"
     claim = "generates"
+    measured = True
 
     def named(self, text: str) -> Increasing | None:
         """``ShortLIS20``, or ``ShortLIS20,30`` for numbers from 0 to 30."""
@@ -56,39 +57,24 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
         except Refused as reason:
             raise KrohnError(f"{text}: {reason}") from None
 
-    def build(
-        self,
-        source: Increasing,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: Increasing, asked: Asked) -> Built:
         """The network for all lists of up to n numbers."""
-        if length is not None:
+        if asked.length is not None:
             raise CompileError(
                 f"-T is for words of any length; texts of {source.name} have up to "
                 f"{source.length + 1} tokens"
             )
-        built = compile_program(program_of(source), options)
+        built = compile_program(program_of(source), asked.options)
         return replace(built, construction=CONSTRUCTION), {"length": source.length}
 
-    def explain(
-        self,
-        source: Increasing,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: Increasing, asked: Asked) -> dict[str, Any]:
         """Its sizes, and those of its network."""
-        built, _ = self.build(source, length, options, how)
+        built, _ = self.build(source, asked)
         assert built.cost is not None
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "numbers": f"up to {source.longest}, each 0 to {source.largest}",
             "tokens": source.length + 1,
-            "dtype": options.precision.name,
+            "dtype": asked.options.precision.name,
             **sizes(built.cost),
         }
 
@@ -106,21 +92,21 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
 
         return Writer(source.tokens, row, told, end=source.end + 1)
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> list[Line]:
         """Lists of random lengths: random numbers, and ascending parts."""
-        source, rng = self.of_file(file), np.random.default_rng(seed)
-        lines = []
+        source = self.of_file(file)
+        lines = list[Line]()
         for i in range(count):
             size = int(rng.integers(1, source.longest + 1))
             line = rng.integers(source.largest + 1, size=size)
             parts = np.array_split(line, 3)
             ordered = np.concatenate([np.sort(part) for part in parts])
             lines.append(tuple((ordered if i % 2 else line).tolist()))
-        return simulated_lines(file, self.writer(file), source, lines, progress)
+        return lines
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+    def listed(self, file: ModelFile, length: int) -> list[Line]:
         """All lists of up to so many numbers."""
         source = self.of_file(file)
         many, sizes_of = source.largest + 1, range(1, length + 1)
@@ -131,13 +117,17 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
                 f"{MOST_LINES:,} are run, and none longer than {source.longest}; say "
                 "--sample N"
             )
-        lines = [x for n in sizes_of for x in product(range(many), repeat=n)]
-        found = simulated_lines(file, self.writer(file), source, lines, progress)
-        return replace(found, every=True)
+        return [x for n in sizes_of for x in product(range(many), repeat=n)]
 
-    def covers(self, file: ModelFile) -> str:
+    def held(
+        self, file: ModelFile, inputs: list[Line], progress: Progress
+    ) -> Simulation:
+        """Let the network write the texts of lists."""
+        source, writer = self.of_file(file), self.writer(file)
+        return simulated_lines(file, writer, source, inputs, progress)
+
+    def covers(self, file: ModelFile, source: Increasing) -> str:
         """What a proof is about, in words."""
-        source = self.of_file(file)
         return (
             f"the whole text of every list of up to {source.longest} numbers from 0 to "
             f"{source.largest}"

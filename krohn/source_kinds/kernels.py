@@ -1,12 +1,14 @@
 """Kernels in the commands: linear RNNs and attention layers of causal convolutions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.compiler import linear_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
@@ -15,9 +17,10 @@ from krohn.compiler.pipeline import Options
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources import kernels
 from krohn.sources.kernels import Kernel
@@ -68,14 +71,10 @@ class Kernels(RealSequences[Kernel]):
     source = Kernel
     takes = frozenset({"arch", "within"})
 
-    def named(self, text: str) -> Kernel | None:
+    def of_name(self, text: str) -> Kernel | None:
         """The kernel of a name or a file; None if it is of another form."""
-        try:
-            if Path(text).suffix in kernels.SUFFIXES:
-                return kernels.read(text)
-            return kernels.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        file = Path(text).suffix in kernels.SUFFIXES
+        return kernels.read(text) if file else kernels.named(text)
 
     def to_wire(self, source: Kernel, length: int | None) -> dict[str, Any]:
         """As a model file for a length states it."""
@@ -84,27 +83,25 @@ class Kernels(RealSequences[Kernel]):
         except Refused as reason:
             raise CompileError(str(reason)) from None
 
-    def build(
-        self, source: Kernel, length: int | None, options: Options, how: How = USUAL
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: Kernel, asked: Asked) -> Built:
         """The network, and the error that the checker shows of it."""
         try:
-            kernel = source.of_length(length)
+            kernel, options = source.of_length(asked.length), asked.options
         except Refused as reason:
             raise CompileError(str(reason)) from None
-        name = how.made(CONSTRUCTIONS)
-        if how.arch == "rnn" and kernel.order is not None:
+        name = asked.made(CONSTRUCTIONS)
+        if asked.arch == "rnn" and kernel.order is not None:
             raise CompileError(
                 f"{kernel.name} reads inputs before they come, which no recurrent network "
                 "can (Proposition 6.1); --arch transformer sees the whole input"
             )
-        if how.arch == "transformer":
+        if asked.arch == "transformer":
             layer = kernel_attention(kernel, options.precision)
             built = CompiledNetwork(name, layer, {}, None)
             built, claim = self.with_error(kernel, built, kernel.length, options)
-            return built, _asked(claim, how.within, options)
-        if how.within is not None:
-            return self._shortened(kernel, name, options, how.within)
+            return built, _asked(claim, asked.within, options)
+        if asked.within is not None:
+            return self._shortened(kernel, name, options, asked.within)
         network = linear_recurrence.network(
             linear_recurrence.exact(kernel), options.precision
         )
@@ -136,16 +133,11 @@ class Kernels(RealSequences[Kernel]):
             f"{options.precision.name}; say a larger --within, or --dtype float64"
         )
 
-    def explain(
-        self, source: Kernel, length: int | None, options: Options, how: How = USUAL
-    ) -> dict[str, Any]:
+    def facts(self, source: Kernel, asked: Asked) -> dict[str, Any]:
         """What it is, how hard for RNNs, and what its networks need."""
-        kernel = source.of_length(length)
+        kernel = source.of_length(asked.length)
         largest = max((abs(base) for _, base in kernel.modes), default=0.0)
         return {
-            "name": kernel.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "length": kernel.length,
             "inputs": f"{kernel.inputs[0]:g} to {kernel.inputs[1]:g}",
             "causal": kernel.causal,
@@ -154,22 +146,21 @@ class Kernels(RealSequences[Kernel]):
             "largest_eigenvalue": largest,
             "stable": largest < 1,
             **(_complexity(kernel) if kernel.causal else _floors(kernel)),
-            "dtype": options.precision.name,
-            "networks": self._networks(kernel, options, how),
+            "dtype": asked.options.precision.name,
+            "networks": self._networks(kernel, asked),
         }
 
-    def _networks(
-        self, kernel: Kernel, options: Options, how: How
-    ) -> list[dict[str, Any]]:
+    def _networks(self, kernel: Kernel, asked: Asked) -> list[dict[str, Any]]:
         """Each network that there is, with its size and its error, or why not."""
-        errors = [None] if how.within is None else [None, how.within]
+        errors = [None] if asked.within is None else [None, asked.within]
         rows = []
-        for arch in CONSTRUCTIONS:
+        arches: tuple[Architecture, ...] = ("rnn", "transformer")
+        for arch in arches:
             for within in errors:
                 row: dict[str, Any] = {"arch": arch, "within": within}
                 try:
-                    asked = how._replace(arch=arch, within=within)
-                    built, claim = self.build(kernel, None, options, asked)
+                    one = replace(asked, length=None, arch=arch, within=within)
+                    built, claim = self.build(kernel, one)
                 except CompileError as reason:
                     rows.append({**row, "why_not": str(reason)})
                     continue

@@ -9,24 +9,22 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler import gated_rnn
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import NAME, realise
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.domains import LARGEST_MATRIX
+from krohn.program.domains import LARGEST_MATRIX, IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
-    USUAL,
-    How,
+    Built,
     ReadableKind,
-    every_word,
     letters_in,
     sizes_of,
 )
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
-EXPLAINED = 128
-"""The length that is explained where none is given."""
 
 
 class LinearSystems(ReadableKind[LinearSystem]):
@@ -54,19 +50,16 @@ class LinearSystems(ReadableKind[LinearSystem]):
     claim = "within"
     takes = frozenset({"strict", "positions", "construction", "arch"})
     formats = ("float64",)
+    explained = 128
 
-    def named(self, text: str) -> LinearSystem | None:
+    def of_name(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is the name of none."""
-        try:
-            if linear_dynamics.named(text) is not None:
-                raise KrohnError(
-                    f"{text} emits vectors of numbers, and networks read letters; "
-                    "from Python, use krohn.sources.linear_dynamics, with its Kalman "
-                    "filter"
-                )
-            return linear_systems.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        if linear_dynamics.named(text) is not None:
+            raise KrohnError(
+                f"{text} emits vectors of numbers, and networks read letters; from "
+                "Python, use krohn.sources.linear_dynamics, with its Kalman filter"
+            )
+        return linear_systems.named(text)
 
     def is_machine(self, source: LinearSystem) -> bool:
         """Whether each letter maps states to states."""
@@ -85,23 +78,18 @@ class LinearSystems(ReadableKind[LinearSystem]):
         """A machine: letters are maps, and states unit vectors."""
         return as_system(source)
 
-    def build(
-        self,
-        source: LinearSystem,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: LinearSystem, asked: Asked) -> Built:
         """The network, and the error that the checker shows of it.
 
         Of RNNs it is the first that can be proved: the least α has the least error.
         """
+        length, options = asked.length, asked.options
         if length is None or length < 1:
             raise CompileError(
                 "a network of a linear system needs the longest length it is for (-T)"
             )
-        name, reason = how.made(CONSTRUCTIONS), ""
-        for network, described in _networks(source, length, options, how):
+        name, reason = asked.made(CONSTRUCTIONS), ""
+        for network, described in _networks(source, length, asked):
             built = CompiledNetwork(name, network, described, None)
             try:
                 return built, self.proved(source, built, {"length": length}, options)
@@ -112,29 +100,19 @@ class LinearSystems(ReadableKind[LinearSystem]):
             f"any error that can be shown: {reason}"
         )
 
-    def explain(
-        self,
-        source: LinearSystem,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: LinearSystem, asked: Asked) -> dict[str, Any]:
         """What it is, how far its network can be off, and its size."""
-        length = length or EXPLAINED
-        built, claim = self.build(source, length, options)
-        rnn, within = self.build(source, length, options, How(arch="rnn"))
+        built, claim = self.build(source, asked)
+        rnn, within = self.build(source, replace(asked, arch="rnn"))
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "error": claim["error"],
-            "length": length,
+            "length": asked.length,
             "size": source.size,
             "letters": len(source.letters),
             **_of_chain(source),
             "construction": NAME,
             **sizes_of(built.network),
-            "dtype": options.precision.name,
+            "dtype": asked.options.precision.name,
             "rnn_width": rnn.network.architecture["hidden"],
             "rnn_error": within["error"],
         }
@@ -161,26 +139,20 @@ class LinearSystems(ReadableKind[LinearSystem]):
         }
         return Answers(result, range(1, len(word) + 1))
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Run random words of full length, those of one letter among them."""
-        source, length = self.of_file(file), file.header["claim"]["length"]
-        letters = len(source.letters)
-        words = np.random.default_rng(seed).integers(letters, size=(count, length))
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random words of full length, those of one letter among them."""
+        letters = len(self.of_file(file).letters)
+        words = rng.integers(letters, size=(count, file.header["claim"]["length"]))
         words[:letters] = np.arange(min(count, letters))[:, None]
-        return held(file, reference(source), words, progress)
+        return words
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every word of so many letters; each of its prefixes is a word."""
-        source = self.of_file(file)
-        words = every_word(len(source.letters), length)
-        found = held(file, reference(source), words, progress)
-        return replace(found, every=True)
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Hold outputs against the states of the system."""
+        return held(file, reference(self.of_file(file)), inputs, progress)
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: LinearSystem) -> str:
         """What a proof is about, in words."""
-        claim, source = file.header["claim"], self.of_file(file)
+        claim = file.header["claim"]
         return (
             f"all {len(source.letters)}^{claim['length']} words of length "
             f"{claim['length']}, and all shorter: every output within "
@@ -194,10 +166,11 @@ def reference(source: LinearSystem) -> Reference:
 
 
 def _networks(
-    source: LinearSystem, length: int, options: Options, how: How
+    source: LinearSystem, length: int, asked: Asked
 ) -> Iterator[tuple[Network, dict[str, object]]]:
     """What can be tried, with its Program if it has one."""
-    if how.arch == "transformer":
+    options = asked.options
+    if asked.arch == "transformer":
         yield realise(source, length, options)
         return
     for scale in gated_rnn.scales(source):

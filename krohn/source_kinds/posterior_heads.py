@@ -7,18 +7,17 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.compiler.posterior_head import CONSTRUCTIONS, network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, letters_in
+from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.identifiability import freedom
@@ -26,7 +25,6 @@ from krohn.sources.hidden_markov.masked import Task
 from krohn.sources.posterior_heads import PosteriorHead
 from krohn.verify.checker.real_networks import Established
 from krohn.verify.proof import prove, shown_of
-from krohn.verify.testing.simulation_result import Simulation
 
 PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
 TOGETHER = 16
@@ -41,18 +39,8 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     instead = "; krohn decompile recovers the model behind it"
     examples = posterior_heads.EXAMPLES
     source = PosteriorHead
+    of_name = staticmethod(posterior_heads.named)
     takes = frozenset({"within", "construction"})
-
-    def named(self, text: str) -> PosteriorHead | None:
-        """The head of a name such as ``GaussianHMM3,2@7`` or ``RanHMM3,5@7:23given1``."""
-        try:
-            return posterior_heads.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is a posterior head."""
-        return isinstance(source, PosteriorHead)
 
     def box(self, source: PosteriorHead) -> Box:
         """Unit vectors of letters; or points whose coordinates are within the radius."""
@@ -106,43 +94,29 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         points = np.concatenate([source.radius * corners, between])
         return np.asarray(np.clip(points, -source.radius, source.radius))
 
-    def build(
-        self,
-        source: PosteriorHead,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: PosteriorHead, asked: Asked) -> Built:
         """The head, with the error that the checker shows of it."""
         name = next(iter(CONSTRUCTIONS))
-        name = name if how.construction == "auto" else how.construction
+        name = name if asked.construction == "auto" else asked.construction
         if name not in CONSTRUCTIONS:
             known = " or ".join(["auto", *CONSTRUCTIONS])
             raise CompileError(f"--construction takes {known}, not {name!r}")
-        length = TOGETHER if length is None else length
+        length = TOGETHER if asked.length is None else asked.length
+        within, options = asked.within, asked.options
         made = network(source, name, length, options.precision)
         built = CompiledNetwork(name, made, {}, None)
         built, claim = self.with_error(source, built, length, options)
-        if how.within is not None and not claim["error"] <= how.within:
+        if within is not None and not claim["error"] <= within:
             raise CompileError(
                 f"the guess is off by {claim['error']:.2g} in {options.precision.name}"
             )
-        return built, claim if how.within is None else claim | {"error": how.within}
+        return built, claim if within is None else claim | {"error": within}
 
-    def explain(
-        self,
-        source: PosteriorHead,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: PosteriorHead, asked: Asked) -> dict[str, Any]:
         """What it is, its head, and which guesses determine the model."""
-        built, claim = self.build(source, length, options, how)
+        built, claim = self.build(source, asked)
         shape = built.network.architecture
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "task": str(source.task),
             "size": source.size,
             "letters" if source.radius is None else "coordinates": len(source.letters),
@@ -152,7 +126,6 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             "construction": built.construction,
             "slots": shape["memory"],
             "parameters": parameters(shape),
-            "dtype": options.precision.name,
         }
 
     def differs(self, file: ModelFile, source: PosteriorHead | None) -> str:
@@ -189,19 +162,19 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         # Each vector is answered by itself, wherever it stands.
         return Answers(result, [1] * len(said.read))
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: PosteriorHead) -> str:
         """What a proof is about, in words."""
-        if self.of_file(file).radius is not None:
-            return super().covers(file)
+        if source.radius is not None:
+            return super().covers(file, source)
         return f"every letter: every output within {at_most(file.header['claim']['error'])}"
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every letter: each is answered by itself."""
+    def listed(self, file: ModelFile, length: int) -> FloatArray:
+        """Every letter: each is answered by itself."""
         source = self.of_file(file)
         if source.radius is not None:
-            return super().every(file, length, progress)
-        letters = np.eye(len(source.letters))[:, None]
-        return replace(self.held(file, letters, progress), every=True)
+            return super().listed(file, length)
+        letters: FloatArray = np.eye(len(source.letters))[:, None]
+        return letters
 
 
 def law_of(file: ModelFile, source: PosteriorHead) -> FloatArray:

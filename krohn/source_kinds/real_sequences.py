@@ -2,7 +2,7 @@
 
 To add such a source, derive from `RealSequences`, and give
 
-- ``wire``, ``source``, ``named``, ``build`` and ``explain``, as for every `ReadableKind`;
+- ``wire``, ``source``, ``of_name``, ``build`` and ``facts``, as for every `ReadableKind`;
   ``build`` ends with ``self.with_error(…)``, which asks the checker;
 - ``box``: the names and the ranges of the numbers of an input vector;
 - ``reference``: an interpreter of more digits than the network has, with what it can be
@@ -81,6 +81,7 @@ class RealSequences(ReadableKind[S]):
     formats = ("float64",)
     takes = frozenset({"within"})
     ran = "inputs"
+    unit = "vector"
 
     @abstractmethod
     def box(self, source: S) -> Box:
@@ -184,7 +185,7 @@ class RealSequences(ReadableKind[S]):
         source, length = self.of_file(file), file.header["claim"]["length"]
         rng, made = np.random.default_rng(seed), max(count // 2, 1)
         bad = self.adversarial(source, file, made, rng)[:made]
-        random = self.sampled(source, (count - len(bad), length), rng)
+        random = self.drawn(file, count - len(bad), rng)
         inputs = file.precision.round(np.concatenate([bad, random]))
         found = self.held(file, inputs, progress)
         if not found.passed or not equivariant(file):
@@ -240,16 +241,23 @@ class RealSequences(ReadableKind[S]):
                 return Simulation(at + row + 1, length, wrong)
         return Simulation(len(inputs), length, None)
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Random inputs of full length."""
+        length = file.header["claim"]["length"]
+        return self.sampled(self.of_file(file), (count, length), rng)
+
+    def listed(self, file: ModelFile, length: int) -> FloatArray:
         """Refused: there is no end of real inputs."""
         raise KrohnError(
             "real inputs cannot all be run; say --sample N, or --proof, which is about "
             "all of them"
         )
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: S) -> str:
         """What a proof is about, in words."""
-        source, claim = self.of_file(file), file.header["claim"]
+        claim = file.header["claim"]
         box = self.box(source)
         pairs = zip(box.names, box.low.tolist(), box.high.tolist(), strict=True)
         ranges = ", ".join(

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, ReadableKind, sizes
+from krohn.source_kinds.base import Built, ReadableKind, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     Row,
@@ -48,26 +48,15 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     wire = KIND
     examples = rewriting.EXAMPLES
     source = Rewriting
+    refusal = "{0}: {1}"
+    of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
 
-    def named(self, text: str) -> Rewriting | None:
-        """The rewriting system of a name or of a file *.rules."""
-        try:
-            return rewriting.named(text)
-        except Refused as reason:
-            raise KrohnError(f"{text}: {reason}") from None
-
-    def build(
-        self,
-        source: Rewriting,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: Rewriting, asked: Asked) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""
-        length = length or rewriting.usual_length(source)
+        length = asked.length or rewriting.usual_length(source)
         if length is None:
             raise CompileError(
                 f"texts of {source.name} may go on for ever: lines do not get shorter; "
@@ -78,7 +67,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
                 f"a line of {source.name} can have {source.longest} letters, and so many "
                 f"tokens and more are read; say a larger length (-T {length})"
             )
-        attention = how.attention or "standard"
+        attention = asked.attention or "standard"
         if attention not in ATTENTION:
             known = " or ".join(ATTENTION)
             raise CompileError(
@@ -89,22 +78,13 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             program = program_of(source, length)
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
-        built = compile_program(program, replace(options, sparse=seen))
+        built = compile_program(program, replace(asked.options, sparse=seen))
         return replace(built, construction=self.wire), {"length": length}
 
-    def explain(
-        self,
-        source: Rewriting,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: Rewriting, asked: Asked) -> dict[str, Any]:
         """What it is, and the size of its network."""
-        length = length or rewriting.usual_length(source)
+        length = asked.length or rewriting.usual_length(source)
         told: dict[str, Any] = {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "letters": " ".join(source.letters),
             "rules": len(source.rules),
             **self.remarks(source),
@@ -112,11 +92,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             "longest_line": source.longest,
             "sparse_window": window(source),
             "tokens": length or "without an end: say -T",
-            "dtype": options.precision.name,
+            "dtype": asked.options.precision.name,
         }
         if length is None:
             return told
-        built, _ = self.build(source, length, options, how)
+        built, _ = self.build(source, asked)
         assert built.cost is not None
         return {**told, **sizes(built.cost)}
 
@@ -164,11 +144,11 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             of_lines(source, rules, row.index(rules.end), np.array(text))
         )
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Half of the lines are made by rules backwards, half of random letters."""
-        source, rng = self.of_file(file), np.random.default_rng(seed)
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> list[Line]:
+        """Lines, of which half are made by rules backwards, half of random letters."""
+        source = self.of_file(file)
         lines: list[Line] = []
         for i in range(count):
             if i % 2:
@@ -177,10 +157,10 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             else:
                 steps = int(rng.integers(source.longest + 1))
                 lines.append(random_line(source, rng, steps))
-        return simulated_lines(file, self.writer(file), source, lines, progress)
+        return lines
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Continue every line of up to so many letters."""
+    def listed(self, file: ModelFile, length: int) -> list[Line]:
+        """Every line of up to so many letters."""
         source = self.of_file(file)
         if length > source.longest:
             raise KrohnError(
@@ -193,13 +173,18 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
                 "say --sample N"
             )
         letters = range(source.end)
-        lines = [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
-        found = simulated_lines(file, self.writer(file), source, lines, progress)
-        return replace(found, every=True)
+        return [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
 
-    def covers(self, file: ModelFile) -> str:
+    def held(
+        self, file: ModelFile, inputs: list[Line], progress: Progress
+    ) -> Simulation:
+        """Let the network continue lines."""
+        source, writer = self.of_file(file), self.writer(file)
+        return simulated_lines(file, writer, source, inputs, progress)
+
+    def covers(self, file: ModelFile, source: Rewriting) -> str:
         """What a proof is about, in words."""
-        source, length = self.of_file(file), file.header["claim"]["length"]
+        length = file.header["claim"]["length"]
         return (
             f"the text of every line of up to {source.longest} letters "
             f"({source.end}^{source.longest} of this length), as far as {length} tokens go"

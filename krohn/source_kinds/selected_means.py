@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.compiler.selected_mean import NAME, selected_mean
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources.attention_targets import selected_means
 from krohn.sources.attention_targets.selected_means import (
@@ -30,24 +29,14 @@ class SelectedMeans(RealSequences[SelectedMean]):
 
     wire = selected_means.KIND
     source = SelectedMean
+    of_name = staticmethod(selected_means.named)
     takes = frozenset()
+    measured = True
 
-    def named(self, text: str) -> SelectedMean | None:
-        """The target of a name such as ``Nearest6:grid=16``."""
-        try:
-            return selected_means.named(text)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
-
-    def build(
-        self,
-        source: SelectedMean,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: SelectedMean, asked: Asked) -> Built:
         """The network, and what the checker shows of it."""
-        if length is not None:
+        options = asked.options
+        if asked.length is not None:
             raise CompileError(
                 f"the name says how long inputs are ({source.length} vectors); leave -T out"
             )
@@ -55,21 +44,16 @@ class SelectedMeans(RealSequences[SelectedMean]):
         built = CompiledNetwork(NAME, network, {}, None)
         return self.with_error(source, built, source.length, options)
 
-    def explain(
-        self,
-        source: SelectedMean,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def told(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
+        """The same as of other kinds, and first its form."""
+        front = {"name": source.name, "kind": self.wire, "form": source.form}
+        return {**front, **super().told(source, asked)}
+
+    def facts(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
         """Its inputs, and what its network needs."""
-        built, claim = self.build(source, length, options, how)
+        built, claim = self.build(source, asked)
         shape = built.network.architecture
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "form": source.form,
-            "claim": self.claim,
             "error": claim["error"],
             "length": claim["length"],
             "inputs": ", ".join(column.name for column in source.columns),
@@ -77,7 +61,6 @@ class SelectedMeans(RealSequences[SelectedMean]):
             "m_h": shape["d_qk"],
             "features": shape["features"],
             "parameters": parameters(shape),
-            "dtype": options.precision.name,
         }
 
     def box(self, source: SelectedMean) -> Box:
@@ -147,9 +130,9 @@ class SelectedMeans(RealSequences[SelectedMean]):
             x[..., 2][none] = 1.0
         return x
 
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: SelectedMean) -> str:
         """What a proof is about, in words."""
-        source, claim = self.of_file(file), file.header["claim"]
+        claim = file.header["claim"]
         least = self.least(source, source.length)
         many = f"{least} to {source.length}" if least < source.length else f"{least}"
         told = {

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler.bounds import check_written
-from krohn.compiler.compiled_network import CompiledNetwork, compile_program
+from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.counting_programs import counting_program
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
 from krohn.program.files import read_text
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes, stated
+from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
 from krohn.sources import counting
 from krohn.sources.sequence_functions import (
     ProgramError,
@@ -30,7 +31,6 @@ from krohn.verify.testing.simulation_result import Simulation
 
 PREFIX, SUFFIX = "program:", ".program"
 MOST_BYTES = 1_000_000
-USUAL_LENGTH = 64
 BATCH, MOST_WORDS = 4096, 2**22
 EMPTY = '""'
 """How an output that is no letter is printed."""
@@ -43,6 +43,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     examples = FAMILIES | counting.FAMILIES
     source = SequenceFunction
     claim = "exact"
+    explained = 64
     takes = frozenset({"strict", "activation", "positions"})
 
     def named(self, text: str) -> SequenceFunction | None:
@@ -68,52 +69,37 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         return super().taken(source)
 
     def letters_and_classes(
-        self, file: ModelFile
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the letters and of the classes that a network says."""
+        self, file: ModelFile, machine: Automaton | None
+    ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The names of the function, of the letters and of the classes."""
         source = file.header["source"]
         if "classes" not in source:
-            return super().letters_and_classes(file)
-        return names(source, "letters"), names(source, "classes")
+            return super().letters_and_classes(file, machine)
+        name = str(source.get("name", "a program"))
+        return name, names(source, "letters"), names(source, "classes")
 
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""
         return _realised(source, length).to_wire()
 
-    def build(
-        self,
-        source: SequenceFunction,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: SequenceFunction, asked: Asked) -> Built:
         """The network for words of up to T letters."""
-        program = _realised(source, length).program
-        return compile_program(program, options), {"length": program.length}
+        program = _realised(source, asked.length).program
+        return compile_program(program, asked.options), {"length": program.length}
 
-    def explain(
-        self,
-        source: SequenceFunction,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: SequenceFunction, asked: Asked) -> dict[str, Any]:
         """Its size, and that of its network."""
-        found = _realised(source, length or USUAL_LENGTH)
-        built = compile_program(found.program, options)
+        found = _realised(source, asked.length)
+        built = compile_program(found.program, asked.options)
         assert built.cost is not None
         operations = found.program.operations.values()
         return {
-            "name": source.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "letters": " ".join(source.letters),
             "outputs": len(found.names),
             "channels": len(found.program.operations),
             "causal": all(operation.causal for operation in operations),
             "length": found.program.length,
             **sizes(built.cost),
-            "dtype": options.precision.name,
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
@@ -131,23 +117,22 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         }
         return Answers(result, range(1, len(said) + 1))
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Run random words of random lengths, half of them as long as can be."""
-        source, rng = _stated(file), np.random.default_rng(seed)
-        longest, letters = source.program.length, len(source.program.letters)
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> list[IntArray]:
+        """Random words of random lengths, half of them as long as can be."""
+        program = _stated(file).program
+        longest, letters = program.length, len(program.letters)
         lengths = np.where(
             rng.random(count) < 0.5, longest, rng.integers(1, longest + 1, count)
         )
-        every = [
+        return [
             rng.integers(0, letters, (int((lengths == n).sum()), n))
             for n in np.unique(lengths)
         ]
-        return _simulated(file, source, every, progress)
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every word of 1, 2, … letters: a shorter one may be answered otherwise."""
+    def listed(self, file: ModelFile, length: int) -> list[IntArray]:
+        """Every word of 1, 2, … letters: a shorter one may be answered otherwise."""
         source = _stated(file)
         letters, lengths = len(source.program.letters), range(1, length + 1)
         if length > source.program.length:
@@ -160,15 +145,21 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
                 f"there are {total:,} words of up to {length} letters, too many to run; "
                 "say --sample N"
             )
-        every = [np.array(list(product(range(letters), repeat=n))) for n in lengths]
-        return _simulated(file, source, every, progress, every=True)
+        return [np.array(list(product(range(letters), repeat=n))) for n in lengths]
 
-    def covers(self, file: ModelFile) -> str:
+    def held(
+        self, file: ModelFile, inputs: list[IntArray], progress: Progress
+    ) -> Simulation:
+        """Hold what the network says against the interpreter, shortest words first."""
+        return _simulated(file, _stated(file), inputs, progress)
+
+    def covered(self, file: ModelFile) -> str:
+        """What a proof of a file is about, in words."""
+        return self.covers(file, _stated(file))
+
+    def covers(self, file: ModelFile, source: Realised) -> str:
         """What a proof is about, in words."""
-        length, letters = (
-            file.header["claim"]["length"],
-            file.header["source"]["letters"],
-        )
+        letters, length = source.program.letters, file.header["claim"]["length"]
         return (
             f"all {len(letters)}^{length} words of length {length}, and all shorter: each "
             "output is the Program's"
@@ -217,7 +208,6 @@ def _simulated(
     source: Realised,
     every_length: list[IntArray],
     progress: Progress,
-    every: bool = False,
 ) -> Simulation:
     """Hold what the network says against the interpreter, shortest words first."""
     import torch
@@ -243,5 +233,5 @@ def _simulated(
                 found = Counterexample(
                     word, tuple(names[q] for q in right[row]), tuple(model.run(word))
                 )
-                return Simulation(done, batch.shape[1], found, every=every)
-    return Simulation(total, every_length[-1].shape[1], None, every=every)
+                return Simulation(done, batch.shape[1], found)
+    return Simulation(total, every_length[-1].shape[1], None)

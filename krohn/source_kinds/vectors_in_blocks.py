@@ -1,16 +1,15 @@
 """Linear systems that write their state as a vector, in the commands."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.blocks import NAME
 from krohn.compiler.constructions.products import realise
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.blocks import BLANK, blanks, longest, passes
@@ -18,8 +17,8 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, ReadableKind, every_word, letters_in
-from krohn.source_kinds.blocks import EXPLAINED, check_length
+from krohn.source_kinds.base import Built, letters_in
+from krohn.source_kinds.blocks import EXPLAINED, InBlocks, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
 from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
@@ -27,7 +26,7 @@ from krohn.sources.linear_systems.in_blocks import COORDINATE, KIND
 from krohn.verify.testing.simulation_result import Simulation
 
 
-class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
+class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
     wire = KIND
@@ -35,10 +34,6 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
     claim = "within"
     takes = frozenset({"strict", "positions", "block"})
     formats = ("float64",)
-
-    def named(self, text: str) -> VectorsInBlocks | None:
-        """None has a name: a system is given with the letters of a block (--block)."""
-        return None
 
     def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
         """A linear system that writes its vector after so many letters.
@@ -56,20 +51,9 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
                 f"{source.name} cannot write its states: {reason}"
             ) from None
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long words and their texts are."""
-        claim = file.header["claim"]
-        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
-        return words, "such word"
-
-    def build(
-        self,
-        source: VectorsInBlocks,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
         """The network, and the error that the checker shows of all blocks together."""
+        length, options = asked.length, asked.options
         if length is None or length < 1:
             raise CompileError(
                 "a network that writes vectors needs the longest word it is for (-T)"
@@ -86,21 +70,12 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
                 f"within any error that can be shown: {reason}"
             ) from None
 
-    def explain(
-        self,
-        source: VectorsInBlocks,
-        length: int | None,
-        options: Options,
-        how: How = USUAL,
-    ) -> dict[str, Any]:
+    def facts(self, source: VectorsInBlocks, asked: Asked) -> dict[str, Any]:
         """Its size, its passes and its error."""
-        length = length or EXPLAINED
-        built, claim = self.build(source, length, options)
+        built, claim = self.build(source, asked)
+        length = asked.length or EXPLAINED
         shape, tensors = built.network.architecture, built.network.tensors
         return {
-            "name": source.system.name,
-            "kind": self.wire,
-            "claim": self.claim,
             "error": claim["error"],
             "length": length,
             "block": source.block,
@@ -113,7 +88,6 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
             "d_model": shape["d_model"],
             "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
             "parameters": sum(tensor.size for tensor in tensors.values()),
-            "dtype": options.precision.name,
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
@@ -135,25 +109,14 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
         text = blanks(word[None], source.block)[0, :-1]
         return Answers(result, (np.flatnonzero(text != BLANK) + 1).tolist())
 
-    def sample(
-        self, file: ModelFile, count: int, seed: int, progress: Progress
-    ) -> Simulation:
-        """Run random words of full length."""
-        source, length = self.of_file(file).system, file.header["claim"]["letters"]
-        rng = np.random.default_rng(seed)
-        words = rng.integers(len(source.letters), size=(count, length))
-        return held(file, reference(source), words, progress, said_by)
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Hold outputs against the states of the system."""
+        right = reference(self.of_file(file).system)
+        return held(file, right, inputs, progress, said_by)
 
-    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
-        """Run every word of so many letters; each of its prefixes is a word."""
-        source = self.of_file(file).system
-        words = every_word(len(source.letters), length)
-        found = held(file, reference(source), words, progress, said_by)
-        return replace(found, every=True)
-
-    def covers(self, file: ModelFile) -> str:
+    def covers(self, file: ModelFile, source: VectorsInBlocks) -> str:
         """What a proof is about, in words."""
-        claim, system = file.header["claim"], self.of_file(file).system
+        claim, system = file.header["claim"], source.system
         return (
             f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "
             f"letters, and shorter ones: every output within {at_most(claim['error'])}, "

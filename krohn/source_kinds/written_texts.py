@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,6 +15,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.blocks import BLANK
 from krohn.progress import Progress
 from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.kind import Runs
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -63,6 +65,29 @@ class Writer:
         for at in range(0, len(rows), BATCH):
             found += self._together(network, rows[at : at + BATCH])
         return found
+
+    def answers(
+        self, file: ModelFile, network: "Module", prompts: Iterable[Sequence[str]]
+    ) -> Iterator[dict[str, Any]]:
+        """What is written after each prompt, with marks of what is beyond the claim.
+
+        Raises:
+            KrohnError: At the first that is no prompt, after all that are before it.
+        """
+        left = iter(prompts)
+        while batch := list(islice(left, BATCH)):
+            rows, wrong = list[Row](), None
+            for prompt in batch:
+                try:
+                    rows.append(self.row(prompt))
+                except KrohnError as error:
+                    wrong = error
+                    break
+            texts = self.written(network, rows)
+            for row, text in zip(rows, texts, strict=True):
+                yield marked(file, self.told(row, text))
+            if wrong is not None:
+                raise wrong
 
     def _together(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
         import torch
@@ -116,39 +141,10 @@ class TextKind(SourceKind[S]):
         """What the network writes into rows, as `Writer.written` says it."""
         return self.writer(file).written(network_of(file), rows)
 
-    def runs(
-        self, file: ModelFile
-    ) -> Callable[[Iterable[Sequence[str]]], Iterator[dict[str, Any]]]:
+    def runs(self, file: ModelFile) -> Runs:
         """What `run` says of each of many prompts, which are continued together."""
         writer, network = self.writer(file), network_of(file)
-        return lambda prompts: written(file, network, writer, prompts)
-
-
-def written(
-    file: ModelFile,
-    network: "Module",
-    writer: Writer,
-    prompts: Iterable[Sequence[str]],
-) -> Iterator[dict[str, Any]]:
-    """What is written after each prompt, with marks of what is beyond the claim.
-
-    Raises:
-        KrohnError: At the first that is no prompt, after all that are before it.
-    """
-    left = iter(prompts)
-    while batch := list(islice(left, BATCH)):
-        rows, wrong = list[Row](), None
-        for prompt in batch:
-            try:
-                rows.append(writer.row(prompt))
-            except KrohnError as error:
-                wrong = error
-                break
-        texts = writer.written(network, rows)
-        for row, text in zip(rows, texts, strict=True):
-            yield marked(file, writer.told(row, text))
-        if wrong is not None:
-            raise wrong
+        return partial(writer.answers, file, network)
 
 
 def network_of(file: ModelFile) -> "Module":

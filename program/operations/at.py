@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray, Values
+from krohn.program.domains import BoolArray, IntArray, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, LookBack
 
@@ -23,6 +23,7 @@ class At(LookBack):
     """
 
     wire: ClassVar[str] = "at"
+    grows: ClassVar[bool] = True
     digits: tuple[str, ...]
 
     @property
@@ -30,9 +31,21 @@ class At(LookBack):
         """The source, then the digits, the lowest first."""
         return (self.source, *self.digits)
 
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The digits."""
+        return self.digits
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """The position that they say, if there is one."""
+        x, j = number(asked)[:, None], np.arange(size)
+        return (j == x) & (j >= 1) & (j <= t[:, None]), True
+
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The number, or 0 if it lies ahead."""
-        x = np.sum([digit << b for b, digit in enumerate(read)], axis=0)
+        x = number(read)
         return np.where(x <= t, x, 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
@@ -46,3 +59,8 @@ class At(LookBack):
         binary = all(digit.within(0, 1) for digit in read[1:])
         demand(binary, "a binary digit has other values than 0 and 1")
         return LookBack.infer(self, read, frame)
+
+
+def number(digits: Sequence[IntArray]) -> IntArray:
+    """What binary digits say, the lowest first."""
+    return np.asarray(np.sum([digit << b for b, digit in enumerate(digits)], axis=0))

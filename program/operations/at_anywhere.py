@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.program.domains import IntArray
-from krohn.program.operations.at import At
+from krohn.program.operations.at import At, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +22,5 @@ class AtAnywhere(At):
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The number, or 0 if the word has no such position."""
-        x = np.sum([digit << b for b, digit in enumerate(read)], axis=0)
+        x = number(read)
         return np.where((x <= t[-1]) & (t > 0), x, 0)

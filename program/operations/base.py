@@ -62,6 +62,7 @@ class Operation(ABC):
             not by a softmax.
         on_matrices: Whether it may read channels that hold matrices.
         every_pair: Whether a proof looks at T (T + 1) scores of its head at least.
+        check: The module of the checker that has the rule of its head.
     """
 
     wire: ClassVar[str]
@@ -70,6 +71,7 @@ class Operation(ABC):
     linear: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = False
     every_pair: ClassVar[bool] = False
+    check: ClassVar[str] = ""
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -154,13 +156,46 @@ class Operation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LookBack(Operation):
-    """An operation that fetches a channel from one position, at most t.
+    """An operation that fetches a channel from one position.
+
+    Which one is said twice, by `position` and, as an order of positions, by `candidates`:
+    it is the last candidate whose key is right, or the first one; else BOS. All keys are
+    right if there are none.
 
     Attributes:
+        first: Whether it is the first candidate with a right key, not the last.
+        grows: Whether the candidates of a longer word, if the same is asked, are those of
+            a shorter one and perhaps others behind them.
         source: The channel that it fetches.
     """
 
+    check: ClassVar[str] = "fetches"
+    first: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     source: str
+
+    @property
+    def compared(self) -> str | None:
+        """The channel that is compared where it looks; None if all positions are right."""
+        return None
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The channels whose values at t decide where it looks."""
+        return ()
+
+    @abstractmethod
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """``(rows, size)``: where it may look; and whether it is BOS if no key is right.
+
+        Args:
+            t: ``(rows,)``: the position that looks, or the length of the word if it
+                looks at the whole.
+            size: How many positions there are, with BOS.
+            asked: ``(rows,)`` for each channel of `asks`.
+        """
 
     @abstractmethod
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
@@ -195,6 +230,11 @@ class Flagged(LookBack):
     where: str
 
     @property
+    def compared(self) -> str:
+        """The flag, which must be 1."""
+        return self.where
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The source and the flag."""
         return (self.source, self.where)
@@ -214,13 +254,36 @@ class Match(LookBack):
         query: The channel that the key there must equal, read here.
     """
 
+    grows: ClassVar[bool] = True
     key: str
     query: str
+
+    @property
+    def compared(self) -> str:
+        """The key."""
+        return self.key
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The query, which the key must equal."""
+        return (self.query,)
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """All positions from 1 on."""
+        return since(1, t, size), True
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The source, the key and the query."""
         return (self.source, self.key, self.query)
+
+
+def since(first: int, t: IntArray, size: int) -> BoolArray:
+    """``(rows, size)``: the positions from the first on, up to each t."""
+    j = np.arange(size)
+    return np.asarray((j >= first) & (j <= t[:, None]))
 
 
 def last(flags: BoolArray) -> IntArray:

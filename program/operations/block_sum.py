@@ -21,6 +21,7 @@ class BlockSum(Operation):
     """
 
     wire: ClassVar[str] = "block-sum"
+    check: ClassVar[str] = "block_sum"
     linear: ClassVar[bool] = True
     source: str
     block: str

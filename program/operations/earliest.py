@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from krohn.program.operations.base import Flagged, Memory
+from krohn.program.operations.base import Flagged, Memory, since
 
 NOTHING = -1
 """The value of the cell until a flag comes."""
@@ -21,7 +21,15 @@ class Earliest(Flagged):
     """
 
     wire: ClassVar[str] = "earliest"
+    first: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
     at_bos: ClassVar[int] = 0
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """All positions from 1 on."""
+        return since(1, t, size), True
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The first flagged position from 1 on, or 0."""

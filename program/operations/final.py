@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray, Values
+from krohn.program.domains import BoolArray, IntArray, Values
 from krohn.program.operations.base import Frame, LookBack
 
 
@@ -26,6 +26,12 @@ class Final(LookBack):
     def reads(self) -> tuple[str, ...]:
         """The source."""
         return (self.source,)
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """The last one."""
+        return np.arange(size) == t[:, None], False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last one."""

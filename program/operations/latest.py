@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from krohn.program.operations.base import Flagged, Memory, last
+from krohn.program.operations.base import Flagged, Memory, last, since
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,13 @@ class Latest(Flagged):
     """``source`` at the last position j ≤ t where ``where`` is 1; it is 1 at BOS."""
 
     wire: ClassVar[str] = "latest"
+    grows: ClassVar[bool] = True
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """All of them."""
+        return since(0, t, size), False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position."""

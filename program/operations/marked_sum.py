@@ -27,6 +27,7 @@ class MarkedSum(Operation):
     """
 
     wire: ClassVar[str] = "marked-sum"
+    check: ClassVar[str] = "sums"
     source: str
     where: str
 

@@ -25,6 +25,7 @@ class PrefixSum(Operation):
     """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
 
     wire: ClassVar[str] = "prefix-sum"
+    check: ClassVar[str] = "sums"
     source: str
 
     @property

@@ -32,6 +32,12 @@ class Shift(LookBack):
         """The source."""
         return (self.source,)
 
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """One position, whatever is there."""
+        return np.arange(size) == np.maximum(t - self.by, 0)[:, None], False
+
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """Never before BOS."""
         return np.maximum(t - self.by, 0)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray
+from krohn.program.domains import BoolArray, IntArray
 from krohn.program.operations.base import LookBack
 
 
@@ -24,6 +24,17 @@ class ShiftBy(LookBack):
     def reads(self) -> tuple[str, ...]:
         """The source, and how far back it stands."""
         return (self.source, self.by)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The distance."""
+        return (self.by,)
+
+    def candidates(
+        self, t: IntArray, size: int, asked: Sequence[IntArray]
+    ) -> tuple[BoolArray, bool]:
+        """One position, whatever is there."""
+        return np.arange(size) == np.maximum(t - asked[0], 0)[:, None], False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """Never before BOS."""

@@ -41,6 +41,16 @@ class VectorsInBlocks:
         free = WRITTEN not in self.system.letters
         demand(free, f"a letter is called like the token {WRITTEN} of written states")
 
+    @property
+    def name(self) -> str:
+        """That of the system."""
+        return self.system.name
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Those of the system; a text has one token more."""
+        return self.system.letters
+
     @cached_property
     def affine(self) -> LinearSystem:
         """The system with one coordinate more, which is 2.

@@ -25,6 +25,7 @@ def renamed(a: Automaton, letters: list[int], states: list[int]) -> Automaton:
     return Automaton(Semiautomaton(table, *names), int(place[a.start]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 @given(st.data())
 def test_renamed_stacks_are_recognised(name: str, data: st.DataObject) -> None:

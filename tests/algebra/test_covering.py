@@ -55,6 +55,7 @@ def test_a_machine_covers_itself() -> None:
         assert prove(a, trivial(a)).coordinates == len(a.states)
 
 
+@pytest.mark.slow
 def test_the_number_of_coordinates_may_be_beyond_all_enumeration() -> None:
     a = cerny(16)
     covering = prove(a, holonomy(a))
@@ -127,6 +128,7 @@ def attempt(
         return None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CHANGED)
 def test_no_damage_that_matters_is_proved(name: str) -> None:
     """What is still accepted after a change still covers, by brute force."""

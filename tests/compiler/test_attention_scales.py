@@ -182,6 +182,7 @@ def test_the_worst_leak_of_recency_does_not_grow_with_the_length(
     assert leak <= 2 / np.expm1(slope) * (1 + 1e-12)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("length", "precision"), [(127, BFLOAT16), (1023, FLOAT16), (5000, FLOAT32)]
 )

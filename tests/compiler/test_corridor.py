@@ -1,8 +1,7 @@
 """Clamped walks by strides of any size: right from every cell, and proved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product as words
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +14,9 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.construction_choice.planning import plans
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import interpret, states
-
-Build = Callable[..., Any]
 
 
 def walker(cells: int, start: int, moves: Sequence[int]) -> Automaton:
@@ -36,6 +32,7 @@ def burst(moves: Sequence[int]) -> list[int]:
     return [int(np.sign(k)) for k in moves for _ in range(abs(k))]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("moves", [(-1, 1), (-1, 0, 2), (1, -3), (-1, 1, 2, -2, 3)])
 @pytest.mark.parametrize("cells", [2, 3, 5])
 def test_every_walk_from_every_cell(cells: int, moves: tuple[int, ...]) -> None:
@@ -84,6 +81,7 @@ def test_the_window_holds_the_levels_met_last(cells: int, data: st.DataObject) -
             assert values[f"met{r}"][0, t] == last // cells % 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("activation", ["relu", "sine"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_strides_are_proved(activation: str, dtype: str) -> None:
@@ -93,12 +91,14 @@ def test_strides_are_proved(activation: str, dtype: str) -> None:
     assert (summary["depth"], summary["heads"]) == (2, 5)
 
 
+@pytest.mark.slow
 def test_wide_corridors_are_proved() -> None:
     built = krohn.compile("Grid40", 80, "corridor", activation="sine")
     assert built.proof is not None
     assert built.proof.evidence[0]["program"]["states"] <= 6 * 40**2
 
 
+@pytest.mark.slow
 def test_the_planner_takes_the_smaller_one() -> None:
     machine, options = zoo.machine("Grid9"), Options(FLOAT32)
     near, far = (
@@ -110,6 +110,7 @@ def test_the_planner_takes_the_smaller_one() -> None:
     assert near.layers < far.layers
 
 
+@pytest.mark.slow
 def test_rooms_with_long_strides_are_served_by_the_product() -> None:
     sides = [walker(3, 0, (1, -1, 0, 0, 2)), walker(4, 3, (0, 0, 1, -1, -3))]
     pairs = list(words(range(3), range(4)))
@@ -122,9 +123,3 @@ def test_rooms_with_long_strides_are_served_by_the_product() -> None:
     machine = Automaton(Semiautomaton(np.array(rows), *names), 3, name="rooms")
     built = krohn.compile(machine, 20, "product")
     assert built.summary()["depth"] == 2
-
-
-@pytest.mark.parametrize("name", ["C3", "Memory3", "S3", "Dyck2,2"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no gridworld"):
-        construct("corridor", zoo.machine(name), 4)

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import minimise, reachable
@@ -139,19 +138,6 @@ def test_proofs_follow_what_the_letters_decide() -> None:
         model = krohn.compile(machine, 24, "definite", dtype="bfloat16")
         assert model.proof is not None
         assert model.proof.verdict == "verified"
-
-
-@pytest.mark.parametrize("name", ["C3", "Grid4", "S3"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(
-        CompileError, match="neither the last few letters nor the first"
-    ):
-        construct("definite", zoo.machine(name), 4)
-
-
-def test_letters_that_do_not_commute_are_refused() -> None:
-    with pytest.raises(CompileError, match="do not commute"):
-        construct("content", zoo.machine("S3"), 4)
 
 
 def test_long_windows_are_refused() -> None:

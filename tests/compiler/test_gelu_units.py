@@ -46,6 +46,7 @@ def units(file: ModelFile) -> set[str]:
     return {str(name) for layer in layers for name in layer}
 
 
+@pytest.mark.sample(5)
 @FORM
 @pytest.mark.parametrize("name", MACHINES)
 def test_machines_are_proved_and_run_right(name: str, strict: bool) -> None:
@@ -55,6 +56,7 @@ def test_machines_are_proved_and_run_right(name: str, strict: bool) -> None:
     assert exhaustive(Model(file), zoo.machine(name), MACHINES[name]).passed
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
 @pytest.mark.parametrize("name", ["C2", "C5", "Grid4", "Dyck2,2"])
 def test_other_formats_are_proved(name: str, dtype: str) -> None:
@@ -63,6 +65,7 @@ def test_other_formats_are_proved(name: str, dtype: str) -> None:
     assert exhaustive(Model(file), zoo.machine(name), 5).passed
 
 
+@pytest.mark.sample(1)
 @FORM
 def test_texts_are_proved_and_written_right(strict: bool) -> None:
     file = built("EditDistance6,7", strict=strict).file
@@ -117,6 +120,7 @@ def with_layers(
     return replace(file, tensors=tensors)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("inside", "outside"), [(1, 2), (1, 0.5), (2, 1), (0.5, 1)])
 def test_scales_must_belong_together(inside: float, outside: float) -> None:
     """A network with a wrong K or a wrong 1/K is wrong, and is refused."""
@@ -180,6 +184,7 @@ def mutants(file: ModelFile) -> Iterator[ModelFile]:
                     yield replace(file, tensors={**file.tensors, tensor: array})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length", "dtype"),
     [

@@ -9,16 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.corridor import as_corridor
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
-from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]
@@ -111,17 +107,6 @@ def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> No
         assert np.array_equal(states(program, every), expected)
 
 
-@pytest.mark.parametrize("length", [1, 2, 7, 50, 1000])
-@pytest.mark.parametrize("name", ["Grid4", "Grid9"])
-def test_two_layers_are_enough(name: str, length: int) -> None:
-    network = compile_transformer(
-        zoo.machine(name), length, "gridworld", Options(FLOAT32)
-    )
-    assert network.cost is not None
-    assert network.cost.depth == 2
-    assert network.cost.heads == len(zoo.machine(name).states) - 1
-
-
 def test_one_way_corridors_are_served(own: Build) -> None:
     machine = own([[1, 2, 3, 3], [0, 1, 2, 3]], start=1)
     every = list(words(range(2), repeat=5))
@@ -129,12 +114,6 @@ def test_one_way_corridors_are_served(own: Build) -> None:
         program = construct("gridworld", served, 5)
         expected = served.semiautomaton.trace(every, served.start)
         assert np.array_equal(states(program, every), expected)
-
-
-@pytest.mark.parametrize("name", ["C3", "Memory3", "S3", "Dyck2,2"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no gridworld"):
-        construct("gridworld", zoo.machine(name), 4)
 
 
 def test_jumps_are_refused() -> None:

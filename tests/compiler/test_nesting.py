@@ -39,6 +39,7 @@ def nested(depth: int, select: bool = False) -> Program:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("select", [False, True])
 def test_paths_through_deep_maps(select: bool) -> None:
     found = nested(DEEP, select)

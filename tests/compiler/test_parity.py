@@ -93,6 +93,7 @@ def test_every_word_is_right_on_the_network(
     assert np.array_equal(shown, odd(every(size), support))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("form", "dtype"),
     list(product(FORMS, ("float32", "bfloat16", "float16"))),
@@ -178,12 +179,6 @@ def test_a_parity_counts_its_letters(size: int, support: str) -> None:
 def test_no_cascade_counts_a_hundred_letters() -> None:
     with pytest.raises(CompileError, match="counts its letters up to 100"):
         construct("cascade", zoo.machine(LARGE), 100)
-
-
-@pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no parity of positions"):
-        construct("parity", zoo.machine(name), 4)
 
 
 def with_positions(length: int, clock: tuple[int, ...]) -> Program:

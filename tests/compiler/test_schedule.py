@@ -31,9 +31,10 @@ FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"]
 
 @EACH
 @FORMS
-def test_heads_read_even_snapshots_and_mlps_odd_ones(
+def test_channels_come_as_early_as_heads_and_mlps_can_read(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
+    """Heads read even snapshots, MLPs odd ones; a misplaced channel is rejected."""
     plan = levels(name, construction, length, strict=strict).layout.plan
     check_schedule(plan)
     for channel, operation in plan.program.operations.items():
@@ -45,34 +46,17 @@ def test_heads_read_even_snapshots_and_mlps_odd_ones(
             read_at = plan.born[channel] - 1
             assert read_at % 2 == (0 if operation.is_attention else 1)
             assert all(plan.born[n] <= read_at for n in operation.reads)
-
-
-@EACH
-@FORMS
-def test_channels_come_as_early_as_they_can(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    plan = levels(name, construction, length, strict=strict).layout.plan
+            if read_at >= 0:
+                assert 1 + read_at - max(plan.born[n] for n in operation.reads) in (
+                    1,
+                    2,
+                )
     for channel, snapshot in plan.born.items():
-        operation = plan.program.operations[channel]
-        if snapshot and not is_embedded(plan.program, operation):
-            ready = max(plan.born[n] for n in operation.reads)
-            assert snapshot - ready in (1, 2)
-
-
-@EACH
-@FORMS
-def test_a_misplaced_channel_is_rejected(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    plan = levels(name, construction, length, strict=strict).layout.plan
-    for channel, snapshot in plan.born.items():
-        if snapshot:
-            for other in (snapshot - 1, snapshot + 1, snapshot % 2):
-                moved = replace(plan, born={**plan.born, channel: other})
-                if other != snapshot and not _possible(moved, channel):
-                    with pytest.raises(PassError):
-                        check_schedule(moved)
+        for other in {snapshot - 1, snapshot + 1, snapshot % 2} - {snapshot}:
+            moved = replace(plan, born={**plan.born, channel: other})
+            if snapshot and not _possible(moved, channel):
+                with pytest.raises(PassError):
+                    check_schedule(moved)
 
 
 def _possible(plan: Any, channel: str) -> bool:
@@ -104,28 +88,19 @@ def last_read(layout: Layout, channel: str) -> int:
 
 @EACH
 @FORMS
-def test_live_channels_never_overlap(
+def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
     levels: Build, name: str, construction: str, length: int, strict: bool
 ) -> None:
     layout = levels(name, construction, length, strict=strict).layout
     for channel, place in layout.places.items():
         assert place.born <= last_read(layout, channel) <= place.dies
+        assert place.dies == layout.plan.last or place.dies % 2 == 1
     for one, other in combinations(layout.places.values(), 2):
         apart = one.stop <= other.start or other.stop <= one.start
         assert apart or one.dies < other.born or other.dies < one.born
     top = max((stop for _, stop in layout.features.values()), default=0)
     assert all(place.start >= top for place in layout.places.values())
     assert layout.d_model >= max(p.stop for p in layout.places.values())
-
-
-@EACH
-@FORMS
-def test_channels_end_where_an_mlp_can_clear_them(
-    levels: Build, name: str, construction: str, length: int, strict: bool
-) -> None:
-    layout = levels(name, construction, length, strict=strict).layout
-    for place in layout.places.values():
-        assert place.dies == layout.plan.last or place.dies % 2 == 1
 
 
 @EACH

@@ -77,6 +77,7 @@ def test_every_word_can_be_memorised(machine: Automaton, length: int) -> None:
     assert agrees(machine, "memorising", length)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [
@@ -111,6 +112,7 @@ def drawn(seed: int) -> Automaton:
     return Automaton(Semiautomaton(rows, *names), start=int(rng.integers(4)))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_machines_are_proved(seed: int) -> None:
     built = krohn.compile(drawn(seed), 17, "krohn-rhodes")
@@ -128,6 +130,7 @@ def test_every_level_looks_back_by_one(name: str) -> None:
     assert len(looks) == levels - 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [2, 5, 9, 10, 16])
 def test_chunks_need_about_root_many_layers(length: int) -> None:
     built = krohn.compile("C2", length, "chunked")

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
@@ -17,7 +15,6 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.zoo.flipflop import READ, VALUES
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.construction_choice.planning import planning
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.model import Model
 from krohn.network.precision import FLOAT32
@@ -39,12 +36,6 @@ def agrees(machine: Automaton, length: int) -> bool:
     expected = machine.semiautomaton.trace(every, machine.start)
     machine = replace(machine, output=None)
     return np.array_equal(states(construct("window", machine, length), every), expected)
-
-
-@given(st.sampled_from(["FFLTracker2", "FFL2", "Adder", "Memory3"]), st.data())
-def test_memories_of_windows_start_anywhere(name: str, data: st.DataObject) -> None:
-    machine = zoo.machine(name)
-    assert agrees(machine.with_start(data.draw(st.sampled_from(machine.states))), 4)
 
 
 def test_the_product_of_bit_and_enable(own: Build) -> None:
@@ -124,12 +115,6 @@ def test_a_network_can_say_which_letters_may_follow() -> None:
     trace = machine.semiautomaton.trace(words, machine.start)
     assert machine.output is not None
     assert np.array_equal(shown, machine.output.table[trace])
-
-
-@pytest.mark.parametrize("name", ["C2", "Grid4", "Dyck4,2", "S3"])
-def test_other_machines_are_refused(name: str) -> None:
-    with pytest.raises(CompileError, match=rf"^{name} is no memory of windows"):
-        construct("window", zoo.machine(name), 4)
 
 
 def test_positions_on_a_circle_make_the_flip_flop_network_as_narrow_as_printed() -> (

@@ -29,18 +29,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_named_target_is_compiled_proved_and_sampled(
-    call: Call, tmp_path: Path
-) -> None:
-    path = tmp_path / "f.safetensors"
-    code, told = call("compile", NAME, "-o", path)
-    assert (code, told["verdict"], told["dtype"]) == (0, "verified", "float64")
-    assert 0 < told["error"] < 0.01
-    code, told = call("verify", path, "--proof", "--sample", 40)
-    assert (code, told["verdict"]) == (0, "verified")
-    assert told["covers"].startswith("all inputs of 1 to 5 vectors with x in [0, 1]")
-
-
 def test_run_says_numbers(call: Call, file: Path, tmp_path: Path) -> None:
     code, told = call("run", file, "0.25", "0.5", "1")
     assert code == 0
@@ -168,44 +156,12 @@ def test_a_target_of_functions_is_compiled_and_float32_is_proved() -> None:
     assert krohn.attention_target is not None
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"length": 4}, "leave length= out"),
-        ({"dtype": "bfloat16"}, "too narrow"),
-        ({"strict": True}, "has no effect"),
-    ],
-)
-def test_compile_refuses_what_has_no_effect(
-    options: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(KrohnError, match=reason):
-        krohn.compile(NAME, **options)
-
-
 def test_explain_says_the_spectrum_and_the_size(call: Call) -> None:
     code, told = call("explain", NAME)
     assert code == 0
     assert told["rank"] == told["m_h"] == 3
     assert told["singular_values"].split()[0].startswith(("0.99", "1"))
     assert told["cut_off"] < 1e-9
-
-
-def test_there_is_no_picture(call: Call, file: Path, tmp_path: Path) -> None:
-    code, told = call("draw", file, "-o", tmp_path / "x.svg")
-    assert code == 2
-    assert "no picture" in str(told)
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_same_target_gives_the_same_bytes(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{i}.safetensors" for i in range(2)]
-    for path in paths:
-        model = krohn.compile(NAME)
-        modelfile.write(
-            path, {**model.file.header, "evidence": None}, model.file.tensors
-        )
-    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 @pytest.mark.parametrize("error", [-1.0, 0.0, float("nan")])

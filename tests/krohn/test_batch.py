@@ -17,8 +17,8 @@ TABLE = """\
 name,machine,length,dtype,arch,words,labelled
 even,"regex:(b*ab*a)*b*",20,float64,,words.csv,
 three,C3,,,,,1 1=2; 1 1 1=0
-five,S5,12,,,,
-recurrent,A4,,,rnn,,
+five,S3,12,,,,
+recurrent,C3,,,rnn,,
 lost,nowhere.dot,,,,,
 long,C2,3,,,,1 1 1 1=0
 number,C2,many,,,,

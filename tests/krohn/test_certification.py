@@ -52,6 +52,7 @@ def agree(source: str, length: int, **how: Any) -> None:
     assert sorted(map(sizes, failed)) == sorted(map(sizes, facts["tried"]))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("source", "length"),
     [
@@ -119,6 +120,7 @@ def least(machine: Automaton, length: int, refused: set[str]) -> tuple[int, int]
     )
 
 
+@pytest.mark.slow
 def test_the_least_depth_is_that_of_all_that_can_be_proved(refused: set[str]) -> None:
     source = random.Random(2)
     for text in [*patterns(2), "Grid4", "C2xC2"]:
@@ -212,6 +214,7 @@ def departures(machine: Automaton) -> int:
     return most(machine.start)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "text",
     [
@@ -229,6 +232,7 @@ def test_the_default_follows_departures_by_doubling_or_is_shallower(text: str) -
     assert model.summary()["depth"] <= 1 + ceil(log2(departures(machine)))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "within"),
     [

@@ -1,14 +1,13 @@
 """``krohn compare`` on hidden Markov models, with networks that learn next to nothing."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command import Command
 
 import krohn
-from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.comparison import belief_networks
 from krohn.comparison.belief_comparison import belief_source
@@ -21,7 +20,6 @@ from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.linear_systems import LinearSystem
 
 TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
@@ -31,25 +29,13 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(belief_networks, "TOKENS", 4096)
 
 
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    """The command, its exit code, and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = cli.run(["compare", *map(str, arguments)])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
-
-
 def test_all_are_measured_on_the_same_words_and_kept(
-    call: Call, tmp_path: Path
+    compared: Command, tmp_path: Path
 ) -> None:
     """Cyclic-DET is a machine to other commands, and a linear system to this one."""
     page = tmp_path / "det.html"
-    asked = ("Cyclic-DET3,2@1", *TINY, "--seeds", 2, "-o", page, "--json")
-    code, out, _ = call(*asked)
+    asked = ("Cyclic-DET3,2@1", *TINY, "--seeds", 1, "-o", page, "--json")
+    code, out, _ = compared(*asked)
     assert code == 0
     found = BeliefComparison.from_object(json.loads(out))
     keys = [m.key for m in found.models]
@@ -63,7 +49,7 @@ def test_all_are_measured_on_the_same_words_and_kept(
     assert exact.scores.error == exact.scores.floor == 0
     rnn = found.of("rnn")
     assert rnn is not None
-    assert [one.seed for one in rnn.ones] == [0, 1]
+    assert [one.seed for one in rnn.ones] == [0]
     assert all(one.training and one.training.steps == (4,) for one in rnn.ones)
     assert found.geometry[0].title == "compiled"
     assert len(found.geometry) == 3  # three states: a triangle
@@ -73,14 +59,14 @@ def test_all_are_measured_on_the_same_words_and_kept(
     assert "The geometry of beliefs" in text
     assert "no output is off by more than" in text
     # The same command again trains nothing, and comes to the same.
-    code, out, _ = call(*asked)
+    code, out, _ = compared(*asked)
     again = BeliefComparison.from_object(json.loads(out))
     assert again.models == found.models
     assert BeliefComparison.from_object(found.to_object()) == found
 
 
-def test_a_table_is_printed(call: Call) -> None:
-    code, out, _ = call("MatMul2,2@1", *TINY, "--seeds", 1)
+def test_a_table_is_printed(compared: Command) -> None:
+    code, out, _ = compared("MatMul2,2@1", *TINY, "--seeds", 1)
     assert code == 0
     assert "the vector b_t" in out
     assert "above floor" not in out  # there is no entropy
@@ -116,7 +102,7 @@ def test_plans_follow_the_paper() -> None:
 
 
 def test_what_there_was_no_time_for_is_named(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compared: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise KrohnError("it forgets too slowly")
@@ -124,7 +110,7 @@ def test_what_there_was_no_time_for_is_named(
     monkeypatch.setattr(belief_networks, "compile_source", refuse)
     page = tmp_path / "none.html"
     asked = ("Mess3", *TINY, "--seeds", 1, "--seconds", 0, "-o", page)
-    code, out, _ = call(*asked)
+    code, out, _ = compared(*asked)
     assert code == 0
     assert "Not trained, because the time was up: RNN; depth 1" in out
     assert "There is no compiled network to compare with: it forgets too slowly" in out
@@ -156,9 +142,9 @@ def test_sources_from_python_and_from_files(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_are_one_line(
-    call: Call, arguments: tuple[str, ...], said: str
+    compared: Command, arguments: tuple[str, ...], said: str
 ) -> None:
-    code, out, err = call(*arguments)
+    code, out, err = compared(*arguments)
     assert code == 2
     assert said in err
     assert len(err.strip().splitlines()) == 1

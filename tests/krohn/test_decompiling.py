@@ -1,26 +1,16 @@
 """Compiled and trained networks give their hidden Markov models back."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app, run
+from krohn.cli import run
 from krohn.program.domains import FloatArray, IntArray
 from krohn.sources.hidden_markov.masked import Task, factors, predictor
-
-
-def said(*command: object) -> Any:
-    """What a command prints as JSON."""
-    asked = [*map(str, command), "--json"]
-    found = CliRunner().invoke(app, asked, catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.mark.parametrize("task", ["23given1", "13given2", "12given3"])

@@ -61,6 +61,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 # --- what is computed -----------------------------------------------------------------
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("method", ["auto", *METHODS])
 @pytest.mark.parametrize("name", ["Grid4", "S4", "abab", "Dyck4,2", "PermReset4"])
 def test_facts_agree_with_the_cascade(name: str, method: str) -> None:
@@ -133,7 +134,13 @@ def test_unknown_methods_are_refused() -> None:
 # --- the command ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["Grid4", "S5", "C6", "FlipFlop", "Adder", "Rubik"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Grid4", "S5", "C6", "FlipFlop", "Adder"),
+        pytest.param("Rubik", marks=pytest.mark.slow),
+    ],
+)
 def test_json(command: Command, name: str) -> None:
     found = command("decompose", name, "--json").json
     assert found.keys() == {
@@ -176,6 +183,7 @@ def test_text_is_cut_where_there_is_much(command: Command) -> None:
     assert "more values" in command("decompose", "C12").out
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "json"])
 def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"c.{suffix}"
@@ -226,6 +234,7 @@ def test_the_help_names_every_method(command: Command) -> None:
 # --- egg-boxes ------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_eggboxes(command: Command, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"e.{suffix}"

@@ -61,6 +61,7 @@ def test_an_adjoined_identity_is_told() -> None:
     assert not any("adjoined" in text for text in texts(draw_monoid(zoo.machine("C3"))))
 
 
+@pytest.mark.slow
 def test_large_classes_are_drawn_without_names() -> None:
     machine = zoo.machine("Dyck4,2")
     shown = texts(draw_monoid(machine))

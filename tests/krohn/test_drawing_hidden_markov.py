@@ -57,14 +57,6 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert "of a probability below 0.02 left out" in said
 
 
-def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
-    for each in ("a", "b"):
-        (tmp_path / each).mkdir()
-        drawn(tmp_path / each, "RRXOR")
-    one, other = ((tmp_path / each / "p.svg").read_bytes() for each in ("a", "b"))
-    assert one == other
-
-
 def test_names_of_any_kind_are_drawn(tmp_path: Path) -> None:
     odd = HiddenMarkovModel.of(
         "<&>\n",

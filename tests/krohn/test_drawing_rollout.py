@@ -78,6 +78,7 @@ def test_heads_are_named_by_where_they_look() -> None:
     assert relation([("answer", "T[4]"), (",", "T[2]")]) == ""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["standard", "sparse", "linear"])
 def test_a_text_is_drawn_with_all_its_tokens(kind: str) -> None:
     name = "EditDistance3,3:letters=4"
@@ -94,6 +95,7 @@ def test_a_text_is_drawn_with_all_its_tokens(kind: str) -> None:
     assert len([s for s in shown if s.startswith("layer")]) in (0, 2)
 
 
+@pytest.mark.slow
 def test_long_texts_are_drawn_as_one_image() -> None:
     name = "EditDistance11,12:letters=4"
     source, text = program(name), text_of(name, "abcdabcdabc|bcdabcdabcda")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import krohn
+from krohn.asked import Asked
 from krohn.cli import run
-from krohn.compilation import options_of
 from krohn.network.work import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import CATALOGUE
@@ -81,7 +81,7 @@ def test_mistakes_are_one_line(folder: Path) -> None:
 def test_what_is_said_of_it() -> None:
     source = KIND.named("LCS2,2:letters=2")
     assert source is not None
-    found = KIND.explain(source, None, options_of("float32", False, "relu"))
+    found = KIND.explain(source, Asked())
     assert (found["numbers"], found["least"], found["largest"]) == (5, 0, 2)
     assert (found["prompts"], found["of_prompts"]) == ("2^4", "16")
     assert found["regular"] is False
@@ -94,7 +94,7 @@ def test_what_is_said_of_it() -> None:
 def explained(name: str) -> dict[str, Any]:
     source = KIND.named(name)
     assert source is not None
-    return KIND.explain(source, None, options_of("float32", False, "relu"))
+    return KIND.explain(source, Asked())
 
 
 def test_two_prompts_of_one_text_are_shown() -> None:

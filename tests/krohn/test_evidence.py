@@ -23,20 +23,6 @@ def model(tmp_path: Path) -> str:
     return path
 
 
-def test_evidence_is_written_and_checked_again(
-    model: str, tmp_path: Path, capsys: Capture
-) -> None:
-    out = str(tmp_path / "evidence.json")
-    assert run(["verify", model, "--evidence", out]) == 0
-    assert f"wrote {out}: evidence" in capsys.readouterr().out
-    assert run(["recheck", model, out]) == 0
-    assert "right on all words of up to 6 letters" in capsys.readouterr().out
-    assert run(["recheck", model, out, "--machine", "D6", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "verified"
-    assert found["facts"]["length"] == 6
-
-
 def test_what_the_proof_found_is_written_without_another_search(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,14 +131,3 @@ def test_what_cannot_be_shown_again_is_said(
     assert "no cases decide 'map0'" in error
     assert "nothing was written" in error
     assert not out.exists()
-
-
-@pytest.mark.parametrize("missing", ["model", "evidence"])
-def test_missing_files_are_one_line(
-    model: str, tmp_path: Path, missing: str, capsys: Capture
-) -> None:
-    nowhere = str(tmp_path / "nowhere")
-    files = {"model": [nowhere, model], "evidence": [model, nowhere]}[missing]
-    capsys.readouterr()
-    assert run(["recheck", *files]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -11,10 +11,10 @@ from krohn import show
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.compilation import precision_of
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
+from krohn.network.precision import PRECISIONS
 from krohn.show.language import lines
 
 
@@ -30,6 +30,7 @@ def printed(facts: dict, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "size", "aperiodic", "solvable", "groups"),
     [
@@ -61,6 +62,7 @@ def test_monoids_and_groups(
     assert len(text.splitlines()) - len(language) - 1 <= 50
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -153,7 +155,7 @@ LARGE: dict[str, tuple[Callable[[np.random.Generator], IntArray], int]] = {
 """Machines, and how many million calls explain them: half more than were counted."""
 
 
-QUICK = ("random", "a counter", "permutations of blocks")
+QUICK = ("random",)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +173,7 @@ def test_large_machines_are_explained_with_bounded_work(
     assert len(printed(facts, capsys).splitlines()) <= 50
 
 
+@pytest.mark.slow
 def test_large_answers() -> None:
     points = np.arange(200)
     swap = np.append([1, 0], points[2:])
@@ -182,6 +185,7 @@ def test_large_answers() -> None:
     assert "last 8 letters" in explain(machine_of(bits), 8)["depth"][0]
 
 
+@pytest.mark.slow
 def test_constructions_that_are_far_too_large_are_not_tried() -> None:
     facts = explain("C200", 32, "float64")
     reasons = {row["name"]: row["reason"] for row in facts["unavailable"]}
@@ -190,11 +194,12 @@ def test_constructions_that_are_far_too_large_are_not_tried() -> None:
     assert "rows each" in reasons["sequential"]
 
 
+@pytest.mark.slow
 def test_the_forecast_is_the_one_of_the_planner() -> None:
     small, large = explain("C40", 16), explain("C160", 16)
     names = [row["name"] for row in small["constructions"]]
     assert {"product", "counter", "scan", "sequential"} <= set(names)
-    options = Options(precision_of("float32"), False)
+    options = Options(PRECISIONS["float32"], False)
     planned = planning(zoo.machine("C40"), 16, options)
     first = next(planned.best_first())
     assert names[0] == small["chosen"] == first.construction

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.algebra.errors import KrohnError
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFileError
 
@@ -28,6 +27,7 @@ def made(call: Call, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -158,15 +158,6 @@ def test_networks_of_different_laws_or_machines_are_not_compared(
     assert "different machines" in call("attention", made[0], made[2])[1]["error"]
     assert "balanced and dyck" in call("attention", made[3])[1]["error"]
     assert "is illegal" in call("attention", made[0], "--word", ")")[1]["error"]
-
-
-def test_the_python_face_compiles_generators_by_their_own_name() -> None:
-    model = krohn.compile_generator("Dyck2,2", 16)
-    assert model.proof is not None
-    assert model.proof.verdict == "verified"
-    assert model.summary()["d_model"] == 17
-    with pytest.raises(KrohnError, match="compile_generator"):
-        krohn.compile("Dyck2,2", 16, "balanced")
 
 
 def test_a_damaged_claim_is_one_line(made: Callable[..., Path], call: Call) -> None:

@@ -36,15 +36,6 @@ def test_a_cut_grammar_is_compiled_and_says_the_law_of_the_next_letter(
     assert first["#"] == pytest.approx(float(Fraction(3, 4) / masses[2]))
 
 
-def test_the_recurrent_network_of_a_cut_is_proved_for_every_length(
-    call: Call, tmp_path: Path
-) -> None:
-    file = tmp_path / "f.safetensors"
-    arguments = ("pcfg:Dyck2:depth=2", "--arch", "rnn", "-o", file)
-    code, told = call("compile", *arguments)
-    assert (code, told["verdict"]) == (0, "verified")
-
-
 def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
     arguments = ("--depth", 1, "-T", 2, "--word", "( ]", "--sample", 2, "--seed", 3)
     code, told = call("grammar", "pcfg:Dyck2", *arguments)

@@ -1,27 +1,16 @@
 """Functions on grids through the commands and the public face."""
 
-import json
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import said
 
 import krohn
 from krohn import cli
-from krohn.cli import app
 from krohn.sources.attention_targets.grid_function import GridFunction, levels
 
 NAME = "Sorted3,4"
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 def refused(*command: str) -> bool:
@@ -66,17 +55,6 @@ def test_it_is_verified_in_every_way(file: str) -> None:
     assert said("verify", file, "--proof", "--machine", NAME)["verdict"] == "verified"
     other = said("verify", file, "--proof", "--machine", "RanGrid3,4@1")
     assert other["verdict"] == "undecided"
-
-
-@pytest.mark.parametrize(
-    "options", [["-T", "4"], ["--within", "0.1"], ["--dtype", "bfloat16"]]
-)
-def test_options_without_a_meaning_are_errors(
-    options: list[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "f.safetensors"
-    assert refused("compile", NAME, "-o", str(path), *options)
-    assert not path.exists()
 
 
 def test_python_takes_it_as_an_object() -> None:

@@ -77,15 +77,6 @@ def test_nothing_is_said_of_words_that_the_model_never_says(
     assert told["shown"].splitlines()[4] == "0: never said here, so nothing is claimed"
 
 
-def test_finitely_many_beliefs_are_followed_exactly(tmp_path: Path) -> None:
-    model = krohn.compile(golden(), 64)
-    assert model.construction.startswith("beliefs-")
-    assert model.file.header["claim"]["error"] < 1e-6
-    model.save(tmp_path / "g.safetensors")
-    report = krohn.verify(tmp_path / "g.safetensors", proof=True, exhaustive=8)
-    assert report.verdict == "verified"
-
-
 def test_a_machine_says_its_belief() -> None:
     model = krohn.compile("FlipFlop", 32, "beliefs")
     assert model.summary()["depth"] == 1

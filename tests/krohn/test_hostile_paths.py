@@ -133,6 +133,7 @@ def at_once() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("odd", ["pipe", "device", "loop"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_say_in_one_line_what_they_cannot_read(
@@ -155,6 +156,7 @@ def test_commands_say_in_one_line_what_they_cannot_read(
     assert (after.st_mode, after.st_ino) == (before.st_mode, before.st_ino)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("odd", ["pipe", "device", "loop"])
 @pytest.mark.parametrize("name", [*NAMES, *TOLD])
 def test_directories_hold_regular_files(

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from command import refused, said
 from context_networks import built, of
 from typer.testing import CliRunner
 
@@ -14,20 +14,12 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.network import modelfile
 from krohn.observability import gamma
-from krohn.program.wording import in_a_command
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.assumptions import observed
 from krohn.sources.in_context import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"
 SOURCE = of(NAME)
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +57,6 @@ def test_prompts_come_from_standard_input_a_line_each(file: str) -> None:
     assert second["word"] == list("123|23")
 
 
-def test_verify_proves_and_runs(file: str) -> None:
-    told = said("verify", file, "--proof", "--sample", "16")
-    assert told["verdict"] == "verified"
-    assert told["words"] == 16
-    assert "gradient descent" in told["covers"]
-
-
 def test_every_prompt_of_a_small_form_can_be_run(tmp_path: Path) -> None:
     path = tmp_path / "f.safetensors"
     krohn.compile("InContext2,1:demonstrations=2,history=2").save(path)
@@ -93,16 +78,6 @@ def test_a_network_without_the_test_flag_is_refuted_by_runs(tmp_path: Path) -> N
     report = krohn.verify(path, sample=8)
     assert report.verdict == "refuted"
     assert report.counterexample is not None
-
-
-def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
-    evidence = str(tmp_path / "e.json")
-    said("verify", file, "--proof", "--evidence", evidence)
-    told = said("recheck", file, evidence)
-    assert told["verdict"] == "verified"
-    for command in (["recheck", file, evidence], ["verify", file]):
-        found = CliRunner().invoke(app, command, catch_exceptions=False)
-        assert "demonstrations" in found.output
 
 
 def test_pairs_are_predicted_and_their_first_letters() -> None:
@@ -139,37 +114,14 @@ def test_explain_says_the_form_and_the_step() -> None:
     ],
 )
 def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
-    with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, ["run", file, words], catch_exceptions=False)
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["-T", "9"], "leave -T out"),
-        (["--dtype", "float16"], "too narrow"),
-        (["--strict"], "--strict has no effect on a context learner"),
-        (["--construction", "scan"], "--construction has no effect"),
-    ],
-)
-def test_options_without_effect_are_errors(
-    options: list[str], why: str, tmp_path: Path
-) -> None:
-    command = ["compile", NAME, *options, "-o", str(tmp_path / "f")]
-    with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, command, catch_exceptions=False)
+    refused(why, "run", file, words)
 
 
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
     binary.write_bytes(b"\xff\xfe1 2")
-    with in_a_command(), pytest.raises(KrohnError, match="not UTF-8 text"):
-        CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
-    with (
-        in_a_command(),
-        pytest.raises(KrohnError, match=r"no.txt: there is no such file"),
-    ):
-        CliRunner().invoke(app, ["run", file, "no.txt"], catch_exceptions=False)
+    refused("not UTF-8 text", "run", file, binary)
+    refused(r"no.txt: there is no such file", "run", file, "no.txt")
 
 
 def test_pairs_tell_states_apart_that_letters_do_not() -> None:
@@ -180,12 +132,3 @@ def test_pairs_tell_states_apart_that_letters_do_not() -> None:
     single, pair = (gamma(observed(model, m)) for m in (1, 2))
     assert single == pytest.approx(0, abs=1e-12)
     assert pair == pytest.approx(0.2154, abs=1e-4)
-
-
-def test_there_is_no_picture_and_that_is_one_line(file: str, tmp_path: Path) -> None:
-    command = ["draw", file, "-o", str(tmp_path / "f.svg")]
-    with (
-        in_a_command(),
-        pytest.raises(KrohnError, match="has no Program, and no picture"),
-    ):
-        CliRunner().invoke(app, command, catch_exceptions=False)

@@ -1,24 +1,13 @@
 """Kernels through the commands and the public face."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
-from krohn.program.wording import in_a_command
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +19,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     assert told["d_model"] == 1
     assert 0 < told["error"] < 2e-15
     return path
-
-
-def test_verify_proves_and_runs(file: str) -> None:
-    told = said("verify", file, "--proof", "--sample", "50", "--machine", "Exp32")
-    assert told["verdict"] == "verified"
-    assert told["words"] == 50
-    assert "x in [-1, 1]" in told["covers"]
-    assert krohn.verify(file, machine="Exp32,8").verdict == "undecided"
 
 
 def test_run_says_the_convolution(file: str) -> None:
@@ -75,12 +56,6 @@ def test_explain_says_how_hard_it_is() -> None:
     assert moved["causal_floor"] == pytest.approx(4 * 3.01e-2, rel=2e-3)
     rows = [row for row in told["networks"] if row["arch"] == "rnn"]
     assert [row["width"] for row in rows] == [1, 1]
-
-
-def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
-    evidence = str(tmp_path / "e.json")
-    said("verify", file, "--proof", "--evidence", evidence)
-    assert said("recheck", file, evidence)["verdict"] == "verified"
 
 
 def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
@@ -139,8 +114,7 @@ def test_what_cannot_be_is_one_line(
     tmp_path: Path, command: list[str], why: str
 ) -> None:
     target = tmp_path / "f.safetensors"
-    with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, [*command, "-o", str(target)], catch_exceptions=False)
+    refused(why, *command, "-o", target)
     assert not target.exists()
 
 

@@ -1,30 +1,20 @@
 """Linear systems through the commands and the public face."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.compiler.errors import CompileError
 from krohn.machines import read
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.program.wording import in_a_command
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources.linear_systems import named
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -39,22 +29,13 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def test_verify_says_the_claim_and_the_error(file: str) -> None:
-    told = said("verify", file, "--proof", "--sample", "20")
-    assert told["verdict"] == "verified"
-    assert told["claim"] == "within"
-    assert 7e-8 < told["error"] < 2e-7
-    assert told["words"] == 20
-
-
 def test_run_says_the_state_within_the_error(file: str) -> None:
     told = said("run", file, "1 2 3")
     source = named("MatMul5,5@3")
     assert source is not None
     right = source.run([[0, 1, 2]])[0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
-    with in_a_command(), pytest.raises(KrohnError, match="no letter '9'"):
-        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
+    refused("no letter '9'", "run", file, "9")
 
 
 def test_a_network_that_is_further_off_is_refuted_by_runs(
@@ -103,6 +84,7 @@ def test_the_belief_of_a_machine_by_products() -> None:
         krohn.compile("S5", 16, "products")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "dtype", "error"),
     [
@@ -174,12 +156,6 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 def test_numbers_out_of_range_are_said(name: str) -> None:
     with pytest.raises(KrohnError, match="2 to 64 states"):
         krohn.compile(name, 9)
-
-
-def test_the_same_name_gives_the_same_bytes(file: str) -> None:
-    model = krohn.compile("MatMul5,5@3", 120)
-    again = modelfile.pack(model.file.header, model.file.tensors)
-    assert again == Path(file).read_bytes()
 
 
 def test_every_machine_is_a_hidden_markov_model_whose_letters_are_chosen() -> None:

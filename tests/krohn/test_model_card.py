@@ -1,8 +1,7 @@
 """README.md of an export: its claim, and its program, which is run as it stands there."""
 
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,8 +26,25 @@ def program(text: str) -> str:
     return str(found)
 
 
+@pytest.fixture
+def printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """What a program prints that is run beside the export."""
+
+    def run(text: str) -> str:
+        capsys.readouterr()
+        monkeypatch.chdir(tmp_path / "out")
+        exec(compile(text, "README.md", "exec"), {"__name__": "__main__"})
+        return capsys.readouterr().out
+
+    return run
+
+
 @pytest.mark.parametrize("to", ["gpt2", "huggingface", "transformer-lens", "onnx"])
-def test_its_program_prints_what_it_says(to: str, tmp_path: Path) -> None:
+def test_its_program_prints_what_it_says(
+    to: str, tmp_path: Path, printed: Callable[[str], str]
+) -> None:
     how = {"strict": True, "observation": "outputs"}
     text = written(tmp_path / "out", to, TURNSTILE, **how)
     lines = [line for line in program(text).splitlines() if line]
@@ -37,26 +53,14 @@ def test_its_program_prints_what_it_says(to: str, tmp_path: Path) -> None:
     # coin, card, push: what the machine itself shows.
     right = krohn.automaton(TURNSTILE).run(["coin", "card", "push"])
     assert answer.endswith(" ".join(right[-1:] if to == "gpt2" else right))
-    done = subprocess.run(
-        [sys.executable, "-c", program(text)],
-        cwd=tmp_path / "out",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"{answer}\n"
+    assert printed(program(text)) == f"{answer}\n"
 
 
-def test_the_program_of_a_dynamic_program_writes_its_text(tmp_path: Path) -> None:
+def test_the_program_of_a_dynamic_program_writes_its_text(
+    tmp_path: Path, printed: Callable[[str], str]
+) -> None:
     text = written(tmp_path / "out", "huggingface", "LCS2,2", length=None)
-    done = subprocess.run(
-        [sys.executable, "-c", program(text)],
-        cwd=tmp_path / "out",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.endswith("<eos>\n")
+    assert printed(program(text)).endswith("<eos>\n")
 
 
 def test_it_says_the_claim_and_what_is_proved(tmp_path: Path) -> None:

@@ -126,12 +126,6 @@ def test_a_file_is_compiled_like_a_name(call: Call, tmp_path: Path) -> None:
     assert call("verify", out, "--proof", "--sample", "20")[1]["verdict"] == "verified"
 
 
-@pytest.mark.parametrize("name", ["Mess3", "Cyclic-RND5,5@3"])
-def test_models_are_drawn_by_name(call: Call, tmp_path: Path, name: str) -> None:
-    assert call("draw", name, "-o", tmp_path / "m.svg")[0] == 0
-    assert (tmp_path / "m.svg").stat().st_size > 1000
-
-
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
@@ -158,15 +152,6 @@ def test_bad_input_is_one_line(call: Call, command: list[str], reason: str) -> N
     code, told = call(*command)
     assert code == 2
     assert reason in str(told)
-
-
-def test_from_python_to_a_verdict(tmp_path: Path) -> None:
-    say = [[0.9, 0.2], [0.1, 0.8]]
-    rain = krohn.HiddenMarkovModel.of(
-        "rain", np.eye(2)[::-1], say, before=[1, 0], letters="du"
-    )
-    krohn.compile(rain, length=12).save(tmp_path / "r.safetensors")
-    assert krohn.verify(tmp_path / "r.safetensors").verdict == "verified"
 
 
 @pytest.mark.parametrize(
@@ -202,6 +187,7 @@ def test_explain_says_the_mixing_time_of_a_linear_system(call: Call) -> None:
     assert told["construction"] == "products"
 
 
+@pytest.mark.slow
 def test_a_small_file_of_a_large_model_costs_little() -> None:
     """256 states and 40 letters, from five lines."""
     head = "states: 256\nactions: 1\nobservations: 40\n"

@@ -12,7 +12,6 @@ from krohn import cli, option_rules
 from krohn.algebra.errors import KrohnError
 from krohn.commands import compile as compile_command
 from krohn.commands import draw, recheck, run, verify
-from krohn.explanation import explain
 
 COMPILE = ["compile", "C2"]
 RNN = [*COMPILE, "--arch", "rnn"]
@@ -125,11 +124,6 @@ def test_what_other_commands_have_no_use_for(
 def test_python_refuses_the_same(how: dict[str, Any], message: str) -> None:
     with pytest.raises(KrohnError, match=message):
         krohn.compile("C2", **how)
-
-
-def test_objectives_of_explain() -> None:
-    with pytest.raises(KrohnError, match="minimise= takes depth"):
-        explain("C2", 5, minimise="nonsense")
 
 
 @pytest.mark.parametrize(

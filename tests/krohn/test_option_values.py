@@ -5,13 +5,19 @@ from collections.abc import Callable, Iterator
 from inspect import Parameter, isfunction, signature
 from pathlib import Path
 from types import UnionType
-from typing import Union, get_args, get_origin
+from typing import Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
 import torch
 
 import krohn
+from krohn.asked import Asked, CompileKeywords, ExplainKeywords
+from krohn.checks import Checks, VerifyKeywords
+from krohn.comparison.settings import SettingKeywords, Settings
+from krohn.examination import Search, SearchKeywords
+from krohn.learning.learner import Lesson, LessonKeywords
+from krohn.machine_objects import Told, ToldKeywords
 from krohn.option_values import format_name, whole
 from krohn.program.wording import in_a_command, in_python
 
@@ -169,3 +175,22 @@ def test_errors_have_one_base() -> None:
         assert issubclass(error, krohn.KrohnError)
     with pytest.raises(krohn.KrohnError):
         krohn.load("none.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "options"),
+    [
+        (CompileKeywords, Asked),
+        (ExplainKeywords, Asked),
+        (VerifyKeywords, Checks),
+        (SearchKeywords, Search),
+        (LessonKeywords, Lesson),
+        (SettingKeywords, Settings),
+        (ToldKeywords, Told),
+    ],
+)
+def test_keywords_have_the_types_of_the_options(keywords: type, options: type) -> None:
+    said, known = get_type_hints(keywords), get_type_hints(options)
+    arch = said.pop("arch", None)  # `krohn explain` knows some architectures only
+    assert said.items() <= known.items()
+    assert set(get_args(arch)) <= set(get_args(known.get("arch")))

@@ -22,6 +22,7 @@ def claiming(file: ModelFile, **claim: Any) -> ModelFile:
     return replace(file, header=header)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "observation", "construction"),
     [
@@ -49,14 +50,6 @@ def test_the_outputs_are_proved(
     assert found == {"outputs": list(machine.run(word)), "word": word}
 
 
-def test_an_rnn_says_outputs() -> None:
-    model = krohn.compile("S3", arch="rnn", observation="first-chair")
-    word = ["213", "231", "231"]
-    expected = observe(zoo.machine("S3"), "first-chair").run(word)
-    assert tuple(Model(model.file).run(word)) == expected
-    assert model.file.header["architecture"]["hidden"] == 9
-
-
 def test_outputs_on_transitions_are_said_too() -> None:
     c3 = zoo.machine("C3")
     rng = np.random.default_rng(0)
@@ -76,6 +69,7 @@ def changed(machine: Automaton, state: int) -> Automaton:
     return replace(machine, output=Output("states", table, machine.output.names))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("construction", ["dyck", "sequential", "scan", "cascade"])
 def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
     model = krohn.compile("Dyck2,2", 4, construction, observation="balance")

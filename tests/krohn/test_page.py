@@ -136,17 +136,6 @@ def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> N
     assert "The file states no machine" in text
 
 
-def test_an_attack(page: Callable[..., str], grid: ModelFile) -> None:
-    text = Seen(page(grid, "--attack", 1)).texts
-    assert "every number was within its bound" in text
-
-
-def test_words_that_are_too_long(page: Callable[..., str], grid: ModelFile) -> None:
-    text = Seen(page(grid, "--exhaustive", 9, code=2)).texts
-    assert "out-of-range: the model is for words of up to 6 letters" in text
-    assert "There is no proof" in text
-
-
 def test_an_rnn(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile("C3", arch="rnn").file)).texts
     assert "For every word of every length" in text

@@ -16,7 +16,6 @@ from krohn import cli
 from krohn.algebra.formats import json_format
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.page import comparison_page
 
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium, which drives the browser, is not installed"
@@ -138,7 +137,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         cli.run(["verify", str(path), "--html", str(page), "--html-effort", "0"])
     machine = json_format.from_object(stated_by_others())
     for name, found in zip(COMPARISONS, (sample(), sample(machine)), strict=True):
-        comparison_page.write(found, folder / f"{name}.html")
+        (folder / f"{name}.html").write_text(found.html(), "utf-8")
     return {name: folder / f"{name}.html" for name in (*files, *COMPARISONS)}
 
 

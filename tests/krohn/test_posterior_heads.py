@@ -1,24 +1,14 @@
 """Posterior heads on the command line: compiled, verified, run, compared, explained."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.sources.posterior_heads import named
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture
@@ -26,14 +16,6 @@ def gaussian(tmp_path: Path) -> Path:
     path = tmp_path / "g.safetensors"
     krohn.compile("GaussianHMM3,2@7").save(path)
     return path
-
-
-def test_points_are_proved_and_run(gaussian: Path) -> None:
-    report = krohn.verify(gaussian, proof=True, sample=500)
-    assert report.verdict == "verified"
-    assert report.error is not None
-    assert report.error <= 1e-12
-    assert "every output within" in report.covers
 
 
 def test_a_wrong_network_is_refuted_by_samples(gaussian: Path) -> None:
@@ -90,20 +72,3 @@ def test_an_error_that_cannot_be_kept_is_refused() -> None:
         krohn.compile("GaussianHMM3,2@7", construction="lookup")
     with pytest.raises(KrohnError, match="too narrow"):
         krohn.compile("GaussianHMM3,2@7", dtype="bfloat16")
-
-
-def test_one_file_for_one_source() -> None:
-    one, other = (krohn.compile("GaussianHMM3,2@7:23given1") for _ in range(2))
-    for name, tensor in one.file.tensors.items():
-        assert np.array_equal(tensor, other.file.tensors[name])
-    assert json.dumps(one.file.header) == json.dumps(other.file.header)
-
-
-def test_points_have_coordinates_and_no_picture() -> None:
-    told = said("explain", "GaussianHMM3,2@7")
-    assert told["coordinates"] == 2
-    assert "letters" not in told
-    head = named("GaussianHMM3,2@7")
-    assert len(repr(head)) < 80
-    with pytest.raises(KrohnError, match="a posterior head has no picture"):
-        krohn.draw(head)

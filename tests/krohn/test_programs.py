@@ -89,17 +89,6 @@ def test_what_needs_a_machine_says_so(
         assert len(capsys.readouterr().err.splitlines()) == 1, command
 
 
-def test_words_that_cannot_be_run_are_refused(
-    reverse: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for command in (
-        ["run", str(reverse), "abx"],
-        ["verify", str(reverse), "--exhaustive", "9"],
-    ):
-        assert cli.run(command) == 2
-        assert len(capsys.readouterr().err.splitlines()) == 1
-
-
 def test_a_function_from_a_file(call: Call, tmp_path: Path) -> None:
     text, path = tmp_path / "since.program", tmp_path / "since.safetensors"
     text.write_text('letters a b\nx = token()\noutput prefix_sum(x == "b") > 1\n')

@@ -167,6 +167,7 @@ def test_what_no_command_line_holds_has_no_line() -> None:
     assert replay_command("f", ("\ud800",)) is None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("machine", [False, True], ids=["own", "another"])
 @pytest.mark.parametrize("options", [[], ["--exhaustive", 2], ["--sample", 9]])
 def test_the_line_of_a_refutation_refutes(
@@ -227,11 +228,6 @@ def test_a_network_of_another_start_state_is_compiled_again(
     assert run(*shell(first))[0] == 0
     code, again = run(*shell(second))
     assert (code, again["word"]) == (1, found["counterexample"]["word"])
-
-
-def test_a_model_file_stands_for_its_machine(counter: Path) -> None:
-    assert krohn.read(counter).letters == krohn.zoo("C3").letters
-    assert (krohn.read(counter).transitions == krohn.zoo("C3").transitions).all()
 
 
 def test_a_generator_that_is_wrong_at_once_is_replayed_without_letters(

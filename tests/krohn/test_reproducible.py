@@ -19,7 +19,7 @@ from krohn.algebra.semiautomaton import Semiautomaton
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "fingerprints.py"
 
-QUICK = ("S4", "Grid4", "C6", "abab", "regex:bccb(aa)*", "regex:(ab|ba)*", "Dyck2,2")
+QUICK = ("S3", "Grid4", "regex:(ab|ba)*")
 EXPRESSIONS = ("(aa)*", "a*b*a", "bccb(aa)*", "(ab|ba)*", "(a|b)*aba", "(a(b|c))*")
 DRAWN = 14
 
@@ -70,9 +70,9 @@ def load() -> Iterator[None]:
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
     machines = [*QUICK, *drawn(tmp_path, 1)]
-    first = fingerprints(machines, 12, seed=1)
+    first = fingerprints(machines, 6, seed=1)
     assert len({digests["model"] for digests in first.values()}) == len(machines)
-    assert fingerprints(machines[::-1], 12, seed=2) == first
+    assert fingerprints(machines[::-1], 6, seed=2) == first
 
 
 @pytest.mark.slow

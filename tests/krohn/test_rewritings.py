@@ -115,6 +115,7 @@ def test_a_text_that_goes_on_has_no_answer(tmp_path: Path, call: Call) -> None:
     assert told["shown"].endswith("…")
 
 
+@pytest.mark.slow
 def test_nothing_grows_with_the_expression_but_the_tokens() -> None:
     """Depth, heads, width and MLPs are the same numbers for all n (Yang et al. 2024, 5.1).
 

@@ -54,6 +54,7 @@ def right(name: str, letters: IntArray) -> IntArray:
     return machine.semiautomaton.trace(letters, machine.start)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("batch", [1, 8])
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), NETWORKS)
 def test_a_stream_much_longer_than_the_network_is_certified_for(
@@ -168,6 +169,7 @@ def names(letters: IntArray) -> list[str]:
     return [states[q] for q in right("S3", letters)[0].tolist()]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", ["file", "-"])
 def test_states_are_printed_after_every_letter(
     command: Command, tmp_path: Path, source: str

@@ -1,29 +1,18 @@
 """Block chain of thought through the commands and the public face."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.blocks import blanks
-from krohn.program.wording import in_a_command
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.linear_systems import LinearSystems
-
-
-def said(*command: str) -> Any:
-    """What a command prints as JSON."""
-    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return json.loads(found.output)
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +26,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def test_verify_proves_and_writes_texts(file: str) -> None:
-    told = said("verify", file, "--proof", "--sample", "10")
-    assert told["verdict"] == "verified"
-    assert told["words"] == 10
-    assert said("verify", file, "--exhaustive", "3")["words"] == 125
-
-
 def test_run_writes_a_state_after_each_block(file: str) -> None:
     told = said("run", file, "1 2 3 4 5 1 2 3 4 5")
     machine = krohn.read("Cyclic-DET5,5@3")
@@ -53,16 +35,7 @@ def test_run_writes_a_state_after_each_block(file: str) -> None:
     written = [f"({machine.states[states[t]]})" for t in (8, 10)]
     assert told["text"] == [*"12345123", written[0], *"45", written[1]]
     assert (told["passes"], told["answer"]) == (2, written[1])
-    with in_a_command(), pytest.raises(KrohnError, match="no letter '9'"):
-        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
-
-
-def test_evidence_is_rechecked(file: str, tmp_path: Path) -> None:
-    evidence = str(tmp_path / "e.json")
-    said("verify", file, "--proof", "--evidence", evidence)
-    found = CliRunner().invoke(app, ["recheck", file, evidence], catch_exceptions=False)
-    assert found.exit_code == 0
-    assert "134 tokens in which states are written in time" in found.output
+    refused("no letter '9'", "run", file, "9")
 
 
 def test_a_file_of_other_letters_is_refuted_by_runs(file: str, tmp_path: Path) -> None:
@@ -84,27 +57,6 @@ def test_explain_says_what_writing_saves() -> None:
     told = said("explain", "Cyclic-DET5,5@3", "--block", "8", "-T", "120")
     assert (told["levels"], told["levels_without_writing"]) == (4, 7)
     assert (told["passes"], told["tokens"]) == (15, 134)
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["--uniform"], "--uniform has no effect on a text in blocks"),
-        (["--observe", "outputs"], "--observe has no effect on a text in blocks"),
-        (
-            ["--construction", "scan"],
-            "--construction has no effect on a text in blocks",
-        ),
-    ],
-)
-def test_options_without_effect_are_refused(
-    options: list[str], why: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.safetensors"
-    command = ["compile", "C2", "--block", "3", "-T", "9", "-o", str(path), *options]
-    with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, command, catch_exceptions=False)
-    assert not path.exists()
 
 
 def test_bad_blocks_are_one_line() -> None:

@@ -66,11 +66,6 @@ def test_one_that_learned_nothing_is_refuted_and_replayed(
     assert cli.run(["run", "--machine=C2", "--expect", "--", file, "0"]) in (0, 1)
 
 
-def test_a_right_answer_is_replayed_as_right(folder: Path) -> None:
-    arguments = ["--machine=C2", "--expect", "--", str(folder / "parity"), *"0110"]
-    assert cli.run(["run", *arguments]) == 0
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [

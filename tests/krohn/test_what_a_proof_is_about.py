@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_kind import BESIDE, SOURCES
+from every_kind import NETWORKS, compiled
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -21,33 +21,11 @@ from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program import claim
 from krohn.program.errors import Refused
-from krohn.source_kinds import KINDS
 from krohn.verify.checker.model_file import read
 
 Call = Callable[..., tuple[int, Any]]
 ROOT = Path(__file__).parents[2]
-MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
-    "states": ("C3", {"length": 8}),
-    "states that show outputs": ("examples/turnstile.dot", {"length": 8}),
-    "outputs": ("regex:(ab)*", {"length": 8, "observation": "accept"}),
-    "rnn": ("C3", {"arch": "rnn"}),
-    "lstm": ("C2", {"arch": "lstm"}),
-    "gru": ("C2", {"arch": "gru"}),
-    "ssm": ("FlipFlop", {"arch": "ssm"}),
-    "pruned": ("C2", {"arch": "rnn", "construction": "pruned:units=96"}),
-}
-ALL = [*MACHINES, *KINDS, "hidden-markov rnn", "generator"]
-
-
-def compiled(kind: str) -> CompiledModel:
-    """A network of each kind; nothing here depends on its proof."""
-    if kind == "generator":
-        return krohn.compile_generator("Dyck2,2", 8, proved=False)
-    rnn = {"hidden-markov rnn": BESIDE}
-    every: dict[str, tuple[Any, ...]] = {**MACHINES, **SOURCES, **rnn}
-    name, how, *_ = every[kind]
-    source = ROOT / name if name.startswith("examples") else name
-    return krohn.compile(source, **how, proved=False)
+ALL = [*NETWORKS, "generator"]
 
 
 def stating(file: ModelFile, key: str, value: Any) -> ModelFile:

@@ -86,6 +86,7 @@ def test_additions(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
         assert answer(place(more + data))
 
 
+@pytest.mark.sample(4)
 @EACH
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits(
@@ -145,6 +146,7 @@ def test_headers_that_are_none(place: Build, text: bytes) -> None:
     assert answer(place(framed(text)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "entry",
     [
@@ -179,6 +181,7 @@ def test_tensor_entries(parts: Build, place: Build, entry: dict[str, Json]) -> N
 # --- tensors --------------------------------------------------------------------------
 
 
+@pytest.mark.sample(4)
 @EACH
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite(
@@ -274,6 +277,7 @@ def changed(header: Json, at: tuple[Any, ...], value: Json) -> Json:
     return header
 
 
+@pytest.mark.sample(6)
 @EACH
 @pytest.mark.parametrize("part", ["architecture", "machine", "claim", "version"])
 def test_every_field_may_be_wrong(

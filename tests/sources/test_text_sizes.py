@@ -64,6 +64,7 @@ def side(length: int) -> int:
     return isqrt(length - 1) + 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> None:
     """Theorem 4.1: depth 1, K + J heads, and each has digits of its place."""
@@ -77,6 +78,7 @@ def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> No
     assert len({units for *_, units in found}) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_linear_networks_grow_as_the_square_root(family: str) -> None:
     """Lemma A.9: 2 more layers, one of all of heads, at most 24·⌈√L⌉ + 46 wide.
@@ -93,6 +95,7 @@ def test_linear_networks_grow_as_the_square_root(family: str) -> None:
         assert units <= 7 * reads * 2 ** (side(length) - 1).bit_length()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("family", [f for f in FAMILIES if "Local" not in f])
 def test_sparse_networks_grow_as_the_square_root(family: str) -> None:
     """Lemma A.12: two layers of heads, B of √L or a window of the locality."""
@@ -109,6 +112,7 @@ def test_sparse_networks_grow_as_the_square_root(family: str) -> None:
         assert units <= 15 * side(length) + 12
 
 
+@pytest.mark.slow
 def test_local_programs_have_a_constant_sparse_network() -> None:
     """Proposition 5.4: kB is the locality m, and nothing grows but digits."""
     for n in SWEEP:
@@ -121,6 +125,7 @@ def test_local_programs_have_a_constant_sparse_network() -> None:
         assert width <= 6 * (length - 1).bit_length() + 25
 
 
+@pytest.mark.slow
 def test_lengths_are_those_of_the_formulas() -> None:
     """With the last token n² + 5n + 7 at n × (n + 2); LIS has a number for each pair."""
     for n in SWEEP:

@@ -123,7 +123,7 @@ def computes(source: Program) -> bool:
     return np.array_equal(states(source, words(LENGTH)), expected)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33])
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 9, 17])
 def test_every_length_is_proved_and_right(length: int) -> None:
     file = lowered(right(length))
     proof = prove(file, MACHINE)

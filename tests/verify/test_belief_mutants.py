@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from damaged_tensors import survivors
 from linear_networks import changed, shown
 from normalised_networks import built, climbed, errors, positive, words_of
 
@@ -13,31 +12,13 @@ ROUNDED = 2.0**-44
 """More than the reference, in float64, is off on short words."""
 
 
-def damaged(count: int) -> tuple[int, int]:
-    file = built(positive(3, 2, 1, 0.1), 6)
-    words = words_of(file, 40)
-    return survivors(file, count, words, lambda f: errors(f, words).max(), ROUNDED)
-
-
-def test_no_mutant_is_worse_than_what_is_shown() -> None:
-    proved, _ = damaged(60)
-    assert proved < 30
-
-
-@pytest.mark.slow
-def test_none_of_500_mutants_is_worse_than_what_is_shown() -> None:
-    """Some survive: points that are moved, gains that all have, what nothing reads."""
-    proved, other = damaged(500)
-    assert 0 < other < proved < 250
-
-
 def with_points(file: ModelFile, block: int, factor: float) -> ModelFile:
     """Another function of the mass: all points of one normaliser moved."""
     name = f"blocks.{block}.mlp.0.bias"
     return changed(file, **{name: file.tensors[name] * factor})
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_functions_that_stand_for_the_reciprocal_are_read_as_they_are(
     seed: int,
 ) -> None:

@@ -33,7 +33,7 @@ from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, number
 from krohn.program.interpreter import interpret
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.checker.attention.block_sum import FEATURE_ERROR, SILENT_ERROR
+from krohn.verify.checker.block_sum import FEATURE_ERROR, SILENT_ERROR
 from krohn.verify.proof import prove
 
 KIND = ChainsOfThought()
@@ -102,8 +102,9 @@ def test_it_means_the_sum_over_the_block_that_is_asked_for(size: int) -> None:
             assert row[t] == word[inside].sum()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("size", [1, 4, 8])
+@pytest.mark.parametrize(
+    ("size", "dtype"), [(1, "float64"), (4, "float32"), (8, "float64")]
+)
 def test_linear_heads_are_proved(size: int, dtype: str) -> None:
     file = made(size, dtype, 16 if size == 1 else PROMPT)
     assert file.header["architecture"]["blocks"][0]["attention"] == {"kind": "linear"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
@@ -70,6 +70,7 @@ def classes(program: Statement, machine: Machine) -> int:
     return len(first["machine"]["transitions"][0]) if "machine" in first else 0
 
 
+@settings(max_examples=5)
 @given(st.integers(2, 6))
 def test_only_the_difference_matters(n: int) -> None:
     walk = [(1, 0), (0, 1)]
@@ -83,6 +84,7 @@ def test_what_only_later_letters_tell_apart_is_kept_apart() -> None:
     assert classes(*two_sums([(1, 0), (0, 1)], (3, 2), lambda u, v: int(u == 0))) == 3
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_what_sums_show_is_right_and_nothing_else(data: st.DataObject) -> None:
     moduli = data.draw(st.tuples(st.integers(2, 4), st.integers(2, 4)))

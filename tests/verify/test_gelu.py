@@ -42,7 +42,7 @@ def worst(x: FloatArray, dtype: str) -> float:
 @FORMATS
 @pytest.mark.parametrize("size", [2.0**-k for k in (6, 4, 3, 2, 1, 0, -1, -2, -3, -4)])
 def test_any_number(dtype: str, size: float) -> None:
-    x = np.random.default_rng(0).uniform(-size, size, 3001)
+    x = np.random.default_rng(0).uniform(-size, size, 301)
     assert worst(x, dtype) <= GELU
 
 
@@ -50,14 +50,14 @@ def test_any_number(dtype: str, size: float) -> None:
 @pytest.mark.parametrize("size", [2.0**k for k in (5, 6, 8, 12, 15)])
 def test_large_numbers(dtype: str, size: float) -> None:
     """Nothing odd happens where the error function is 1 to the last digit."""
-    x = np.random.default_rng(0).uniform(-size, size, 301)
+    x = np.random.default_rng(0).uniform(-size, size, 101)
     assert worst(x, dtype) <= GELU
 
 
 @FORMATS
 @pytest.mark.parametrize("size", [SMALL * 2.0**-k for k in (0, 3, 9, 16, 30)])
 def test_small_numbers(dtype: str, size: float) -> None:
-    x = np.random.default_rng(0).uniform(-1, 1, 3001) * size * (1 - 2.0**-7)
+    x = np.random.default_rng(0).uniform(-1, 1, 301) * size * (1 - 2.0**-7)
     assert worst(x, dtype) <= gelu_units(np.abs(x).max(), FORMS[dtype])
 
 

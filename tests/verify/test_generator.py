@@ -48,13 +48,13 @@ def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
     return prove(file, zoo.machine(name)).verdict
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(
     st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),
     st.sampled_from(["random", "symmetric", "uniform"]),
     st.sampled_from(["given", "attended"]),
     st.integers(0, 1_000),
-    st.integers(1, 200),
+    st.integers(1, 60),
 )
 def test_every_choice_of_the_free_parameters_is_proved_in_float64(
     name: str, pattern: str, depth: str, seed: int, length: int
@@ -65,16 +65,18 @@ def test_every_choice_of_the_free_parameters_is_proved_in_float64(
     assert run_sample(file, zoo.machine(name), 8, length, seed, quiet).passed
 
 
-@pytest.mark.parametrize("pattern", ["random", "symmetric", "uniform"])
-@pytest.mark.parametrize("depth", ["given", "attended"])
+@pytest.mark.parametrize(
+    ("pattern", "depth"),
+    [("random", "given"), ("symmetric", "attended"), ("uniform", "given")],
+)
 def test_all_short_prefixes_get_the_law_up_to_one_rounding(
     pattern: str, depth: str
 ) -> None:
     machine = zoo.machine("Dyck3,2")
-    found = run_all(built(pattern=pattern, depth=depth), machine, 10, quiet)
+    found = run_all(built(pattern=pattern, depth=depth), machine, 8, quiet)
     assert found.passed
     law = distribution(machine, Fraction(1, 3))
-    assert found.words == sum(law.count(n) for n in range(1, 11))
+    assert found.words == sum(law.count(n) for n in range(1, 9))
 
 
 @pytest.mark.parametrize(
@@ -153,19 +155,6 @@ def test_without_a_constant_nothing_is_proved() -> None:
     file = changed(built("Dyck3,1", 12, "uniform"), "layers.0.constant", tiny)
     found = prove(file, zoo.machine("Dyck3,1"))
     assert (found.verdict, found.word) == ("undecided", None)
-
-
-@given(st.data())
-@settings(max_examples=40)
-def test_a_damaged_entry_is_rejected_or_harmless(data: st.DataObject) -> None:
-    file = built(length=12, pattern="symmetric", depth="attended", scale=0.25)
-    name = data.draw(st.sampled_from(sorted(file.tensors)))
-    tensor = file.tensors[name].copy()
-    place = data.draw(st.integers(0, tensor.size - 1))
-    tensor.flat[place] += data.draw(st.sampled_from([-2.0, -0.5, 0.5, 1.0, 3.0]))
-    damaged = changed(file, name, tensor)
-    if verdict(damaged) == "verified":
-        assert run_all(damaged, zoo.machine("Dyck3,2"), 7, quiet).passed
 
 
 def test_the_claim_is_checked() -> None:

@@ -27,7 +27,7 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import states
 from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
-from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.proof import prove
 from krohn.verify.search.conversion import model_of
 from krohn.verify.testing.exhaustive import exhaustive
@@ -96,91 +96,36 @@ def right(file: ModelFile) -> bool:
     return exhaustive(Model(file), cells(), LENGTH).passed
 
 
-Change = Callable[[ModelFile, FloatArray, FloatArray, FloatArray], None]
+Entry = tuple[str, int, int, int | slice]
+"""A part of the head's matrices, the head, the row and the column."""
+BOS, INDEX = feature(compiled(), "bos"), feature(compiled(), "index")
+ADDRESS = dims(compiled(), "address.one-hot")
+WRONG: dict[str, tuple[Entry, Callable[[FloatArray], FloatArray | float]]] = {
+    "BOS scores above early matches": (("key", 0, BOS, -1), lambda sink: 4 * sink),
+    "BOS scores below what writes elsewhere": (("key", 0, BOS, -1), lambda _: 0),
+    "BOS matches, and is a sink on top": (("key", 0, BOS, 0), lambda _: 0),
+    "the first match wins": (("key", 0, INDEX, -1), lambda _: -1),
+    "all matches weigh alike": (("key", 1, INDEX, -1), lambda _: 0),
+    "one address is never found": (
+        ("key", 1, ADDRESS[1], slice(None)),
+        lambda _: 0,
+    ),
+    "what writes nothing is found": (
+        ("key", 0, ADDRESS[2], slice(None)),
+        lambda _: compiled().tensors["blocks.0.attention.key"][0, ADDRESS[0]],
+    ),
+    "a later mismatch wins": (("key", 0, ADDRESS[0], slice(None)), lambda _: 1),
+    "a bit of the address is added": (("value", 0, ADDRESS[0], 0), lambda _: 1),
+}
 
 
-def sink_too_strong(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """BOS scores above early matches."""
-    key[0, feature(file, "bos"), -1] *= 4
-
-
-def sink_too_weak(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """BOS scores below letters that write elsewhere."""
-    key[0, feature(file, "bos"), -1] = 0
-
-
-def bos_matches(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """The key of BOS is the query of the first head; the sink comes on top."""
-    key[0, feature(file, "bos"), 0] = 0
-
-
-def recency_reversed(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """The first match wins instead of the latest."""
-    key[0, feature(file, "index"), -1] = -1
-
-
-def recency_lost(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """All matches weigh alike."""
-    key[1, feature(file, "index"), -1] = 0
-
-
-def key_lost(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """One address is never found."""
-    key[1, dims(file, "address.one-hot")[1]] = 0
-
-
-def keys_collide(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """A letter that writes nothing is found like one that writes."""
-    address = dims(file, "address.one-hot")
-    key[0, address[2]] = key[0, address[0]]
-
-
-def bonus_too_small(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """A later mismatch scores above a match."""
-    key[0, dims(file, "address.one-hot")[0]] = 1
-
-
-def payload_leaks(
-    file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-) -> None:
-    """The head adds a bit of the address to what was written."""
-    value[0, dims(file, "address.one-hot")[0], 0] = 1
-
-
-WRONG: list[Change] = [
-    sink_too_strong,
-    sink_too_weak,
-    bos_matches,
-    recency_reversed,
-    recency_lost,
-    key_lost,
-    keys_collide,
-    bonus_too_small,
-    payload_leaks,
-]
-
-
-def spoilt(change: Change) -> ModelFile:
-    file = compiled()
-    tensors = {name: array.copy() for name, array in file.tensors.items()}
-    at = "blocks.0.attention"
-    change(file, *(tensors[f"{at}.{part}"] for part in ("query", "key", "value")))
+def spoilt(
+    entry: Entry, change: Callable[[FloatArray], FloatArray | float]
+) -> ModelFile:
+    (part, *at), file = entry, compiled()
+    tensor = file.tensors[f"blocks.0.attention.{part}"].copy()
+    tensor[tuple(at)] = change(tensor[tuple(at)])
+    tensors = {**file.tensors, f"blocks.0.attention.{part}": tensor}
     return replace(file, tensors=tensors)
 
 
@@ -199,36 +144,29 @@ def test_what_is_verified_here_is_right() -> None:
     assert right(compiled())
 
 
-@pytest.mark.parametrize("change", WRONG)
-def test_what_breaks_a_match_is_wrong_and_not_verified(change: Change) -> None:
-    assert not right(spoilt(change))
-    assert not verified(spoilt(change))
+@pytest.mark.parametrize("name", WRONG)
+def test_what_breaks_a_match_is_wrong_and_not_verified(name: str) -> None:
+    wrong = spoilt(*WRONG[name])
+    assert not right(wrong)
+    assert not verified(wrong)
 
 
 def test_a_query_may_depend_on_the_position() -> None:
-    def change(
-        file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-    ) -> None:
-        query[0, feature(file, "index"), -1] = 1
-
-    assert right(spoilt(change))
-    assert verified(spoilt(change))
+    file = spoilt(("query", 0, INDEX, -1), lambda _: 1)
+    assert right(file)
+    assert verified(file)
 
 
 def test_a_score_that_reads_what_was_written_is_refused() -> None:
-    def change(
-        file: ModelFile, query: FloatArray, key: FloatArray, value: FloatArray
-    ) -> None:
-        key[0, dims(file, "written")[0], -1] = 2.0**-20
-
-    assert not verified(spoilt(change))
+    written = dims(compiled(), "written")[0]
+    assert not verified(spoilt(("key", 0, written, -1), lambda _: 2.0**-20))
 
 
-@pytest.mark.parametrize("factor", [-1.0, 1.1, 0.9])
+@pytest.mark.parametrize("factor", [-1.0, 1.1])
 def test_a_changed_weight_that_is_verified_does_no_harm(factor: float) -> None:
     file, survived, tried = compiled(), 0, 0
     for name, array in file.tensors.items():
-        for index in np.flatnonzero(array.reshape(-1)).tolist():
+        for index in np.flatnonzero(array.reshape(-1))[::3].tolist():
             changed = array.copy()
             changed.reshape(-1)[index] *= factor
             mutant = replace(

@@ -66,8 +66,8 @@ def changed(source: Program, **operations: Operation) -> Program:
 
 
 @pytest.mark.parametrize("construction", BASELINES)
-@pytest.mark.parametrize("name", ["C2", "Grid3", "S3", "FlipFlop", "abab"])
-@pytest.mark.parametrize("length", [2, 3, 4])
+@pytest.mark.parametrize("name", ["C2", "Grid3", "abab"])
+@pytest.mark.parametrize("length", [2, 4])
 def test_baselines_pass(construction: str, name: str, length: int) -> None:
     machine = zoo.machine(name)
     start = machine.states[1]
@@ -108,7 +108,7 @@ def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
     return changed(source, **{name: new}), machine
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(damaged())
 def test_what_is_right_passes_and_nothing_else(case: tuple[Program, Automaton]) -> None:
     source, machine = case

@@ -21,12 +21,12 @@ CASES = [
     ("C3", "counter", 12, "float32"),
     ("C3", "counter", 4, "float16"),
     ("C2xC3", "product", 12, "float32"),
-    *(("FlipFlop", "memory", 12, d) for d in ("float64", "float32", "bfloat16")),
-    *(("S3", "scan", 12, d) for d in ("float64", "float32", "bfloat16", "float16")),
-    *(("Grid4", "scan", 40, d) for d in ("float32", "bfloat16")),
+    *(("FlipFlop", "memory", 12, d) for d in ("float64", "bfloat16")),
+    *(("S3", "scan", 12, d) for d in ("float32", "float16")),
+    ("Grid4", "scan", 40, "bfloat16"),
     ("Memory3", "memory", 30, "float16"),
     ("PermReset3", "scan", 9, "bfloat16"),
-    *(("Adder", "sequential", 8, d) for d in ("float32", "bfloat16", "float16")),
+    *(("Adder", "sequential", 8, d) for d in ("float32", "bfloat16")),
 ]
 EACH = pytest.mark.parametrize(("name", "construction", "length", "dtype"), CASES)
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
@@ -119,7 +119,7 @@ def test_a_longer_claim_is_undecided(levels: Build) -> None:
     assert proof.verdict == "undecided"
 
 
-@pytest.mark.parametrize("length", range(1, 12))
+@pytest.mark.parametrize("length", [1, 2, 5, 11])
 def test_a_shorter_claim_is_proved(levels: Build, length: int) -> None:
     built = levels("S3", "scan", 12)
     header = {**built.compiled.file.header, "claim": {"length": length}}

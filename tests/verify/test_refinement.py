@@ -1,14 +1,12 @@
 """The Program computes the machine: right ones are accepted, wrong ones get a word."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
@@ -31,7 +29,6 @@ from krohn.verify.search import exploration
 from krohn.verify.search.conversion import machine_of
 from krohn.verify.search.refinement import find
 
-Build = Callable[..., Any]
 MACHINES = [
     ("C3", "counter"),
     ("C2xC3", "product"),
@@ -114,6 +111,7 @@ def test_right_programs_are_accepted(name: str, construction: str) -> None:
 
 
 @EACH
+@settings(max_examples=12)
 @given(st.data())
 def test_wrong_programs_get_a_shortest_word(
     name: str, construction: str, data: st.DataObject

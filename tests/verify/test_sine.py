@@ -1,7 +1,6 @@
 """Sines: what is assumed of them is met here, and what is proved of them holds."""
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
@@ -33,7 +32,6 @@ torch.set_num_threads(1)
 FORMATS = pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = (1.0, 10.0, 1e3, 1e5, FARTHEST)
-Build = Callable[..., Any]
 
 
 def exact_sine(x: FloatArray) -> FloatArray:
@@ -59,6 +57,7 @@ def arguments(seed: int, precision: Precision) -> FloatArray:
 
 
 @FORMATS
+@settings(max_examples=20)
 @given(SEEDS)
 def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> None:
     x = arguments(seed, precision)
@@ -72,6 +71,7 @@ def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> No
 
 
 @FORMATS
+@settings(max_examples=40)
 @given(SEEDS)
 def test_sines_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -123,43 +123,6 @@ def accepted(file: ModelFile) -> bool:
         return recheck(data, json.dumps(find(data)).encode()).margin > 0
     except Refused:
         return False
-
-
-def changed(file: ModelFile, tensor: str, index: int, factor: float) -> ModelFile:
-    """One weight multiplied; a weight of 0 set to 1."""
-    array = file.tensors[tensor].copy()
-    flat = array.reshape(-1)
-    flat[index] = file.precision.round(flat[index] * factor) if flat[index] else 1.0
-    return replace(file, tensors={**file.tensors, tensor: array})
-
-
-def mutants(file: ModelFile) -> Iterator[ModelFile]:
-    for tensor in sorted(file.tensors):
-        if ".mlp." in tensor and not tensor.endswith("residual"):
-            for index in range(file.tensors[tensor].size):
-                for factor in (-1.0, 0.5, 1.1):
-                    yield changed(file, tensor, index, factor)
-
-
-@pytest.mark.parametrize(
-    ("name", "length", "dtype"),
-    [
-        ("C2", 3, "bfloat16"),
-        ("C3", 6, "float32"),
-        ("C5", 4, "float16"),
-        ("S3", 6, "float64"),
-    ],
-)
-def test_what_is_accepted_is_right(name: str, length: int, dtype: str) -> None:
-    file = circle(name, length, dtype)
-    assert accepted(file)
-    assert prove(file, zoo.machine(name)).verdict == "verified"
-    found = list(mutants(file))
-    chosen = np.random.default_rng(1).permutation(len(found))[:100]
-    left = [found[i] for i in chosen.tolist() if accepted(found[i])]
-    assert 0 < len(left) < len(chosen)
-    for mutant in left:
-        assert exhaustive(Model(mutant), zoo.machine(name), length).passed
 
 
 @pytest.mark.parametrize("factor", [1.01, 0.99, 2.0, -1.0])

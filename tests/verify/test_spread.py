@@ -18,7 +18,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BFLOAT16
-from krohn.verify.checker.attention.scores import Scores, flagged
+from krohn.verify.checker.scores import Scores, flagged
 from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
@@ -28,7 +28,7 @@ KEY = "blocks.0.attention.key"
 @pytest.mark.parametrize(
     ("name", "length", "dtype", "depth"),
     [
-        *(("FlipFlop", t, "bfloat16", 1) for t in (128, 512, 2048)),
+        *(("FlipFlop", t, "bfloat16", 1) for t in (128, 2048)),
         ("Memory5", 512, "bfloat16", 1),
         ("FlipFlop", 2048, "float16", 1),
         ("FFLTracker2", 512, "bfloat16", 2),
@@ -88,7 +88,7 @@ def other_bonuses(length: int) -> Iterator[tuple[float, ModelFile]]:
         yield float(np.abs(key).max()), changed
 
 
-@pytest.mark.parametrize("length", [200, 512])
+@pytest.mark.parametrize("length", [200])
 def test_a_bonus_is_accepted_only_where_it_suffices(length: int) -> None:
     """What has no flag must fall below what has one, from the last to the first."""
     words, both, index = hard(length), set(), spread((length + 1) // 2, BFLOAT16)

@@ -49,7 +49,7 @@ def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
     files = _files("C2", tmp_path, arch="rnn")
     assert files["krohn/verify/checker/recurrent.py"] > 50
     assert not [name for name in files if name.endswith(OF_TRANSFORMERS)]
-    assert not [name for name in files if "/attention/" in name]
+    assert "krohn/verify/checker/heads.py" not in files
     assert "krohn/verify/checker/gpt2.py" not in files
     everything = {file.file for file in every_file()}
     assert set(files) < everything
@@ -58,12 +58,8 @@ def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
 
 def test_a_transformer_rests_on_the_rules_of_its_own_operations(tmp_path: Path) -> None:
     files = _files("FlipFlop", tmp_path, length=8)
-    rules = {
-        Path(n).stem for n in files if n.startswith("krohn/verify/checker/attention/")
-    }
-    own = {"__init__", "heads", "kinds", "scores", "fetches", "latest"}
-    assert rules == own
-    assert files["krohn/verify/checker/attention/latest.py"] > 0
+    assert files["krohn/verify/checker/fetches.py"] > 0
+    assert "krohn/verify/checker/sums.py" not in files
     assert "krohn/program/operations/shift_by.py" not in files
 
 

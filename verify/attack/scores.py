@@ -16,7 +16,7 @@ from krohn.program import LookBack, Operation
 from krohn.verify.attack.residual_stream import Stored
 from krohn.verify.attack.true_values import Values, sources
 from krohn.verify.attack.worst_seen import Batch
-from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.checker.transformer import Established
 
 

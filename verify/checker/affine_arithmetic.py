@@ -253,6 +253,11 @@ class Sums(NamedTuple):
     grid: int
     form: Format
 
+    @property
+    def total(self) -> FloatArray:
+        """``(rows, width)``: how far noise takes them."""
+        return np.asarray((np.abs(self.slopes).sum(axis=0) + self.rest) * INFLATION)
+
     def whole(self, bias: FloatArray) -> Noisy:
         """With a bias, before they are stored."""
         size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))

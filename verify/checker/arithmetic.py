@@ -183,7 +183,8 @@ class Interval:
     def nearest(exact: list[Fraction]) -> "Interval":
         """``(numbers,)``: fractions, each between the neighbours of its nearest number."""
         near = np.array([float(x) for x in exact])
-        return _outwards(near, near)
+        same = [Fraction(y) == x for x, y in zip(exact, near.tolist(), strict=True)]
+        return Interval(*_beside(near, np.array(same)))
 
     @staticmethod
     def stacked(each: Iterable["Operand"]) -> "Interval":
@@ -196,7 +197,7 @@ class Interval:
     def wider(self, off: "Operand") -> "Interval":
         """With all that is within ``off`` of it."""
         by = Interval.of(off).size
-        return _outwards(self.low - by, self.high + by)
+        return Interval(_sum(self.low, -by)[0], _sum(self.high, by)[1])
 
     def __neg__(self) -> "Interval":
         return Interval(-self.high, -self.low)
@@ -207,7 +208,8 @@ class Interval:
 
     def __add__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
-        return _outwards(self.low + o.low, self.high + o.high)
+        low, high = _sum(self.low, o.low), _sum(self.high, o.high)
+        return Interval(low[0], high[1])
 
     __radd__ = __add__
 
@@ -219,8 +221,9 @@ class Interval:
 
     def __mul__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
-        ends = [a * b for a in (self.low, self.high) for b in (o.low, o.high)]
-        return _outwards(np.minimum.reduce(ends), np.maximum.reduce(ends))
+        ends = [_product(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
+        low, high = zip(*ends, strict=True)
+        return Interval(np.minimum.reduce(low), np.maximum.reduce(high))
 
     __rmul__ = __mul__
 
@@ -234,7 +237,7 @@ class Interval:
         return Interval.of(other) / self
 
     def __matmul__(self, other: "Operand") -> "Interval":
-        x, y = self._middle(), Interval.of(other)._middle()
+        x, y = self.middle(), Interval.of(other).middle()
         value, terms = x[0] @ y[0], x[0].shape[-1]
         wide = np.abs(x[0]) @ y[1] + x[1] @ (np.abs(y[0]) + y[1])
         size = np.abs(x[0]) @ np.abs(y[0]) + wide
@@ -260,22 +263,22 @@ class Interval:
     def sum(self, axis: int | None = None) -> "Interval":
         """Sums of all entries, or along an axis."""
         terms = self.low.size if axis is None else self.low.shape[axis]
-        own = 2 * terms * OWN_UNIT * self.size.sum(axis=axis)
+        size = self.size.sum(axis=axis)
         low, high = (np.asarray(x.sum(axis=axis)) for x in (self.low, self.high))
-        return _outwards(low - own, high + own)
+        return Interval(low, high).wider(own_error(terms, size))
 
     def gathered(self, place: IntArray, size: int) -> "Interval":
         """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
         terms = np.bincount(place, minlength=size)
-        own = 2 * terms * OWN_UNIT * np.bincount(place, self.size, size)
+        own = 4 * terms * OWN_UNIT * np.bincount(place, self.size, size)
         low, high = (np.bincount(place, x, size) for x in (self.low, self.high))
-        return _outwards(low - own, high + own)
+        return Interval(low, high).wider(own)
 
     def running(self) -> "Interval":
         """``(terms,)``: sums of the entries up to each."""
         terms = np.arange(1, len(self.low) + 1)
         own = 4 * terms * OWN_UNIT * np.cumsum(self.size)
-        return _outwards(np.cumsum(self.low) - own, np.cumsum(self.high) + own)
+        return Interval(np.cumsum(self.low), np.cumsum(self.high)).wider(own)
 
     def root(self) -> "Interval":
         """Square roots of numbers that are not negative."""
@@ -315,22 +318,45 @@ class Interval:
     def through(self, rising: Callable[[FloatArray], FloatArray]) -> "Interval":
         """A rising function of numpy's, such as exp, expm1, log, log1p, sqrt or tanh.
 
-        They are right up to a few units, far below the 2^-40 that is left for them.
+        They are right up to a few units, far below the 2^-40 that is left for them, and
+        exact at 0.
         """
-        low, high = (np.asarray(rising(x)) for x in (self.low, self.high))
-        off = [(INFLATION - 1) * np.abs(x) + TINY for x in (low, high)]
-        return _outwards(low - off[0], high + off[1])
+        found = []
+        for x in (self.low, self.high):
+            value = np.asarray(rising(x))
+            off = ((INFLATION - 1) * np.abs(value) + TINY) * (x != 0)
+            found.append(Interval(value, value).wider(off))
+        return Interval(found[0].low, found[1].high)
 
-    def _middle(self) -> tuple[FloatArray, FloatArray]:
+    def middle(self) -> tuple[FloatArray, FloatArray]:
         """A number inside of each entry, and how far the others are from it."""
         if self.low is self.high:
             return self.low, np.zeros_like(self.low)
-        middle = self.low / 2 + self.high / 2
-        apart = np.maximum(self.high - middle, middle - self.low)
-        return middle, np.asarray(np.nextafter(apart, np.inf))
+        middle = np.asarray(self.low / 2 + self.high / 2)
+        off = Interval.of(middle)
+        apart = (self.high - off).maximum(off - self.low).high
+        return middle, apart
 
 
 Operand: TypeAlias = Interval | FloatArray | Fraction | float
+
+
+def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Below and above sums; both are the sum where it is exact (Knuth 1969)."""
+    total = np.asarray(x + y)
+    back = total - x
+    exact = (x - (total - back)) + (y - back) == 0
+    return _beside(total, exact)
+
+
+def _product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Below and above products; both are 0 where a factor is."""
+    return _beside(np.asarray(x * y), (x == 0) | (y == 0))
+
+
+def _beside(value: FloatArray, exact: BoolArray) -> tuple[FloatArray, FloatArray]:
+    below, above = (np.nextafter(value, end) for end in (-np.inf, np.inf))
+    return np.where(exact, value, below), np.where(exact, value, above)
 
 
 def _outwards(low: Any, high: Any) -> Interval:
@@ -389,6 +415,16 @@ def known_sum_error(
 def store_error(form: Format, size: Operand) -> Interval:
     """What storing a number of up to this size can change (Lemma 9)."""
     return (Interval.of(size) + form.smallest) * form.unit
+
+
+def own_error(operations: float, size: Operand) -> Interval:
+    """What so many operations of this checker on numbers up to a size can be off by."""
+    return Interval.of(size) * (4 * operations * OWN_UNIT)
+
+
+def summed(positive: Operand, terms: float) -> Interval:
+    """Sums of so many terms, none negative, as float64 gave them, with their error."""
+    return Interval.of(positive).wider(own_error(terms + 2, positive))
 
 
 def gelu_units(size: Any, form: Format) -> Any:

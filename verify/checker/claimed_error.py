@@ -10,7 +10,7 @@ from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.attention import Look
+    from krohn.verify.checker.heads import Look
     from krohn.verify.checker.residual_stream import Stream
 
 

@@ -11,14 +11,14 @@ import numpy as np
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, alike, finest
-from krohn.verify.checker.arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.case_split import Cases, spread_out
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
 
 Layers = list[tuple[FloatArray, FloatArray]]
 
-CELLS, TINY = 4_000_000, INFLATION - 1
+CELLS = 4_000_000
 
 
 class Source(NamedTuple):
@@ -80,8 +80,8 @@ def middles(ends: FloatArray) -> FloatArray:
     """
     low, high, size, terms, noisy = ends
     several = (low != high) | (noisy != 0)
-    wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * several
-    return np.stack([(low + high) / 2, wide, size, terms, several], axis=1)
+    middle, wide = Interval(low, high).middle()
+    return np.stack([middle, wide * several, size, terms, several], axis=1)
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,10 @@ class Sources:
         own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
         x = self.run(source, self.layers[:-2], own)
         sums = x.products(weight[np.ix_(own, units)], grid=0)
-        off = (np.abs(sums.slopes).sum(axis=0) + sums.rest) * INFLATION
-        low, high = sums.value - off, sums.value + off
+        off, around = sums.total, Interval.of(sums.value).wider(sums.total)
+        low, high = (
+            np.where(off > 0, x, sums.value) for x in (around.low, around.high)
+        )
         ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
         every = widest(ends[:, :-1], np.zeros(1, np.int64))
         return Spans(ends, middles(np.hstack([ends, every])), finest(x.value))

@@ -57,10 +57,10 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     channel = stream.channel(name)
     most = Interval.of(stream.reach(name)[dim - channel.span.start])
     fits(max(gain, 1.0) * most, form, "a number", STEPS)
-    off = (2 * GELU + 4) * form.sum_unit * most + flushed(6) * max(1.0, 1 / gain)
+    off = (2 * GELU + 4) * form.sum_unit * most
+    off += flushed(6 * max(1.0, 1 / gain))
     if reader is not None:
         code, noise = channel.code(channel.domain), stream.noise[name][:, None]
-        apart = Interval.of(reader.apart(code, np.broadcast_to(noise, code.shape)))
-        summed = reader.summed(np.full_like(code, most.high))
-        off += (apart + 2 * Interval.of(summed)).max()
+        apart = reader.apart(code, np.broadcast_to(noise, code.shape))
+        off += float(apart.max()) + 2 * reader.summed(most)
     return off.most

@@ -22,10 +22,10 @@ from krohn.verify.checker.arithmetic import (
     Format,
     fits,
 )
-from krohn.verify.checker.attention.scores import scores_of
 from krohn.verify.checker.attention_layer import Affine, layer_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.scores import scores_of
 
 KIND = "grid-function"
 MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24

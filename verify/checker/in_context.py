@@ -16,10 +16,10 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, Format
-from krohn.verify.checker.attention.scores import scores_of
 from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
 from krohn.verify.checker.descent import Descent, Errors, Given, sizes_of
 from krohn.verify.checker.model_file import Model, names
+from krohn.verify.checker.scores import scores_of
 
 KIND = "context-learner"
 MOST_POSITIONS, ROWS = 4097, 256

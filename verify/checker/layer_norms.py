@@ -9,15 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import growth
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
     INSIDE,
-    OWN_UNIT,
     STORED,
-    UNDERFLOW,
     Format,
+    Interval,
     fits,
+    flushed,
+    gamma,
 )
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.reader import Reader
@@ -54,28 +53,34 @@ class LayerNorms:
 
     def reader(self, stream: Stream, snapshot: int) -> Reader:
         """What those see who read the stream at a snapshot (Lemma L2)."""
-        form, unit, wide = self.form, self.form.sum_unit, self.width + 8
+        form, unit = self.form, self.form.sum_unit
         ones, squares, noisy = (2 * size for size in _sizes(stream))
         demand(ones <= self.large, "the pairs are too small for the stream")
-        there, total = self.large**2 * self.count, self.large * self.count + ones
+        there = Interval.of(self.large**2 * self.count)
         fits(there + squares, form, "the square in a LayerNorm", INSIDE)
         fits(2 * self.large, form, "a LayerNorm", STORED)
-        true = noisy / self.width
-        mean = (true + unit * (total + 4 * self.large)) * INFLATION
-        error, weight = wide * unit, self.scales[snapshot]
-        least = there / self.width * (1 - error) - true**2 * (1 + error) + self.epsilon
+        true, total = noisy / self.width, self.large * self.count + ones
+        mean = true + unit * (total + 4 * self.large)
+        error = Interval.of((self.width + 8) * unit)
+        least = there / self.width * (1 - error) - true * true * (1 + error)
+        least += self.epsilon
         most = (there + squares) / self.width * (1 + error) + self.epsilon
         demand(least > 0, "the variance can be 0")
-        high = weight / np.sqrt(least) * (1 + 8 * unit) * INFLATION
-        low = weight / np.sqrt(most) * (1 - 8 * unit)
-        shrink = float(np.maximum(high - 1, 1 - low) + 16 * OWN_UNIT)
+        weight, unsure = self.scales[snapshot], 8 * Interval.of(unit)
+        high = weight / least.through(np.sqrt) * (1 + unsure)
+        low = weight / most.through(np.sqrt) * (1 - unsure)
+        shrink = (high - 1).maximum(1 - low)
         demand(shrink < 0.5, "a LayerNorm changes what is read")
-        flushed = 4 * UNDERFLOW * max(weight, 1.0)
-        mean = (1 + shrink) * mean * (1 + 8 * unit) * (1 + form.unit) + flushed
+        lost = flushed(4 * max(weight, 1.0))
+        mean = (1 + shrink) * mean * (1 + unsure) * (1 + Interval.of(form.unit)) + lost
         relative, absolute = self._summed(snapshot, mean, 2 * (ones + mean))
-        return Reader(form, shrink, mean, relative, absolute + flushed, self.gain)
+        absolute += lost
+        near, sums = (shrink.most, mean.most), (relative.most, absolute.most)
+        return Reader(form, *near, *sums, self.gain)
 
-    def _summed(self, snapshot: int, mean: float, size: float) -> tuple[float, float]:
+    def _summed(
+        self, snapshot: int, mean: Interval, size: Interval
+    ) -> tuple[Interval, Interval]:
         """What sums with one more term are off by, for each unit that they read.
 
         Args:
@@ -83,22 +88,26 @@ class LayerNorms:
             mean: What ground can hold.
             size: What an entry can hold, ground included.
         """
-        unit, absolute, more = self.form.sum_unit, 0.0, 0.0
+        unit, absolute, more = self.form.sum_unit, Interval.of(0.0), Interval.of(0.0)
         for weight, ground, bias in self._reads(snapshot):
             total = np.abs(weight).sum(axis=0)
             demand((total > 0) | (ground == 0), "ground is read and nothing else")
             some = total > 0
             if not some.any():
                 continue
-            reach = (total.max() * size + np.abs(bias).max()) * self.gain
+            rows, most = (
+                weight.T[some],
+                Interval.of(np.abs(weight[:, some])).sum(axis=0),
+            )
+            reach = (most.max() * size + np.abs(bias).max()) * self.gain
             fits(reach, self.form, "a sum of what LayerNorm leaves", INSIDE)
             terms = (weight != 0).sum(axis=0).max() + 2.0
-            residue = (_residue(weight.T, ground)[some] / total[some]).max()
-            beside = (np.abs(bias)[some] / total[some]).max()
-            rounded = 2 * growth(self.form, np.array([terms]))[0] * mean
-            more = float(np.maximum(more, unit / (1 - terms * unit) ** 2))
-            off = rounded + 2 * residue * mean + more * beside
-            absolute = float(np.maximum(absolute, off))
+            grown = gamma(terms, unit)
+            residue = (_residue(rows, ground[some]) / most).max()
+            beside = (np.abs(bias)[some] / most).max()
+            more = more.maximum(unit * (1 + grown) * (1 + grown))
+            off = 2 * grown * mean + 2 * residue * mean + more * beside
+            absolute = absolute.maximum(off)
         heads = snapshot % 2 == 0 and snapshot < len(self.scales) - 1
         return more + 4 * unit * heads, absolute
 
@@ -121,22 +130,21 @@ class LayerNorms:
                 yield weight, self.ground[name].reshape(-1), bias
 
 
-def _residue(rows: FloatArray, more: FloatArray) -> FloatArray:
+def _residue(rows: FloatArray, more: FloatArray) -> Interval:
     """How far rows with one more entry each are from adding up to 0."""
-    size = np.abs(rows).sum(axis=-1) + np.abs(more)
-    rounded = (rows.shape[-1] + 1) * OWN_UNIT * size
-    exact = size == 0
-    return np.asarray((np.abs(rows.sum(axis=-1) + more) + rounded) * ~exact)
+    return abs(Interval.of(rows).sum(axis=1) + more)
 
 
-def _sizes(stream: Stream) -> tuple[float, float, float]:
+def _sizes(stream: Stream) -> tuple[Interval, Interval, Interval]:
     """The largest sums of absolute values, of squares, and of noise."""
-    parts, noisy = [np.abs(stream.positions), stream.free[None]], stream.free.sum()
+    noisy = Interval.of(stream.free).sum()
+    parts = [np.abs(stream.positions), stream.free[None]]
     for name, noise in stream.noise.items():
         channel = stream.program.channels[name]
         code = channel.code(channel.domain)
-        parts.append(np.abs(code) + noise[:, None])
-        noisy += len(channel.span) * noise.max()
-    ones = sum(float(x.sum(axis=1).max()) for x in parts)
-    squares = sum(float((x * x).sum(axis=1).max()) for x in parts)
-    return ones * INFLATION, squares * INFLATION, float(noisy) * INFLATION
+        parts.append((np.abs(code) + Interval.of(noise[:, None])).high)
+        noisy += len(channel.span) * Interval.of(noise.max())
+    ones, squares = Interval.of(0.0), Interval.of(0.0)
+    for x in map(Interval.of, parts):
+        ones, squares = ones + x.sum(axis=1).max(), squares + (x * x).sum(axis=1).max()
+    return ones, squares, noisy

@@ -12,8 +12,15 @@ from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, growth
-from krohn.verify.checker.arithmetic import FARTHEST, INFLATION, STORED, UNDERFLOW, fits
+from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest
+from krohn.verify.checker.arithmetic import (
+    FARTHEST,
+    INSIDE,
+    STORED,
+    Interval,
+    fits,
+    sum_error,
+)
 from krohn.verify.checker.contributions import Sources, added_up, below
 from krohn.verify.checker.erasure import erased, eraser
 from krohn.verify.checker.model_file import FloatArray, StrArray
@@ -237,8 +244,8 @@ class Mlp:
         """``(rows,)``: how far what is kept and what is added are from targets."""
         free = (self.stream.free * self.mask)[dims]
         both = Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
-        off = (both.total + np.abs(both.value - target)) * INFLATION
-        return np.asarray(off.max(axis=1))
+        off = abs(Interval.of(both.value) - target) + both.total
+        return np.asarray(off.high.max(axis=1))
 
     def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
         """Whether units read several integers: steps along sums, which cancel in rows."""
@@ -320,16 +327,17 @@ class Mlp:
         demand(channel.integer, "a sum of stored channels is written one-hot")
         demand(lone, "a sum is not put together from its parts")
         demand(bias[dims] == 0, "something else is added to a sum")
-        off, size, form = 0.0, 0.0, self.stream.form
+        off, size, form = Interval.of(0.0), Interval.of(0.0), self.stream.form
         for i in range(len(sources.each)):
             own = units[sources.depends[-1][units, i]]
             x, w = sources.run(i, self.layers[:-1], own), weight[np.ix_(own, dims)]
             goal = sources.total(i, channel.inputs)[:, None]
-            off += (np.abs(x.value @ w - goal) + x.total @ np.abs(w)).max()
-            size += ((np.abs(x.value) + x.total) @ np.abs(w)).max()
-        terms = np.array([len(units) + 1.0])
-        off += growth(form, terms)[0] * size + terms[0] * UNDERFLOW
-        return self._total(channel, off)
+            total, most = Interval.of(x.total), np.abs(w)
+            off += (abs(Interval.of(x.value) @ w - goal) + total @ most).max()
+            size += ((np.abs(x.value) + total) @ most).max()
+        fits(size, form, "a sum", INSIDE)
+        off += sum_error(form, len(units) + 1, size)
+        return self._total(channel, off.most)
 
     def _total(self, channel: Channel, off: float, bias: float = 0.0) -> FloatArray:
         """``(values,)``: how far a channel is off that is written so far off.
@@ -343,7 +351,7 @@ class Mlp:
         out = stored_either_way(value, off, bias, form)
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
         both = Noisy(np.zeros_like(value), out.slopes, left, form).plus(out)
-        return np.asarray(both.total[:, 0] * INFLATION)
+        return both.total[:, 0]
 
 
 def _joined(parts: list[Noisy]) -> Noisy:

@@ -9,7 +9,7 @@ import numpy as np
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, exact
-from krohn.verify.checker.arithmetic import INFLATION, Format
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
 
@@ -85,7 +85,7 @@ def passed(
     for unit in reversed(passing):
         x = x.activated(np.array([unit.name]))
         x = x.affine(np.array([[unit.weight]]), np.zeros(1))
-    return float(x.total.max() * INFLATION)
+    return float(x.total.max())
 
 
 def stored_either_way(
@@ -95,7 +95,7 @@ def stored_either_way(
 
     A bias may be added after the rest was stored (A2).
     """
-    none, error = np.zeros((0, *value.shape)), np.full_like(value, off * INFLATION)
+    none, error = np.zeros((0, *value.shape)), np.full_like(value, off)
     ways = [Noisy(value, none, error, form).stored()]
     if bias:
         rest = Noisy(value - bias, none, error, form).stored()

@@ -14,7 +14,7 @@ from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest, rounding
-from krohn.verify.checker.arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.passed_sums import passed, passing_on, whole_gain
@@ -101,19 +101,20 @@ class Ridges:
         )
         units = self._units(weight)
         self._add_up(units, bias)
-        off, size, terms, known = 0.0, abs(bias), 1.0, True
+        off, size = Interval.of(0.0), Interval.of(abs(bias))
+        terms, known = 1.0, True
         grid = finest(np.array([bias]))
         for direction, along in units.items():
             part = self._part(direction, along)
-            off += float((np.abs(part.slopes).sum(axis=0) + part.rest).max())
+            off += float(part.total.max())
             size, terms = size + float(part.size.max()), terms + float(part.terms.max())
             known, grid = known and bool(part.known.all()), max(grid, part.grid)
         form, one = self.stream.form, np.ones(1)
-        off += float(rounding(form, terms * one, size * one, one * known > 0, grid)[0])
-        off *= INFLATION
+        most = size.high * one
+        off += float(rounding(form, terms * one, most, one * known > 0, grid)[0])
         if all(unit.name == "relu" for unit in passing):
-            return off, bias
-        return passed(passing, self.channel.domain, off, bias, form), 0.0
+            return off.most, bias
+        return passed(passing, self.channel.domain, off.most, bias, form), 0.0
 
     def _units(self, weight: FloatArray) -> dict[Direction, Along]:
         """The units that count, by the whole number that they depend on."""

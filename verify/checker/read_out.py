@@ -7,7 +7,7 @@ import numpy as np
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import INFLATION, LARGEST_FLOAT64
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 
@@ -60,9 +60,10 @@ def _said(
 def _ahead(logits: Noisy, right: IntArray) -> float:
     """How far the right logit stays above every other one, at worst."""
     row = np.arange(len(right))
-    ahead = logits.value[row, right][:, None] - logits.value
+    ahead = Interval.of(logits.value[row, right][:, None]) - logits.value
     apart = logits.slopes[:, row, right][:, :, None] - logits.slopes
-    off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
-    slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
+    rest = logits.rest + logits.rest[row, right][:, None]
+    off = summed(np.abs(apart).sum(axis=0) + rest, len(apart) + 2)
+    slack = (ahead - off).low
     slack[row, right] = np.inf
     return float(slack.min())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from krohn.verify.checker.affine_arithmetic import snaps
-from krohn.verify.checker.arithmetic import INFLATION, Format
+from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 
@@ -31,45 +31,41 @@ class Reader:
 
     def apart(self, code: FloatArray, noise: FloatArray) -> FloatArray:
         """How far what is read can be from the stream itself, which is near a code."""
-        read = self.off(code, noise)
-        return np.asarray(
-            np.minimum(read + noise, self._moved(code, noise) * INFLATION)
-        )
+        read = Interval.of(self.off(code, noise)) + noise
+        return read.minimum(self._moved(code, noise)).high
 
     def off(self, code: FloatArray, noise: FloatArray) -> FloatArray:
         """How far what is read can be from codes that the stream is near (L2, L3)."""
         common = self._common(code, noise)
-        own = self.summed(np.abs(code) + noise + common)
-        return np.asarray((common + own) * INFLATION)
+        return (common + self.summed(np.abs(code) + (noise + common))).high
 
     def own(self, code: FloatArray, noise: FloatArray) -> FloatArray:
         """How much of it each reader has by itself: its sums, its weight at ground (L3)."""
-        size = np.abs(code) + noise + self._common(code, noise)
-        return np.asarray(self.summed(size) * INFLATION)
+        return self.summed(np.abs(code) + (noise + self._common(code, noise))).high
 
-    def _common(self, code: FloatArray, noise: FloatArray) -> FloatArray:
+    def _common(self, code: FloatArray, noise: FloatArray) -> Interval:
         """How far what LayerNorm leaves can be from codes, for all readers alike (L2)."""
-        form, size = self.form, np.abs(code) + noise
+        form, size = self.form, Interval.of(np.abs(code)) + noise
         off = noise + self._moved(code, noise)
-        if form.unit > form.sum_unit:
+        if form.narrow:
             before = noise + self.shrink * size + self._rounded(size) + self.mean
-            held = snaps(code, before, form) & (code != 0)
-            off = np.where(held, np.minimum(self.mean, off), off)
-        return np.asarray(off)
+            held = snaps(code, before.high, form) & (code != 0)
+            off = off.each(lambda x: np.where(held, np.minimum(self.mean, x), x))
+        return off
 
-    def summed(self, size: FloatArray) -> FloatArray:
+    def summed(self, size: Interval) -> Interval:
         """What a term more is worth in a sum, for each unit of such a number."""
-        return np.asarray(self.relative * size + self.absolute)
+        return self.relative * size + self.absolute
 
-    def _rounded(self, size: FloatArray) -> FloatArray:
-        return np.asarray(4 * self.form.sum_unit * (size + self.mean))
+    def _rounded(self, size: Interval) -> Interval:
+        return 4 * self.form.sum_unit * (size + self.mean)
 
-    def _moved(self, code: FloatArray, noise: FloatArray) -> FloatArray:
+    def _moved(self, code: FloatArray, noise: FloatArray) -> Interval:
         """How far LayerNorm and a store move a number, less ground (L2)."""
-        form, size = self.form, np.abs(code) + noise
-        around = self._rounded(size)
-        off = self.shrink * size + around + 4 * form.sum_unit * self.mean
-        if form.unit > form.sum_unit:
-            off += form.unit * (size * (1 + self.shrink) + 2 * self.mean + around)
-            off += 2 * form.unit * form.smallest
-        return np.asarray(off)
+        form, size = self.form, Interval.of(np.abs(code)) + noise
+        around, mean = self._rounded(size), Interval.of(self.mean)
+        off = self.shrink * size + around + 4 * form.sum_unit * mean
+        if form.narrow:
+            before = size * (1 + Interval.of(self.shrink)) + 2 * mean + around
+            off += form.unit * (before + 2 * form.smallest)
+        return off

@@ -12,9 +12,9 @@ from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS
-from krohn.verify.checker.attention import Heads, Look
-from krohn.verify.checker.attention.kinds import kind_of
+from krohn.verify.checker.attention_kinds import kind_of
 from krohn.verify.checker.error_recursion import MatrixErrors
+from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import FloatArray, Model, StrArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners

@@ -18,8 +18,8 @@ from krohn.program.statement import Statement, parse
 from krohn.verify.checker import read_out
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import Format
-from krohn.verify.checker.attention import Look
 from krohn.verify.checker.claimed_error import claimed
+from krohn.verify.checker.heads import Look
 from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.read_out import Readings
 from krohn.verify.checker.residual_stream import Stream

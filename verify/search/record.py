@@ -14,7 +14,7 @@ from krohn.verify.checker import (
     state_space,
 )
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
-from krohn.verify.checker.attention.heads import Look
+from krohn.verify.checker.heads import Look
 from krohn.verify.checker.shown import Shown
 from krohn.verify.checker.transformer import Established
 

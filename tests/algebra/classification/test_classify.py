@@ -28,11 +28,13 @@ def refute(oracle: ModuleType, machine: Semiautomaton, found: Classification) ->
             oracle.Witnesses(machine).check(p)
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("seed", range(100))
 def test_random_machines(oracle: ModuleType, seed: int) -> None:
     agree(oracle, oracle.random_machine(np.random.default_rng(seed)))
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("seed", range(100))
 def test_machines_that_never_lead_back(oracle: ModuleType, seed: int) -> None:
     agree(oracle, oracle.random_ordered_machine(np.random.default_rng(seed)))
@@ -41,7 +43,7 @@ def test_machines_that_never_lead_back(oracle: ModuleType, seed: int) -> None:
 def test_the_skeleton_knows_what_all_idempotents_know(oracle: ModuleType) -> None:
     """Erratum E23: the images' groups decide what the maximal subgroups decide."""
     rng = np.random.default_rng(1)
-    for _ in range(300):
+    for _ in range(120):
         machine = oracle.random_machine(rng)
         found = find(machine, Budget())
         groups = oracle.subgroups(oracle.semigroup(machine))
@@ -53,6 +55,7 @@ def test_the_skeleton_knows_what_all_idempotents_know(oracle: ModuleType) -> Non
 
 
 # k, or the length, is the least one: with one letter less it is not so.
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("seed", range(200))
 def test_the_number_of_letters_is_the_least(oracle: ModuleType, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -78,6 +81,7 @@ def test_the_number_of_letters_is_the_least(oracle: ModuleType, seed: int) -> No
             assert len(shorter | oracle.maps_of_length(machine, k)) > 1
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("seed", range(50))
 def test_reset_words_reset(oracle: ModuleType, seed: int) -> None:
     machine = oracle.random_machine(np.random.default_rng(seed), most=12)
@@ -138,6 +142,7 @@ def stay_dyck(depth: int, kinds: int) -> Semiautomaton:
     return Semiautomaton(np.array(rows), tuple("(){}[]<>"[: 2 * kinds]), names)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["A5", "S5", "A6", "S6", "Rubik"])
 def test_groups_that_are_not_solvable(oracle: ModuleType, name: str) -> None:
     machine = zoo.machine(name)

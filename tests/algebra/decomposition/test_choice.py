@@ -34,6 +34,7 @@ def shift_register(bits: int) -> IntArray:
     return np.stack([(2 * states + bit) % 2**bits for bit in (0, 1)])
 
 
+@pytest.mark.slow
 def test_two_shift_registers_side_by_side_are_two_shift_registers() -> None:
     """Their many coarse congruences must not be taken for factors each."""
     found = decompose(beside(shift_register(3), shift_register(3)))

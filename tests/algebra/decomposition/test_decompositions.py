@@ -41,6 +41,7 @@ def is_aperiodic(a: Semiautomaton) -> bool:
     return True
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("method", [*METHODS, "auto"])
 @pytest.mark.parametrize("name", BESTIARY)
 def test_every_method_covers_every_beast(name: str, method: str) -> None:
@@ -51,7 +52,7 @@ def test_every_method_covers_every_beast(name: str, method: str) -> None:
     assert all(c.size > 1 for c in found.cascade.components)
 
 
-@settings(max_examples=35)
+@settings(max_examples=10)
 @given(machines())
 def test_cascades_follow_the_machine_letter_by_letter(a: Semiautomaton) -> None:
     rng = np.random.default_rng(1)
@@ -65,7 +66,7 @@ def test_cascades_follow_the_machine_letter_by_letter(a: Semiautomaton) -> None:
             assert np.array_equal(cascade.state_of(at), state)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(machines(most_states=4))
 def test_holonomy_groups_are_trivial_exactly_for_aperiodic_machines(
     a: Semiautomaton,
@@ -75,7 +76,7 @@ def test_holonomy_groups_are_trivial_exactly_for_aperiodic_machines(
     assert all(c.group.order == 1 for c in cascade.components) == is_aperiodic(a)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(machines(most_states=5))
 def test_simplification_and_restriction_keep_what_is_covered(a: Semiautomaton) -> None:
     cascade = holonomy(a)
@@ -88,7 +89,7 @@ def test_simplification_and_restriction_keep_what_is_covered(a: Semiautomaton) -
         assert np.array_equal(simplify(one).sizes, one.sizes)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(machines(most_states=5))
 def test_a_component_reads_only_what_it_is_said_to_read(a: Semiautomaton) -> None:
     cascade = decompose(a).cascade
@@ -107,7 +108,7 @@ def test_a_component_reads_only_what_it_is_said_to_read(a: Semiautomaton) -> Non
             node = cascade.wiring.follow[i][node, rows[:, i]]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(machines(most_states=4))
 def test_values_mean_what_they_are_said_to_mean(a: Semiautomaton) -> None:
     """Given the coordinates above, a value leaves the states of its coordinates."""

@@ -150,6 +150,7 @@ def test_machines_of_the_zoo_are_named_as_they_are_called(title: str) -> None:
     assert name(group) == {"D6": "S3"}.get(title, title)
 
 
+@pytest.mark.slow
 def test_the_cube_is_described_without_claiming_more() -> None:
     title = name(PermutationGroup(rubik().transitions))
     assert title == "order 43252003274489856000 (A12, A8, C2^12, C3^7)"
@@ -201,6 +202,7 @@ def in_sympy(group: PermutationGroup) -> SympyGroup:
     return SympyGroup([Permutation(row) for row in rows])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", [8, 12])
 def test_sympy_tells_the_same_groups_apart(order: int) -> None:
     groups = [group for group in SMALL.values() if group.order == order]

@@ -64,6 +64,7 @@ def test_sympy_agrees_on_solvable_groups(group: PermutationGroup) -> None:
         assert sorted(int(f[1:]) for f in composition_factors(group)) == indices
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("group", "factors"),
     [
@@ -104,6 +105,7 @@ def test_the_mathieu_group_is_simple() -> None:
     assert composition_factors(PermutationGroup(np.array(rows))) == ("M11",)
 
 
+@pytest.mark.slow
 def test_the_cube_is_made_of_these() -> None:
     factors = composition_factors(PermutationGroup(rubik().transitions))
     assert sorted(factors) == ["A12", "A8", *["C2"] * 12, *["C3"] * 7]

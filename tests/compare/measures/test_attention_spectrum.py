@@ -48,6 +48,7 @@ def test_sixteen_positions_are_biased_as_the_formula_says() -> None:
     assert np.all(off < 3 * further.deviation + 0.0005)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scramble", [0, 7])
 def test_the_jackknife_takes_most_of_the_bias_away(scramble: int) -> None:
     series = SineSeries(1.5, 6, scramble)
@@ -59,6 +60,7 @@ def test_the_jackknife_takes_most_of_the_bias_away(scramble: int) -> None:
     np.testing.assert_allclose(found.corrected, series.sigma, atol=0.012)
 
 
+@pytest.mark.slow
 def test_two_thousand_positions_are_within_a_hundredth() -> None:
     found = sampled(SERIES, 3, 2000)
     values = np.linalg.svd(found.logits, compute_uv=False)[:, :6].mean(axis=0) / 2000

@@ -64,6 +64,7 @@ def test_a_wrong_step_spoils_a_text_and_a_wrong_answer_both() -> None:
     assert (late.texts, late.answers) == (0, 0)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["standard", "linear", "sparse"])
 def test_networks_learn_a_small_text(kind: str) -> None:
     shape = {"depth": 1, "width": 16, "heads": 2, "inner": 32, "positions": "learned"}

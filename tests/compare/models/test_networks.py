@@ -94,6 +94,7 @@ def test_attention_is_a_distribution_over_the_letters_so_far(name: str) -> None:
         assert bool((layer.triu(1) == 0).all())
 
 
+@pytest.mark.sample(3)
 @each
 @given(at=st.integers(0, 7), seed=st.integers(0, 50))
 def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> None:
@@ -214,6 +215,7 @@ def test_dropout_is_for_training_only(name: str) -> None:
     assert torch.equal(built(words()), built(words()))
 
 
+@pytest.mark.slow
 def test_the_library_is_loaded_when_such_a_network_is_built() -> None:
     script = (
         "import sys; from krohn.compare.models import Gpt, Lstm, build; "
@@ -239,6 +241,7 @@ def test_fixed_positions_are_scaled(name: str) -> None:
     assert close(0.25 * spread[0], spread[1])
 
 
+@pytest.mark.slow
 def test_building_and_running_opens_no_connection(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

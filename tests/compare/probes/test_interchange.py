@@ -56,6 +56,7 @@ def bench(
     return build
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("positions", ["all", "one"])
 @pytest.mark.parametrize(
     ("name", "construction", "channel"),
@@ -157,6 +158,7 @@ def test_a_program_without_a_row_for_a_pair_has_no_answer_to_it_alone(
     assert np.array_equal(found[~reached], counterfactual(home, pairs)[~reached])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "channel", "layer"),
     [
@@ -187,6 +189,7 @@ def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_wher
     assert found.whole.decided == 0
 
 
+@pytest.mark.slow
 def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
@@ -202,6 +205,7 @@ def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
     assert unused.found.changed < 0.5
 
 
+@pytest.mark.slow
 def test_the_subspace_of_the_answer_passes_for_what_determines_it_and_is_told_apart(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:

@@ -17,6 +17,7 @@ def machine(table: list[list[int]]) -> Automaton:
     return Automaton(Semiautomaton(np.array(table), letters, states), name="small")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("length", [1, 2, 5])
 @pytest.mark.parametrize(
     "table",
@@ -55,6 +56,7 @@ def test_where_the_letter_says_all_there_is_no_answer_to_beat() -> None:
     assert {"answer", "letter"} <= set(same.answer.names)
 
 
+@pytest.mark.slow
 def test_an_answer_of_too_many_values_is_known_all_the_same() -> None:
     """What it determines is no intermediate result, though no probe looks for it."""
     steps = np.array([[(q + by) % 200 for q in range(200)] for by in (1, 14)])

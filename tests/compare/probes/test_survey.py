@@ -36,6 +36,7 @@ def car(task_of: Tasks, derived: Callable[..., Compiled]) -> ProbeMap:
     return survey(derived("D6", "semidirect-car", 12), task_of("D6"), None, SMALL)
 
 
+@pytest.mark.slow
 def test_the_direction_of_a_compiled_car_is_found_and_used(car: ProbeMap) -> None:
     row = car.named("semidirect-car: h.count0")
     assert row.verdict == "used"
@@ -73,6 +74,7 @@ def test_maps_are_the_same_each_time_and_fit_into_json(
     assert stored["said"] == list(car.said)
 
 
+@pytest.mark.slow
 def test_an_untrained_network_is_not_said_to_hold_anything(task_of: Tasks) -> None:
     task = task_of("C2")
     fresh = build(Gpt(1, 16, 2, 32), 2, 2, 12, 0)

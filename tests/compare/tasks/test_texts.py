@@ -20,6 +20,7 @@ def words(texts: EditDistances | Increasing, count: int) -> list[list[str]]:
     return [[texts.tokens[i] for i in row if i] for row in drawn]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("size", "length"), [(6, 72), (12, 210), (16, 342), (20, 506)])
 def test_texts_of_edit_distance_are_as_long_as_printed(size: int, length: int) -> None:
     """Yang et al. (2024), section 5: lengths without the end of the text."""

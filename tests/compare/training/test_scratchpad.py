@@ -44,6 +44,7 @@ def wild(asked: Task, architecture: Architecture, seed: int) -> Scratchpad:
     return network
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("asked", TASKS, ids=lambda t: t.name)
 @pytest.mark.parametrize("architecture", NETWORKS, ids=lambda a: a.description)
 def test_answers_are_those_of_one_pass_for_each_position(
@@ -86,6 +87,7 @@ def test_a_label_changes_answers_after_it_only() -> None:
     assert not torch.allclose(one[3:], two[3:], atol=1e-3)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("architecture", NETWORKS[:2], ids=lambda a: a.description)
 def test_training_with_a_scratchpad_learns_one_step_of_the_machine(
     architecture: Architecture,

@@ -52,6 +52,7 @@ class Watched:
         return self.drawn[-1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_survey_looks_at_no_word_of_the_first_step(seed: int) -> None:
     taught = task("C2").batch(stream(seed, 0, Purpose.WORDS), 64, 32).letters

@@ -141,6 +141,7 @@ def test_no_cell_is_begun_after_the_time_is_up(tmp_path: Path) -> None:
     assert len(sweep(CELLS, tmp_path, jobs=1, seconds=60)) == 2
 
 
+@pytest.mark.slow
 def test_a_cell_that_cannot_be_trained_does_not_stop_the_others(tmp_path: Path) -> None:
     wrong = replace(CELLS[0], recipe=replace(SMALL, balance=Balance(1.0)))
     with pytest.raises(KrohnError, match=r"1 of 3 networks failed.*no machine of"):
@@ -157,6 +158,7 @@ def test_a_damaged_result_is_found_again(tmp_path: Path) -> None:
         assert again.measured == result.measured
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_finds_and_one_that_is_killed_is_replaced(
     tmp_path: Path,
 ) -> None:

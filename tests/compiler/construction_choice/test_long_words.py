@@ -8,7 +8,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compiler.construction_choice import stages
 from krohn.program import limits
-from krohn.verify.checker.attention import fetches
+from krohn.verify.checker import fetches
 
 LONG = 10**8
 ROOM = 64 * 2**20
@@ -39,6 +39,7 @@ def test_the_checker_refuses_where_the_compiler_does(
     assert "float64" not in str(refused.value)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "source", ["C2", "Grid4", "S5", "FlipFlop", "Dyck4,2", "abab", "program:reverse"]
 )

@@ -73,11 +73,13 @@ def check_random(m: Automaton) -> None:
     assert depth(program) <= bound(nodes(m))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_partially_ordered_machines(seed: int) -> None:
     check_random(ordered(np.random.default_rng(seed)))
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_chains_of_components(seed: int) -> None:
     check_random(chained(np.random.default_rng(seed)))
@@ -98,6 +100,7 @@ def subsequence(length: int) -> Automaton:
     return machine(table)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 6, 10, 11, 19])
 def test_chains_take_a_layer_for_each_power_of_two(length: int) -> None:
     """Each state has one successor, and no letter makes two departures in a row.
@@ -136,6 +139,7 @@ def test_named_examples(text, build, wanted) -> None:  # noqa: ANN001
     assert depth(program) == wanted
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_piecewise_testable_machines(seed: int) -> None:
     m = ordered(np.random.default_rng(seed), most_states=6)
@@ -148,6 +152,7 @@ def test_piecewise_testable_machines(seed: int) -> None:
     assert depth(program) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "wanted"), [("(b*a){5}a*b(a|b)*", 3), ("((a|b)*a){3}(a|b)*", 2)]
 )
@@ -164,6 +169,7 @@ def test_long_words_are_followed_without_sums(text: str, wanted: int) -> None:
     assert depth(program) == wanted
 
 
+@pytest.mark.slow
 def test_most_ordered_machines_of_six_states_are_refused_or_served() -> None:
     """So that the test above sees both."""
     served = 0
@@ -189,6 +195,7 @@ def test_other_components_are_refused() -> None:
         departures(m, 8)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("text", "construction", "wanted", "parameters"),
     [
@@ -210,6 +217,7 @@ def test_proved_at_512(
     assert summary["parameters"] <= parameters
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("seed", range(2, 10))
 def test_random_machines_are_proved(seed: int, strict: bool) -> None:

@@ -63,6 +63,7 @@ def test_feed_forward_measures_of_a_sine(index: int) -> None:
     assert curvature_measure(line) == pytest.approx(ROOT2 * frequency**2 / 8, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_feed_forward_measures_of_polynomials_and_planes() -> None:
     at = np.linspace(0, 1, 65)
     assert curvature_measure(3 * at - 1) == pytest.approx(0, abs=1e-9)

@@ -11,6 +11,7 @@ TERMS = (1, 2, 3, 4, 6, 8, 11, 16)
 INPUTS = np.random.default_rng(0).uniform(size=(400, 16))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scramble", [0, 1, 7])
 def test_its_singular_values_are_the_ones_that_were_chosen(scramble: int) -> None:
     series = SineSeries(1.5, 8, scramble)
@@ -24,6 +25,7 @@ def test_its_singular_values_are_the_ones_that_were_chosen(scramble: int) -> Non
     np.testing.assert_allclose(np.abs(product), np.eye(8), atol=1e-10)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("alpha", "pairs", "diagonal", "output"),
     [
@@ -44,6 +46,7 @@ def test_rates_where_both_bases_are_the_same(
     assert found["diagonal"] - found["pairs"] > 0.4
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("alpha", "output"), [(1.0, -0.69), (1.5, -1.85), (2.0, -2.98)]
 )

@@ -20,6 +20,7 @@ def by_formula(x: Any, rho: Any, f: Any, outer: Any) -> Any:
     return outer(weights @ f(x) / weights.sum(axis=1, keepdims=True))
 
 
+@pytest.mark.slow
 def test_the_reference_is_the_formula_up_to_the_moduli() -> None:
     target = smooth()
     x = np.random.default_rng(0).uniform(size=(50, 8, 1))

@@ -92,6 +92,7 @@ def told(source: Grammar, length: int) -> dict[tuple[str, ...], Fraction]:
     return found
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
     source = grammar(name)
@@ -106,6 +107,7 @@ def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
         assert np.abs(near - found.astype(float)).max() < 1e-15
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [n for n in NAMES if n != LEFT_RECURSIVE])
 def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> None:
     """Leftmost derivations up to the last letter of the prefix: the rest ends surely."""
@@ -130,6 +132,7 @@ def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> N
         assert exact.begun(shown)[0] == right.get(word, 0), word
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
     """Of left-recursive grammars, too, where infinitely many derivations begin alike."""
@@ -143,6 +146,7 @@ def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
         assert begun.sum() <= 1
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_hidden_letters_have_the_law_of_all_sentences_that_fit(name: str) -> None:
     source = grammar(name)
@@ -186,6 +190,7 @@ def test_depths_of_brackets_are_how_deep_they_are_nested() -> None:
         assert depth == max([0, *heights.tolist()])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_drawn_sentences_have_the_mean_length_and_the_depths_that_are_said(
     name: str,
@@ -229,6 +234,7 @@ def test_a_finite_language_within_the_depth_is_not_changed() -> None:
     assert max(row.variation for row in rows) < 1e-12
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("size", [1, 2, 5, 8])
 def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> None:
     """Its answer is 1 exactly on the support of the grammar with the same rules."""

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from belief_networks import MODELS, mixing
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,6 +59,7 @@ def test_contexts_grow_no_further_than_to_the_error() -> None:
     assert errors[2] <= 0.01
 
 
+@pytest.mark.slow
 def test_of_too_many_contexts_there_are_those_that_were_reached() -> None:
     found = contexts(slow(), 1e-3)
     assert found.width == 11

@@ -33,6 +33,7 @@ def error(found: Decompiled, emissions: FloatArray, transitions: FloatArray) -> 
     )
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("task", TASKS, ids=str)
 @pytest.mark.parametrize(("states", "letters"), SIZES)
@@ -50,6 +51,7 @@ def test_every_case_is_recovered(
         assert np.abs(np.sort(found.prior) - prior).max() <= most
 
 
+@pytest.mark.slow
 def test_a_larger_model_is_recovered_and_one_too_large_is_refused() -> None:
     emissions, transitions, _ = chain(16, 8)
     found = decompiled(predictor(FORWARD, emissions, transitions))

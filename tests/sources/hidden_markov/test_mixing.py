@@ -23,6 +23,7 @@ def model(name: str) -> HiddenMarkovModel:
     return driven(system)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("back", TABLE)
 def test_cycles_that_go_back_mix_as_the_paper_says(back: str) -> None:
     names = [f"Cyclic-RND5,5@{seed}:epsilon={back}" for seed in range(3)]

@@ -127,7 +127,7 @@ class TestBoxes:
 
 
 class TestLayerNorm:
-    @settings(max_examples=30)
+    @settings(max_examples=12)
     @given(st.integers(0, 10_000), st.booleans(), st.floats(0.01, 100.0))
     def test_scores_behind_it_are_as_close_as_said(
         self, seed: int, bias: bool, scale: float
@@ -167,7 +167,7 @@ class TestLayerNorm:
 
 
 class TestPacking:
-    @settings(max_examples=40)
+    @settings(max_examples=12)
     @given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.55, 0.95))
     def test_no_more_positions_get_a_weight(
         self, seed: int, rank: int, weight: float

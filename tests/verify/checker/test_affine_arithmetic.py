@@ -81,7 +81,7 @@ class Case:
 
 @FORMATS
 @given(SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=30)
 def test_affine_maps_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     case = Case(seed, precision)
     weight = case.matrix(case.real.shape[1], 3)
@@ -92,7 +92,7 @@ def test_affine_maps_stay_within_their_bounds(precision: Precision, seed: int) -
 
 @FORMATS
 @given(SEEDS)
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_networks_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     case = Case(seed, precision)
     noisy, real = case.noisy, case.real
@@ -112,6 +112,7 @@ def test_networks_stay_within_their_bounds(precision: Precision, seed: int) -> N
 
 @FORMATS
 @given(SEEDS)
+@settings(max_examples=20)
 def test_relus_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     case = Case(seed, precision)
     assert case.within(case.noisy.relu(), np.maximum(case.real, 0.0))
@@ -119,6 +120,7 @@ def test_relus_stay_within_their_bounds(precision: Precision, seed: int) -> None
 
 @FORMATS
 @given(SEEDS)
+@settings(max_examples=30)
 def test_stored_numbers_stay_within_their_bounds(
     precision: Precision, seed: int
 ) -> None:
@@ -131,7 +133,7 @@ def test_stored_numbers_stay_within_their_bounds(
 
 @pytest.mark.parametrize("precision", [BFLOAT16, FLOAT16, FLOAT32])
 @given(SEEDS)
-@settings(max_examples=200)
+@settings(max_examples=50)
 def test_numbers_that_snap_are_stored_as_themselves(
     precision: Precision, seed: int
 ) -> None:
@@ -239,7 +241,7 @@ def jointly(x: Noisy, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntA
 
 @FORMATS
 @given(SEEDS)
-@settings(max_examples=80)
+@settings(max_examples=20)
 def test_rows_with_equal_sums_are_bounded_as_one(
     precision: Precision, seed: int
 ) -> None:

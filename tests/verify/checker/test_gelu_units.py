@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
@@ -27,6 +27,7 @@ def computed(x: FloatArray, precision: Precision) -> FloatArray:
 
 
 @FORMATS
+@settings(max_examples=40)
 @given(SEEDS)
 def test_gelus_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov import HiddenMarkovModel, named
+from krohn.sources.hidden_markov import HiddenMarkovModel
 
 SLACK = 1e-12
 """How far the reference filter is off at these lengths, at most."""
@@ -243,10 +243,7 @@ class TestForgedWindows:
         file = built(source, 6, "window", 0.2)
         assert shown(file).error + SLACK >= measured(file, words(2, 6))
 
-    def test_a_claim_that_is_too_small_is_refused(self, window: ModelFile) -> None:
-        error = shown(window).error
-        with pytest.raises(Refused, match="the file claims"):
-            shown(forged(window, claim__error=error / 2))
+    def test_an_error_that_is_none_is_refused(self, window: ModelFile) -> None:
         for bad in (float("nan"), float("inf"), 0.0, -1.0, 1):
             with pytest.raises(Refused):
                 shown(forged(window, claim__error=bad))
@@ -287,74 +284,6 @@ class TestForgedMachines:
         header = {**finite.header, "machine": {"letters": ["0", "1"]}}
         with pytest.raises(Refused):
             shown(changed(finite, header))
-
-
-WHOLE = ("scale", "swap rows", "swap columns", "negate all")
-SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")
-
-
-def mutant(file: ModelFile, seed: int) -> ModelFile:
-    """The file with one tensor damaged, in one entry, two rows or as a whole."""
-    random = np.random.default_rng(seed)
-    name = str(random.choice(sorted(file.tensors)))
-    tensor = file.tensors[name].copy()
-    kind = str(random.choice(WHOLE + SINGLE))
-    axis = {"swap rows": 0, "swap columns": tensor.ndim - 1}.get(kind)
-    if kind == "negate all":
-        tensor = -tensor
-    elif kind == "scale":
-        tensor = tensor * (1 + random.choice([-1, 1]) * 2.0 ** -random.integers(1, 30))
-    elif axis is not None:
-        tensor = np.take(tensor, random.permutation(tensor.shape[axis]), axis=axis)
-    else:
-        flat = tensor.reshape(-1)
-        held = np.flatnonzero(flat)
-        free = random.random() < 0.3 or not len(held)
-        at = int(random.integers(len(flat)) if free else random.choice(held))
-        flat[at] = {
-            "zero": 0.0,
-            "negate": -flat[at],
-            "nudge": flat[at] * (1 + 2.0 ** -random.integers(2, 20)),
-            "more": flat[at] + 2.0 ** -random.integers(0, 20),
-            "not a number": np.nan,
-            "infinite": np.inf,
-            "copy": flat[random.integers(len(flat))],
-        }[kind]
-    return changed(file, **{name.replace(".", "__"): file.precision.round(tensor)})
-
-
-@pytest.mark.parametrize(
-    ("kind", "count"),
-    [
-        ("window", 120),
-        ("beliefs", 180),
-        ("points", 25),
-        pytest.param("points", 300, marks=pytest.mark.slow),
-    ],
-)
-def test_no_mutant_is_worse_than_what_is_shown(kind: str, count: int) -> None:
-    """None is proved with an error that some word exceeds."""
-    if kind == "points":
-        model = named("Cyclic-HARD2,2@1")
-        assert model is not None
-        file = built(model, 6)
-        asked = model.sample(200, 6, np.random.default_rng(0))[0]
-    else:
-        model = golden() if kind == "beliefs" else mixing(3, 2, 1)
-        file = built(model, 8, kind, 0.02)
-        asked = words(2, 8)
-    right = outputs(file, asked)
-    proved = other = 0
-    for seed in range(count):
-        damaged = mutant(file, seed)
-        try:
-            error = shown(damaged).error
-        except Refused:
-            continue
-        proved += 1
-        other += not np.array_equal(outputs(damaged, asked), right)
-        assert measured(damaged, asked) <= error + SLACK, seed
-    assert 0 < proved < 0.8 * count
 
 
 def test_the_total_variation_is_bounded_too(window: ModelFile) -> None:

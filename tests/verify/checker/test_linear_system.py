@@ -42,9 +42,18 @@ def test_the_law_of_the_curve(scale: float) -> None:
     assert law <= shown(file).error < 1.1 * law
 
 
-@pytest.mark.parametrize("name", ["Cyclic-DET5,5@3", "MatMul3,2@1", "MatMul8,3@1"])
-@pytest.mark.parametrize("options", [{}, {"strict": True}, {"circle": True}])
-@pytest.mark.parametrize("length", [2, 5, 16, 17])
+@pytest.mark.parametrize(
+    ("name", "options", "length"),
+    [
+        ("Cyclic-DET5,5@3", {}, 17),
+        ("MatMul3,2@1", {}, 2),
+        ("MatMul8,3@1", {}, 5),
+        ("Cyclic-DET5,5@3", {"strict": True}, 5),
+        ("MatMul3,2@1", {"strict": True}, 16),
+        ("MatMul3,2@1", {"circle": True}, 17),
+        ("MatMul8,3@1", {"circle": True}, 2),
+    ],
+)
 def test_no_error_is_above_what_is_shown(
     name: str, options: dict[str, bool], length: int
 ) -> None:
@@ -85,17 +94,9 @@ def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
     file = built("MatMul5,5@3", 9)
     error = shown(file).error
     claimed({"kind": "within", "error": error}, error)
-    for claim in (
-        {"error": error},
-        {"kind": "exact", "error": error},
-        {"kind": "within"},
-        {"kind": "within", "error": float("inf")},
-    ):
+    for claim in ({"error": error}, {"kind": "within"}):
         with pytest.raises(Refused):
             claimed(claim, error)
-    tight = with_header(file, claim={**file.header["claim"], "error": error * 0.999})
-    with pytest.raises(Refused, match="the file claims"):
-        shown(tight)
 
 
 def test_a_scale_that_is_not_the_one_of_the_curve_is_shown_as_an_error() -> None:

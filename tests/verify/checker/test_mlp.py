@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from in_parts import part_of
 from torch.special import ndtr
 
 from krohn.algebra.semiautomaton import IntArray
@@ -319,10 +320,10 @@ def cases(
 
 
 @UNITS
-@pytest.mark.parametrize("seed", range(4))
-def test_what_is_accepted_keeps_its_bounds(seed: int, activation: str) -> None:
+@part_of(4)
+def test_what_is_accepted_keeps_its_bounds(part: int, activation: str) -> None:
     accepted = 0
-    for case, rng in cases(seed, 25, activation):
+    for case, rng in cases(part, 25, activation):
         noise = case.verdict()
         if noise is not None:
             accepted += 1
@@ -331,12 +332,12 @@ def test_what_is_accepted_keeps_its_bounds(seed: int, activation: str) -> None:
 
 
 @UNITS
-@pytest.mark.parametrize("seed", range(4))
+@part_of(4)
 def test_what_is_accepted_after_damage_keeps_its_bounds(
-    seed: int, activation: str
+    part: int, activation: str
 ) -> None:
     verdicts = []
-    for case, rng in cases(seed, 25, activation):
+    for case, rng in cases(part, 25, activation):
         for spoilt in (damaged(case, rng), damaged(case, rng), misstated(case, rng)):
             noise = spoilt.verdict()
             verdicts.append(noise is not None)
@@ -351,7 +352,7 @@ def test_nearly_everything_that_is_built_without_noise_is_accepted(
 ) -> None:
     silent = [
         case.verdict() is not None
-        for case, _ in cases(9, 60, activation)
+        for case, _ in cases(9, 30, activation)
         if not any(bound.any() for bound in case.mlp.stream.noise.values())
     ]
     assert np.mean(silent) > 0.95
@@ -397,7 +398,7 @@ def test_piecewise_functions_are_accepted_and_changed_ones_are_not(
 ) -> None:
     """Of exact inputs every one is; a changed weight that matters on integers is not."""
     found, refused = 0, 0
-    for case, rng in cases(7, 60, activation):
+    for case, rng in cases(7, 40, activation):
         if case.channel.op != "piecewise" or case.stream_noise() > 0:
             continue
         assert case.verdict() is not None

@@ -1,11 +1,9 @@
 """Means over what is selected exactly: leak and rounding are all that is off."""
 
-import copy
 from typing import Any
 
 import numpy as np
 import pytest
-from damaged_tensors import mutant
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -75,7 +73,7 @@ def test_what_is_shown_is_not_exceeded(name: str, dtype: str) -> None:
     file = built(name, dtype)
     error = shown_of(file).error
     assert 0 < error < (1e-9 if dtype == "float64" else 0.02)
-    x = inputs(file, 400)
+    x = inputs(file, 100)
     assert measured(file, x) <= error + of(name).rounding
     assert krohn.verify(file, proof=True, sample=60).verdict == "verified"
 
@@ -144,45 +142,3 @@ def test_what_is_no_input_is_refused(name: str, words: list[str], reason: str) -
 def test_bad_names_are_refused(name: str) -> None:
     with pytest.raises(Refused):
         named(name)
-
-
-def another(file: ModelFile, seed: int) -> ModelFile:
-    """The file with a damaged tensor, or about another source."""
-    if seed % 5:
-        return mutant(file, seed)
-    header = copy.deepcopy(file.header)
-    said_of = header["source"]
-    keys = [k for k, v in said_of.items() if type(v) is int]
-    key = keys[seed // 5 % len(keys)]
-    said_of[key] = [said_of[key] * 2, said_of[key] + 1, 0, 1.0][seed // 5 % 4]
-    return ModelFile(header, file.tensors, file.precision)
-
-
-def survivors(count: int) -> tuple[int, int]:
-    """How many mutants are proved, and how many are refused; no proof may be wrong."""
-    files = [built(n, d) for n in NAMES for d in ("float64", "float32")]
-    proved = refused = 0
-    for seed in range(count):
-        file = another(files[seed % len(files)], seed)
-        try:
-            error = shown_of(file).error
-        except (Refused, LookupError, TypeError, ValueError):
-            refused += 1
-            continue
-        proved += 1
-        source = KIND.of_file(file)
-        assert measured(file, inputs(file, 30, seed)) <= error + source.rounding, seed
-    return proved, refused
-
-
-def test_no_mutant_is_falsely_verified() -> None:
-    proved, refused = survivors(60)
-    assert refused > 30
-    assert proved + refused == 60
-
-
-@pytest.mark.slow
-def test_none_of_500_mutants_is_falsely_verified() -> None:
-    proved, refused = survivors(500)
-    assert refused > 300
-    assert proved + refused == 500

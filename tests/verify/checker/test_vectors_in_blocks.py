@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from linear_networks import changed, runner
+from linear_networks import runner
 
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import realise
@@ -69,9 +69,15 @@ def words_of(source: VectorsInBlocks, letters: int, count: int) -> IntArray:
     return words
 
 
-@pytest.mark.parametrize("name", ["MatMul3,3@1", "MatMul5,5@3", "Cyclic-DET4,3@1"])
-@pytest.mark.parametrize("block", [1, 3, 8])
-@pytest.mark.parametrize("scale", [2.0**8, None])
+@pytest.mark.parametrize(
+    ("name", "block", "scale"),
+    [
+        ("MatMul3,3@1", 1, 2.0**8),
+        ("MatMul5,5@3", 3, None),
+        ("Cyclic-DET4,3@1", 8, 2.0**8),
+        ("MatMul3,3@1", 8, None),
+    ],
+)
 def test_no_word_is_further_off(name: str, block: int, scale: float | None) -> None:
     source = source_of(name, block)
     file = built(source, 24, block + 1, scale)
@@ -130,44 +136,6 @@ def test_a_longer_text_has_a_larger_error() -> None:
     errors = [shown(built(source, letters, 4)).error for letters in (3, 6, 12, 24)]
     ratios = np.array(errors) / errors[0]
     assert np.allclose(ratios, [1, 2, 4, 8], rtol=1e-6)
-
-
-def mutant(file: ModelFile, seed: int) -> ModelFile:
-    """The file with one entry of one tensor changed."""
-    random = np.random.default_rng(seed)
-    name = str(random.choice(sorted(file.tensors)))
-    tensor = file.tensors[name].copy()
-    flat = tensor.reshape(-1)
-    held = np.flatnonzero(flat)
-    at = random.choice(held if len(held) and random.random() < 0.8 else len(flat))
-    nudged = flat[at] * (1 + 2.0 ** -random.integers(2, 40))
-    flat[at] = random.choice([0.0, -flat[at], nudged, flat[at] + 0.5])
-    return changed(file, **{name: tensor})
-
-
-def survivors(count: int) -> int:
-    """How many mutants are proved; none is further off than what is shown."""
-    source, proved = source_of("MatMul3,3@1", 3), 0
-    file, words = built(source, 12, 4), words_of(source, 12, 30)
-    for seed in range(count):
-        damaged = mutant(file, seed)
-        try:
-            error = shown(damaged).error
-        except Refused:
-            continue
-        proved += 1
-        off = measured(damaged, source, words)
-        assert off <= error + source.system.rounding(12), seed
-    return proved
-
-
-def test_no_mutant_is_worse_than_what_is_shown() -> None:
-    assert survivors(60) < 40
-
-
-@pytest.mark.slow
-def test_none_of_400_mutants_is_worse_than_what_is_shown() -> None:
-    assert 0 < survivors(400) < 250
 
 
 def test_all_words_of_a_length_are_every_input_of_it() -> None:

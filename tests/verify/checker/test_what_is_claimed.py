@@ -57,11 +57,6 @@ def check(kind: str, at: tuple[Any, ...], value: Any, machine: Any = None) -> No
     recheck(data, json.dumps(for_file(data, told)).encode(), machine)
 
 
-@pytest.mark.parametrize("kind", HOW)
-def test_files_as_they_are_made(kind: str) -> None:
-    check(kind, (), None)
-
-
 @pytest.mark.parametrize(
     ("kind", "term", "value"),
     [
@@ -89,12 +84,6 @@ def test_a_claim_has_nothing_that_no_check_looks_at(
 def test_an_error_of_the_model_is_claimed_where_it_is_shown(kind: str) -> None:
     with pytest.raises(Refused, match="error of the model is not shown"):
         check(kind, ("claim", "model_error"), 2.0**-60)
-
-
-@pytest.mark.parametrize("kind", HOW)
-def test_the_format_that_is_claimed_is_that_of_the_tensors(kind: str) -> None:
-    with pytest.raises(Refused, match="another format"):
-        check(kind, ("claim", "dtype"), "bfloat16")
 
 
 @pytest.mark.parametrize("kind", MACHINES)

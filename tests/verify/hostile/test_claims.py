@@ -13,6 +13,7 @@ from krohn.algebra.formats import json_format
 LENGTHS: list[Json] = [LENGTH + 1, 10**18, 10**30, 0, -1, True, 4.0, "4", [4], {}]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("length", [*LENGTHS, None, ...], ids=str)
 def test_lengths_that_cannot_be_claimed(judge: Judge, length: Json) -> None:
     said = judge(pack(good("transformer"), put("claim", "length", value=length)))
@@ -20,6 +21,7 @@ def test_lengths_that_cannot_be_claimed(judge: Judge, length: Json) -> None:
     assert "it claims" in said.reason
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("length", LENGTHS, ids=str)
 def test_an_rnn_claims_no_length(judge: Judge, length: Json) -> None:
     said = judge(pack(good("rnn"), put("claim", "length", value=length)))
@@ -27,12 +29,14 @@ def test_an_rnn_claims_no_length(judge: Judge, length: Json) -> None:
     assert "an RNN has no longest word" in said.reason
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("length", [*LENGTHS[1:], 2**31, 10**6], ids=str)
 def test_lengths_that_no_generator_has(judge: Judge, length: Json) -> None:
     said = judge(pack(good("generator"), put("claim", "length", value=length)))
     assert said.verdict in ("refused", "refuted", "undecided")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "opening", ["1e999999999", "1/0", "0", "2", "-1", "nan", None, [1]]
 )
@@ -42,6 +46,7 @@ def test_probabilities_that_are_none(judge: Judge, opening: Json) -> None:
     assert "opening" in said.reason
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tolerance", [True, "0.1", None, -1, 1, 10**400])
 def test_tolerances_that_are_none(judge: Judge, tolerance: Json) -> None:
     said = judge(pack(good("generator"), put("claim", "tolerance", value=tolerance)))
@@ -75,6 +80,7 @@ PRAISE: list[Json] = [
 ]
 
 
+@pytest.mark.sample(4)
 @EACH
 @pytest.mark.parametrize("evidence", PRAISE, ids=lambda e: str(e)[:20])
 def test_evidence_in_the_file_is_not_believed(

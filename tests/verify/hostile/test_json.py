@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from every_kind import SOURCES
 from hostile import Json
 
 import krohn
@@ -17,7 +18,7 @@ from krohn.network import modelfile
 from krohn.program import strict_json
 from krohn.source_kinds import KINDS
 
-SAMPLED = 36
+SAMPLED = 10
 ODD = {
     "NaN": "NaN",
     "infinity": "-Infinity",
@@ -112,28 +113,11 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
         assert command("recheck", path, evidence) in (0, 2)
 
 
-SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
-    "attention-target": ("Sine2,1:length=3,knots=8", {}),
-    "chain-of-thought": ("LCS2,2", {}),
-    "grid-function": ("Sorted3,2", {}),
-    "hidden-markov": ("GoldenMean", {"length": 4}),
-    "context-learner": ("InContext2,1", {}),
-    "kernel": ("Exp4", {"arch": "rnn"}),
-    "increasing": ("ShortLIS3", {}),
-    "linear-system": ("MatMul2,2@3", {"length": 4}),
-    "posterior-head": ("GaussianHMM2,2@7", {}),
-    "rewriting": ("Arithmetic3,11", {}),
-    "selected-mean": ("Gravity3", {}),
-    "program": ("program:reverse", {"length": 4}),
-    "text-in-blocks": ("C2", {"length": 4, "block": 2}),
-    "vectors-in-blocks": ("MatMul2,2@3", {"length": 4, "block": 2}),
-}
-
-
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""
-    name, how = SOURCES[kind]
+    name, how, _ = SOURCES[kind]
     file = krohn.compile(name, proved=False, **how).file
     text, path = json.dumps(file.header["source"]), tmp_path / "m.safetensors"
     for odd in damaged(text, kind):

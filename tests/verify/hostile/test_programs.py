@@ -131,6 +131,7 @@ MACHINES: list[tuple[tuple[str, ...], Json]] = [
 ]
 
 
+@pytest.mark.sample(8)
 @EACH
 @pytest.mark.parametrize(("at", "value"), MACHINES, ids=lambda v: str(v)[:24])
 def test_machines_that_are_none(

@@ -10,6 +10,7 @@ import krohn
 from krohn.verify.checker import recurrent
 
 
+@pytest.mark.sample(3)
 @EACH
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_not_finite(judge: Judge, kind: str, value: float) -> None:
@@ -37,6 +38,7 @@ def test_negative_zeros_are_zeros(judge: Judge, kind: str) -> None:
     assert judge(pack(file, nothing, negative)).verdict == "verified"
 
 
+@pytest.mark.sample(3)
 @EACH
 @pytest.mark.parametrize("sign", [1, -1])
 def test_weights_at_the_end_of_the_format(judge: Judge, kind: str, sign: int) -> None:
@@ -52,6 +54,7 @@ def test_ties_everywhere(judge: Judge, kind: str) -> None:
     assert judge(pack(file, nothing, filled(file, 0.0))).verdict == "refuted"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("part", ["attention.query", "mlp.0.weight", "unembed.weight"])
 def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
@@ -68,6 +71,7 @@ def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
             assert report.reason
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("kind", ["memory", "scan"])
 def test_scores_that_overflow(dtype: str, kind: str) -> None:

@@ -93,7 +93,7 @@ def counter(factor: Callable[[int], int], length: int, n: int, start: int) -> Ga
     return gadget("counter", layers, rows)
 
 
-@settings(max_examples=50)
+@settings(max_examples=12)
 @given(
     st.lists(st.integers(-9, 9), min_size=1, max_size=4, unique=True),
     st.integers(1, 5),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
@@ -49,6 +49,7 @@ def test_every_channel_that_an_mlp_writes_is_a_gadget() -> None:
     assert {g.name for g in gadgets(file)} == written
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_what_is_trimmed_does_not_bear_on_the_dimensions(seed: int) -> None:
     draw = np.random.default_rng(seed)

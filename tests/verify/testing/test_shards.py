@@ -70,7 +70,7 @@ def dying(todo: Job, after: int) -> Iterator[WorkerPool[Shard, Outcome]]:
         yield WorkerPool(hand, pool.width)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(1, 3), st.integers(1, 5), st.data())
 def test_every_word_is_in_exactly_one_shard(
     letters: int, length: int, data: st.DataObject
@@ -140,7 +140,7 @@ def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
     assert len(path.read_text().splitlines()) == 17
 
 
-@pytest.mark.parametrize("lost", [1, 2, 30, 150, 400, 10**6])
+@pytest.mark.parametrize("lost", [1, 30, 400, 10**6])
 def test_a_line_that_was_cut_off_is_run_again(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, lost: int
 ) -> None:

@@ -31,7 +31,7 @@ SMALL = {
 }
 Pairing = tuple[Model, Automaton]
 # Most changes of an entry change no answer, and such models are passed over.
-MANY = settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+MANY = settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 @st.composite
@@ -156,7 +156,7 @@ def test_objects() -> None:
 # --- networks that are looked at from outside -----------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=7))
 def test_a_function_that_is_wrong_behind_one_word(secret: list[int]) -> None:
     machine = zoo.machine("FlipFlop")

@@ -226,7 +226,7 @@ def machines(draw: st.DrawFn) -> Automaton:
     return Automaton(Semiautomaton(table, *names), draw(state))
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(machines(), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))
 def test_words_are_words_of_any_machine(
     machine: Automaton, length: int, count: int, seed: int

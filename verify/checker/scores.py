@@ -7,7 +7,7 @@ import numpy as np
 from krohn.program.domains import BoolArray
 from krohn.program.limits import MOST_SCORES
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import INFLATION, SUM, fits
+from krohn.verify.checker.arithmetic import SUM, fits, summed
 from krohn.verify.checker.model_file import FloatArray
 
 CELLS = 2_000_000
@@ -32,14 +32,16 @@ class Scores(NamedTuple):
 def scores_of(q: Noisy, k: Noisy) -> Scores:
     """All scores, and what they can be off by (section 4.2)."""
     form, size_k = q.form, np.abs(k.value) + k.total
-    size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
+    terms = size_k.shape[1]
+    size = summed((size_k @ (np.abs(q.value) + q.total).T).max(), terms)
     fits(size, form, "a score", SUM)
     if q.total.any():
         scores = k.value @ q.value.T
-        error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
-        error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
+        inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
+        error = summed(inherited.max(), 2 * terms)
+        error += 2 * (terms + 1) * form.sum_unit * size
         error += form.unit * (np.abs(scores).max() + error)
-        errors = np.full(scores.shape, error)
+        errors = np.full(scores.shape, error.most)
     else:
         # Kernels may store scores, or not.
         found = k.products(q.value.T).whole(np.zeros(len(q.value)))

@@ -1,15 +1,14 @@
 """Attention: what heads must do, and what their channels hold (docs/soundness.md, 4)."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from importlib import import_module
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from krohn.program.by_name import load
 from krohn.program.domains import IntArray, Matrices
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
@@ -17,16 +16,17 @@ from krohn.verify.checker.affine_arithmetic import Noisy, snaps
 from krohn.verify.checker.arithmetic import (
     AT_ZERO,
     COARSE,
-    INFLATION,
     INSIDE,
     NEAR_ZERO,
-    OWN_UNIT,
     STORED,
     STRETCH,
     Format,
+    Interval,
     fits,
+    own_error,
+    store_error,
 )
-from krohn.verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
+from krohn.verify.checker.attention_kinds import Kind
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
@@ -96,11 +96,11 @@ class Heads:
 
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
-        rule = Rule.named(channel.op)
-        if rule is None:
-            raise Refused(f"no head computes {channel.name!r}")
+        name = channel.operation.check
+        demand(bool(name), f"no head computes {channel.name!r}")
+        rule = import_module(f"krohn.verify.checker.{name}")
         demand(
-            self.kind.name in rule.kinds,
+            self.kind.name in rule.KINDS,
             f"there is no rule for {channel.op!r} where attention is {self.kind.name}",
         )
         seen = self.kind.causal[channel.head or 0] == channel.operation.causal
@@ -110,7 +110,8 @@ class Heads:
         demand(
             len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
         )
-        return rule.noise(self, channel, float(gain[0]))
+        found: tuple[FloatArray, Look] = rule.noise(self, channel, float(gain[0]))
+        return found
 
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
         """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
@@ -122,10 +123,11 @@ class Heads:
         largest = max(source.domain) + carried.max()
         noise = carried[source.place(channel.domain)][:, None]
         code = np.abs(channel.code(channel.domain))
-        off = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
+        off = noise + (Interval.of(code) + noise) * astray
+        off += 4 * Interval.of(look.leak) * max(largest, 1.0)
         self.check_sums(largest)
-        off = self.written(channel, code, off * INFLATION).max(axis=1)
-        return per_value(channel, channel.domain, off), look
+        written = self.written(channel, code, off.high).max(axis=1)
+        return per_value(channel, channel.domain, written), look
 
     def carried(self, source: Channel) -> FloatArray:
         """``(values,)``: how far off the values are that heads carry of a channel.
@@ -147,19 +149,20 @@ class Heads:
         alike = channel.head, replace(channel.operation, source=""), near
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
-        ratio, error, widest, peak = self.looks[alike]
-        count, narrow = len(self.stream.positions), form.unit > form.sum_unit
-        rescaled = (count // STRETCH + 1 if narrow else count) * (
-            form.exponential + form.sum_unit
-        )
-        leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
+        found, error, widest, peak = self.looks[alike]
+        count, gap = len(self.stream.positions), float(-found)
+        times = count // STRETCH + 1 if form.narrow else count
+        wrong = 2 * Interval.of(error) + times * Interval.of(form.exponential)
+        wrong += times * form.sum_unit + own_error(count, peak)
+        ratio = (Interval.of(found) + wrong).through(np.exp)
+        leak = ratio.most
         demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
-        astray = 2 * leak + 96 * form.sum_unit
-        if narrow:
+        astray = 2 * ratio + 96 * form.sum_unit
+        if form.narrow:
             exponent = 1.5 * form.sum_unit * peak
             astray += exponent + (AT_ZERO if exponent <= NEAR_ZERO else COARSE)
-            astray += 2 * form.unit * (astray >= form.unit / 2)
-        return Look(leak, float(-ratio), float(error), float(widest)), astray
+            astray += 2 * form.unit if astray.most >= form.unit / 2 else 0.0
+        return Look(leak, gap, float(error), float(widest)), astray.most
 
     def _matrices(
         self, source: Channel, channel: Channel, leak: float, astray: float
@@ -184,10 +187,10 @@ class Heads:
         """The error after storing a result and adding it to a free dimension."""
         form, free = self.stream.form, self.stream.free[channel.span].max()
         for more in (0.0, free) if free else (0.0,):
-            off = off + more
+            off = (Interval.of(off) + more).high if more else off
             fits(code + off, form, repr(channel.name), STORED)
-            coarse = (off + form.unit * (code + off + form.smallest)) * INFLATION
-            off = np.where(snaps(code, off, form), 0.0, coarse)
+            coarse = off + store_error(form, Interval.of(code) + off)
+            off = np.where(snaps(code, off, form), 0.0, coarse.high)
         return off
 
     @property
@@ -201,80 +204,32 @@ class Heads:
         return form if reader is None else form.divided(max(reader.gain, MASKED))
 
     def queries(
-        self, channel: Channel, read: Channel | None, column: IntArray
+        self, channel: Channel, read: Mapping[str, IntArray], t: IntArray
     ) -> Noisy:
-        """``(rows, k)``: queries of all positions, again for each T + 1 rows.
+        """``(rows, k)``: queries at positions t, of channels at values ``(rows,)``.
 
-        They may read position features, and one channel, which has values ``column``.
+        Raises:
+            Refused: If they depend on anything else, but for features of positions.
         """
-        return self._projected(self.query[channel.head], read, column, self.asking)
+        return self._projected(self.query[channel.head], read, t, self.asking)
 
-    def keys(self, channel: Channel, read: Channel | None, column: IntArray) -> Noisy:
+    def keys(
+        self, channel: Channel, read: Mapping[str, IntArray], j: IntArray
+    ) -> Noisy:
         """``(rows, k)``: the same of keys."""
-        return self._projected(self.key[channel.head], read, column, self.stream.form)
+        return self._projected(self.key[channel.head], read, j, self.stream.form)
 
     def _projected(
-        self, matrix: FloatArray, read: Channel | None, column: IntArray, form: Format
+        self,
+        matrix: FloatArray,
+        read: Mapping[str, IntArray],
+        rows: IntArray,
+        form: Format,
     ) -> Noisy:
         used = np.flatnonzero(matrix.any(axis=1))
-        own = np.isin(used, read.span if read else ())
+        own = np.isin(used, [d for n in read for d in self.stream.channel(n).span])
         demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
-        positions = self.stream.positions
-        base = np.tile(positions, (len(column) // len(positions), 1))
-        x = self.stream.at({read.name: column} if read else {}, base).columns(used)
+        x = self.stream.at(read, self.stream.positions[rows]).columns(used)
         rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
         x = Noisy(x.value, x.slopes, rest, form)
         return x.affine(matrix[used], np.zeros(matrix.shape[1]))
-
-
-class Rule(ABC):
-    """How a head that computes an operation is checked; each has one instance, in `of`.
-
-    Attributes:
-        operation: The name of the operation on file.
-        kinds: The kinds of heads that it is about.
-    """
-
-    operation: ClassVar[str]
-    kinds: ClassVar[frozenset[str]] = frozenset({SOFTMAX})
-    of: ClassVar[dict[str, "Rule"]] = {}
-
-    def __init_subclass__(cls) -> None:
-        if "operation" in vars(cls):
-            Rule.of[cls.operation] = cls()
-
-    @staticmethod
-    def named(operation: str) -> "Rule | None":
-        """The rule of an operation; its module has the name of the operation on file."""
-        if operation not in Rule.of:
-            load(__package__, operation)
-        return Rule.of.get(operation)
-
-    @abstractmethod
-    def noise(
-        self, heads: Heads, channel: Channel, gain: float
-    ) -> tuple[FloatArray, Look]:
-        """``(values,)``: the noise of each value of the channel; and where its head looks.
-
-        Args:
-            heads: The heads of a block.
-            channel: A channel that one of them writes.
-            gain: What that head multiplies.
-        """
-
-
-class Copies(Rule):
-    """A head that copies what stands at one position."""
-
-    kinds = frozenset({SOFTMAX, SPARSE})
-
-    def noise(
-        self, heads: Heads, channel: Channel, gain: float
-    ) -> tuple[FloatArray, Look]:
-        """Theorem 12."""
-        demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
-        return heads.copied(channel, self.look)
-
-    @abstractmethod
-    def look(self, heads: Heads, channel: Channel) -> Bounds:
-        """The bounds over all that can be flagged, asked or pointed at."""

@@ -1,0 +1,186 @@
+"""What is asked of a network: the options of `krohn.compile` and `krohn.explain`, once."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Literal, Self, TypedDict
+
+from krohn.algebra.near_names import near
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Observer, Options
+from krohn.network.precision import PRECISIONS
+from krohn.option_rules import Architecture
+from krohn.option_values import format_name, whole
+
+POSITIONS = ("dyadic", "circle")
+ACTIVATIONS = ("relu", "sine", "gelu")
+"""What tables of whole numbers can be made of."""
+
+
+class NetworkKeywords(TypedDict, total=False):
+    """The keywords of `krohn.explain` and `krohn.compile`; `Asked` says what they mean."""
+
+    start: str | None
+    strict: bool
+    activation: str
+    minimise: str | None
+    observation: str | None
+    block: int | None
+    effort: str | float
+    within: float | None
+
+
+class ExplainKeywords(NetworkKeywords, total=False):
+    """The keywords of `krohn.explain`."""
+
+    arch: Literal["transformer", "ssm"]
+
+
+class CompileKeywords(NetworkKeywords, total=False):
+    """The keywords of `krohn.compile`."""
+
+    arch: Architecture
+    dtype: object
+    attention: str | None
+    uniform: bool
+    positions: str
+    proved: bool
+    observe: Observer | None
+    progress: Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What kind of network is asked for.
+
+    Attributes:
+        length: The longest word (T); required for a Transformer.
+        construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
+            `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            best one that can be proved.
+        arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
+            words of every length; or ``"ssm"``, a diagonal state space model, for words
+            of every length or up to one (docs/state-space-models.md).
+        dtype: The number format it is stored and run in, by name or as a dtype of torch or
+            numpy. If none is given, float32; for linear systems float64; for hidden
+            Markov models the first of these two in which a network is proved.
+        start: The start state by name; None for the machine's own.
+        strict: Plain residuals and one hidden layer in every MLP.
+        activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
+            a circle, so that no width grows with the length; or ``"gelu"``: all hidden
+            units are GeLUs, as in GPT-2.
+        attention: Of the heads of a chain of thought: ``"standard"`` if none is given,
+            ``"linear"`` or ``"sparse"`` (Yang et al. 2024).
+        uniform: Memories and look-backs by weights that are those of every length; only
+            the position table grows with it.
+        positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
+            or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
+        minimise: What is chosen by: a key of
+            `krohn.compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
+            for ``"auto"``, else the depth.
+        observation: What the network says instead of the state: a name of
+            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's
+            own.
+        block: Write the state into the text after so many letters, and read it back: the
+            depth is that of a block (docs/soundness.md, 2.6).
+        effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
+            or steps.
+        within: How far an output of a network of real numbers may be off.
+        proved: Whether to prove it; without, nothing is known about the result.
+        observe: Called after every compiler pass with its name and the Program.
+        progress: Called by the proof with steps done and in all.
+        formats: Names of the number formats to try, the first one first.
+    """
+
+    length: int | None = None
+    construction: str = "auto"
+    arch: Architecture = "transformer"
+    dtype: object = None
+    start: str | None = None
+    strict: bool = False
+    activation: str = "relu"
+    attention: str | None = None
+    uniform: bool = False
+    positions: str = "dyadic"
+    minimise: str | None = None
+    observation: str | None = None
+    block: int | None = None
+    effort: str | float = "normal"
+    within: float | None = None
+    proved: bool = True
+    observe: Observer | None = None
+    progress: Callable[[int, int], None] | None = None
+    formats: tuple[str, ...] = ("float32",)
+
+    @property
+    def given(self) -> list[str]:
+        """The options that are not as they are by default."""
+        options = [each for each in fields(self) if each.name != "formats"]
+        return [o.name for o in options if getattr(self, o.name) != o.default]
+
+    def of(self, formats: tuple[str, ...]) -> Self:
+        """The same in the format that is asked for; in these if none is.
+
+        Raises:
+            KrohnError: If there is no such format.
+        """
+        asked = None if self.dtype is None else (format_name(self.dtype),)
+        return replace(self, formats=asked or formats)
+
+    @cached_property
+    def options(self) -> Options:
+        """How to lower, in the first of the formats.
+
+        Raises:
+            CompileError: If there is no such activation or code of positions, or two
+                forms exclude each other.
+        """
+        check_one_of("--activation", self.activation, ACTIVATIONS)
+        check_one_of("--positions", self.positions, POSITIONS)
+        precision, circle = PRECISIONS[self.formats[0]], self.positions == "circle"
+        return Options(precision, self.strict, self.activation, self.uniform, circle)
+
+    def longest(self, needs: str) -> int:
+        """The longest word, which must be said.
+
+        Args:
+            needs: What needs it, for the message.
+
+        Raises:
+            CompileError: If it was not, or makes no sense.
+        """
+        if self.length is None:
+            raise CompileError(f"{needs} it is for (-T)")
+        return whole(self.length, "the length", 1)
+
+    def made(self, known: Mapping[str, str]) -> str:
+        """The construction of the architecture.
+
+        Args:
+            known: For each architecture that there is, its construction.
+
+        Raises:
+            CompileError: If another one is asked for.
+        """
+        if self.arch not in known:
+            raise CompileError(
+                f"--arch {self.arch} is for machines; this takes {' or '.join(known)}"
+            )
+        name = known[self.arch]
+        if self.construction not in ("auto", name):
+            raise CompileError(
+                f"--construction takes auto or {name}, not {self.construction!r}"
+            )
+        return name
+
+
+def check_one_of(option: str, value: object, known: Collection[str]) -> None:
+    """Refuse a value that there is not.
+
+    Raises:
+        CompileError: If it is none of those that are known.
+    """
+    if value not in known:
+        raise CompileError(
+            f"{option} takes {' or '.join(known)}, not {value!r}{near(str(value), known)}"
+        )

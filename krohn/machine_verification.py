@@ -1,0 +1,165 @@
+"""Verifying a model of a machine: proof, all words, samples, and their verdict."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from krohn.algebra.errors import KrohnError
+from krohn.checks import Checks
+from krohn.network.modelfile import ModelFile
+from krohn.open_target import open_target
+from krohn.report import Report, refuted, unrefuted
+from krohn.sharding import Sharding
+from krohn.verification_target import (
+    DEFAULT_SAMPLE_LENGTH,
+    Target,
+    Words,
+)
+from krohn.verify.attention_limits.head_limits import head_bounds
+from krohn.verify.proof import Proof, prove
+from krohn.verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from krohn.verify.testing.counterexample import Counterexample
+
+SCORES = 2**28
+"""About so many scores of a head are computed for samples that nobody asked for."""
+LONGEST_SAMPLE = 8192
+"""Nor are these longer; scores grow with the square of the length."""
+
+
+def verified(file: ModelFile, checks: Checks) -> Report:
+    """What becomes of a file that is about a machine.
+
+    Raises:
+        KrohnError: If the file is damaged, or the alphabets do not fit.
+    """
+    _check_shared(checks.sharding, checks.exhaustive)
+    target = open_target(file, checks.machine, checks.observation, checks.report)
+    checks.check_digest(target.claim)
+    target = replace(
+        target, budget=checks.budget, asked=checks.length, sharding=checks.sharding
+    )
+    report = _decide(target, checks)
+    notes = *target.notes, *report.notes
+    return replace(report, about=target.claim, notes=notes)
+
+
+def _check_shared(sharding: Sharding | None, exhaustive: int | None) -> None:
+    if sharding is not None and not exhaustive:
+        raise KrohnError(
+            "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
+            "length; say --exhaustive N as well"
+        )
+
+
+def _decide(target: Target, checks: Checks) -> Report:
+    if target.asked and checks.proof:
+        raise KrohnError(
+            "-T is for words that are run; a proof is about all words that the file claims"
+        )
+    words, method = Words(checks.exhaustive, checks.sample, checks.seed), checks.method
+    if (beyond := _beyond(target, words.exhaustive)) is not None:
+        reason = f"the model is for words of up to {beyond} letters"
+        return Report("out-of-range", method, reason, beyond, 0, "nothing")
+    if checks.proof or (target.provable and method):
+        return _verify(target, method, checks.proves, words)
+    words = words or _affordable(target, words.seed)
+    return _conclude(target, None, _unproved(target), words)
+
+
+def _beyond(target: Target, exhaustive: int | None) -> int | None:
+    """The longest word of a network, if longer ones are asked about."""
+    longest = target.claimed if target.provable else target.positions
+    asked = target.asked or (None if target.provable else target.claimed)
+    if longest is None or max(asked or 0, exhaustive or 0) <= longest:
+        return None
+    return longest
+
+
+def _unproved(target: Target) -> str:
+    """Why there is no proof."""
+    if target.provable:
+        return "no proof was asked for"
+    return "the file has no Program, and a proof needs one"
+
+
+def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
+    progress = target.report("proving")
+    done = prove(target.file, target.machine, progress) if proof else None
+    if done is not None and done.verdict != "verified":
+        return _search(target, method, done, words.seed)
+    runs = words.run(target)
+    failed = [r.counterexample for r in runs if r.counterexample]
+    if failed:
+        return _refuted(target, method, done, runs, failed[0])
+    return Report(
+        verdict="verified",
+        method=method,
+        reason="",
+        length=target.length if proof else max(r.length for r in runs),
+        words=sum(r.words for r in runs),
+        covers=target.proved if proof else _said(runs),
+        proof=done,
+        runs=runs,
+    )
+
+
+def _said(runs: Sequence[Simulation]) -> str:
+    return "; ".join(
+        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
+    )
+
+
+def _refuted(
+    target: Target,
+    method: str,
+    done: Proof | None,
+    runs: Sequence[Simulation],
+    found: "Counterexample",
+) -> Report:
+    return replace(refuted(runs, found, target.minimise, method), proof=done)
+
+
+def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
+    """The proof failed: look for a word on which the network is wrong."""
+    from krohn.verify.testing.counterexample import pair
+
+    if done.word is not None:
+        both = pair(target.model, target.machine, len(done.word))
+        found = both.replay(np.array(done.word))
+        if found is not None:
+            return _refuted(target, method, done, [], found)
+    return _conclude(target, done, done.reason, _affordable(target, seed))
+
+
+def _affordable(target: Target, seed: int) -> Words:
+    """All short words and long hard ones: what can be said without a proof."""
+    from krohn.verify.testing.examination import SAMPLES, affordable
+
+    length = target.length or DEFAULT_SAMPLE_LENGTH
+    every = affordable(target.letters, length)
+    longest = min(length, LONGEST_SAMPLE)
+    rest = max(4, min(SAMPLES, SCORES // longest**2)) if every < length else None
+    return Words(every, rest, seed, longest)
+
+
+def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> Report:
+    """What words say of a network that is not proved."""
+    from krohn.verify.testing.examination import Examination
+
+    runs = words.run(target)
+    found = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)
+    if found.failed is not None and found.failed.counterexample is not None:
+        wrong = found.failed.counterexample
+        report = _refuted(target, found.method, done, runs, wrong)
+    else:
+        # Who asked for a proof did not ask how the words run here.
+        all_asked = done is None and target.exhaustible
+        report = unrefuted(found, target.letters, reason, all_asked)
+    proved = "proof+" if done is not None else ""
+    report = replace(report, proof=done, method=proved + report.method)
+    with np.errstate(all="ignore"):  # weights may be as large as the format allows
+        return replace(report, heads=head_bounds(target.file, target.machine))

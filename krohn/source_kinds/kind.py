@@ -1,0 +1,307 @@
+"""What every kind of source answers: all that the commands ask."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.wording import words_up_to
+from krohn.asked import Asked
+from krohn.checks import Checks
+from krohn.compiled_model import CompiledModel
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile
+from krohn.option_rules import refuse_others
+from krohn.program.claim import Claim
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.report import Report
+from krohn.source_kinds import in_blocks
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from krohn.source_kinds.written_texts import Writer
+
+S = TypeVar("S")
+Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
+"""What says something of each of many inputs."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Inputs of a network that reads inputs of one form.
+
+    Attributes:
+        length: How many tokens each has.
+        count: How many inputs there are.
+        rows: ``(rows, length)``: the tokens of some of them.
+        told: How many of them are given; those behind follow. None if nothing follows.
+        tokens: The names of tokens.
+    """
+
+    length: int
+    count: int
+    rows: Callable[[slice], IntArray]
+    told: int | None
+    tokens: Sequence[str]
+
+
+class Kind(ABC, Generic[S]):
+    """Sources of one kind: how they are named, compiled, run and explained.
+
+    Attributes:
+        wire: The name of the kind on file.
+        source: The type of its sources.
+        claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
+        takes: The options of `krohn.compile` beside length and format that matter.
+        unit: What an input is made of: letters, tokens or vectors, in the singular.
+        pictured: The options of `krohn draw` that matter.
+        asks: The options of `krohn verify` beside those of every kind.
+        ran: What is run through its networks.
+        formats: The number formats where none is asked for: one, or those that are tried
+            in turn.
+        of_laws: The constructions that `krohn.compile_generator` makes.
+        explained: The length that is explained where none is given, if one is needed.
+        measured: Whether a source says how long its inputs are.
+        examples: A name of each family of sources, with a description.
+        instead: What can be done, where no machine can be learned from a network.
+        refusal: How a name is refused: of the name, and of the reason.
+    """
+
+    wire: ClassVar[str]
+    source: ClassVar[Any]
+    claim: ClassVar[str]
+    takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+    unit: ClassVar[str] = "token"
+    pictured: ClassVar[frozenset[str]] = frozenset({"source", "word"})
+    asks: ClassVar[tuple[str, ...]] = ()
+    ran: ClassVar[str] = "words"
+    formats: ClassVar[tuple[str, ...]] = ("float32",)
+    of_laws: ClassVar[frozenset[str]] = frozenset()
+    explained: ClassVar[int | None] = None
+    measured: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {}
+    instead: ClassVar[str] = ""
+    refusal: ClassVar[str] = "{1}"
+
+    @property
+    def called(self) -> str:
+        """What a source of this kind is called in messages."""
+        return (
+            f"{'an' if self.wire[0] in 'aeiou' else 'a'} {self.wire.replace('-', ' ')}"
+        )
+
+    def named(self, text: str) -> S | None:
+        """The source of a name; None if it is the name of none.
+
+        Raises:
+            KrohnError: If one of its numbers is out of range.
+        """
+        try:
+            return self.of_name(text)
+        except Refused as reason:
+            raise KrohnError(self.refusal.format(text, reason)) from None
+
+    def of_name(self, text: str, /) -> S | None:
+        """The same; raises Refused for numbers that are out of range."""
+        return None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is of this kind."""
+        return isinstance(source, self.source)
+
+    def taken(self, source: Any) -> S | None:
+        """The source that an object of Python is; None if it is none of this kind.
+
+        Raises:
+            KrohnError: If it is damaged.
+        """
+        return source if self.owns(source) else None
+
+    def is_machine(self, source: S) -> bool:
+        """Whether a source is compiled as the machine that it is."""
+        return False
+
+    def machine(self, source: Any) -> Automaton:
+        """The machine that a source is.
+
+        Raises:
+            MachineError: If it is none.
+        """
+        raise MachineError(
+            f"{source.name} is {self.called}, and no machine; krohn explain and krohn "
+            "compile take it"
+        )
+
+    def check_given(self, given: Collection[str], values: Mapping[str, Any]) -> None:
+        """Refuse options of `krohn compile` that do nothing.
+
+        Args:
+            given: Those that were given.
+            values: Of all of them, by name.
+
+        Raises:
+            KrohnError: If there is one.
+        """
+        refuse_others(given, self.takes, self.called)
+
+    def of_source(self, source: Any, block: int | None = None) -> S:
+        """The source of this kind that a machine, or another source, is.
+
+        Args:
+            source: The machine or the other source.
+            block: After how many letters it writes its state, if it writes states.
+
+        Raises:
+            CompileError: If it is none of this kind.
+        """
+        raise CompileError(f"{source.name} is not {self.called}")
+
+    def turned(self, source: S, asked: Asked) -> "tuple[Kind[Any], Any]":
+        """What is compiled, with its kind: a source, or what it is taken for.
+
+        Raises:
+            CompileError: If it cannot be.
+        """
+        return (self, source) if asked.block is None else in_blocks(source, asked.block)
+
+    @abstractmethod
+    def compile(self, source: S, asked: Asked) -> CompiledModel:
+        """The network of a source, proved.
+
+        Raises:
+            KrohnError: If it cannot be compiled or proved, or an option has no effect.
+        """
+
+    @abstractmethod
+    def explain(self, source: S, asked: Asked) -> dict[str, Any]:
+        """What it is, and what its network needs.
+
+        Raises:
+            KrohnError: If an option has no effect.
+        """
+
+    @abstractmethod
+    def verify(self, file: ModelFile, checks: Checks) -> Report:
+        """Prove, or run, what a file claims of its source.
+
+        Raises:
+            KrohnError: If an option has no effect, or another source is asked about.
+        """
+
+    def remarks(self, source: S) -> dict[str, Any]:
+        """What who wrote a source should know of it, as `explain` and `compile` say it."""
+        return {}
+
+    def draw(self, source: S) -> "Figure":
+        """A picture of a source itself.
+
+        Raises:
+            DrawingError: If there is none of this kind.
+        """
+        from krohn.drawing import DrawingError
+
+        raise DrawingError(
+            f"{self.called} has no picture; compile it, and draw the model file"
+        )
+
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """A picture of a model file: the weights of its network."""
+        from krohn.drawing import draw_model
+
+        return draw_model(file)
+
+    def draw_text(self, source: S | ModelFile, words: list[str]) -> "Figure":
+        """A picture of what is looked at to write a text.
+
+        Args:
+            source: A model file; or a source, whose texts its interpreter writes.
+            words: The prompt.
+
+        Raises:
+            DrawingError: If it writes no text.
+        """
+        from krohn.drawing import DrawingError
+
+        raise DrawingError("--word is for dynamic programs and generators")
+
+    def interpreter(self, source: S) -> Callable[[list[str]], dict[str, Any]] | None:
+        """The reference interpreter of prompts; None of sources that write no texts."""
+        return None
+
+    def writer(self, file: ModelFile) -> "Writer":
+        """How the texts of a network are asked for.
+
+        Raises:
+            KrohnError: If it writes none.
+        """
+        raise KrohnError(
+            "this network writes no texts: run(word) gives what it says after each letter"
+        )
+
+    def of_file(self, file: ModelFile) -> S | None:
+        """The source that a file states; None if it does not state it whole.
+
+        Raises:
+            KrohnError: If it states none of this kind.
+        """
+        return None
+
+    def inputs(self, file: ModelFile) -> tuple[str, str]:
+        """The inputs of a network in words: how long they are, and one of them."""
+        return words_up_to(file.header["claim"].get("length")), "such word"
+
+    def letters_and_classes(
+        self, file: ModelFile, machine: Automaton | None
+    ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The name of a network's source, those of the letters and of what it says.
+
+        Args:
+            file: The model.
+            machine: What it is held against, if anything; it has the names that a file
+                lacks.
+
+        Raises:
+            KrohnError: If it says numbers or texts, from which no machine is learned.
+        """
+        raise KrohnError(
+            f"the file is about {self.called}; machines are learned from networks that "
+            f"say one of several classes after each letter{self.instead}"
+        )
+
+    def prompt(self, file: ModelFile) -> str | None:
+        """A prompt after which a network for Hugging Face writes a text; None if none."""
+        return None
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole | None:
+        """Random inputs, where a network reads inputs of one form only; else None.
+
+        Args:
+            file: The model.
+            many: How many inputs of a length are asked for.
+            rng: Draws them.
+        """
+        return None
+
+    def stated_machine(self, file: ModelFile) -> Automaton | None:
+        """The machine that a file states; None if it states none, or only names."""
+        return None
+
+    def about(self, file: ModelFile, source: object) -> Claim | None:
+        """What a proof of a file is about; None if it is held against a machine.
+
+        Raises:
+            KrohnError: If it must be about another source.
+        """
+        return None
+
+    @abstractmethod
+    def runs(self, file: ModelFile) -> Runs:
+        """What `krohn run` prints of one input after the other."""

@@ -1,0 +1,129 @@
+"""What holds of every construction: right on all words, from every start; proved; refused.
+
+A new construction adds its lines to the tables, and no test.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from math import ceil, log2
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    ON_REQUEST,
+    construct,
+)
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.precision import FLOAT32
+from krohn.program.interpreter import states
+
+SERVED: dict[str, dict[str, int]] = {
+    "memory": {"FlipFlop": 4, "Memory3": 3},
+    "window": {"FFLTracker2": 3, "FFL2": 3, "Adder": 4, "Memory3": 3},
+    "counter": {"C2": 5, "C5": 3},
+    "parity": {"Parity4@1,3": 6},
+    "parity-selected": {"Parity4@1,3": 6},
+    "parity-table": {"Parity4@1,3": 6},
+    "parity-tree": {"ParityTree2,2": 6},
+    "product": {"C2xC2": 4, "C2xC3": 3},
+    "gridworld": {"Grid2": 6, "Grid4": 6},
+    "corridor": {"Grid2": 6, "Grid4": 6},
+    "dyck": {"Dyck1,1": 7, "Dyck2,2": 4, "Dyck3,1": 7, "Dyck2,3": 3},
+    "definite": {"regex:(a|b)*aba": 6},
+    "content": {"regex:b*ab*ab*": 6},
+    "piecewise": {"regex:a*b*c*d*": 4},
+    "departures": {"regex:(ab)*c(a|b)*": 5},
+    "cascade": {"S3": 3, "Grid4": 6},
+    "semidirect-car": {"S3": 3},
+    "wreath": {"Q8": 3},
+    "scan": {"S3": 3, "Grid4": 6},
+    "sequential": {"S3": 3, "Grid4": 6},
+    "scan3": {"S3": 4},
+    "scan5": {"S3": 4},
+    "scan10": {"FlipFlop": 4},
+    "semidirect": {"S3": 3},
+    "series": {"Q8": 3},
+    "permutation-reset": {"PermReset2": 4},
+    "krohn-rhodes": {"Grid3": 5},
+    "chunked": {"C2": 5},
+    "memorising": {"C2": 4},
+}
+"""Machines of each construction, and how long the words are, all of which are run."""
+REFUSED = {
+    "counter": ("S3 C2xC2 FlipFlop", "no modular counter"),
+    "memory": ("C3 Grid4", "no memory: every letter must either"),
+    "window": ("C2 Grid4 Dyck4,2 S3", "no memory of windows"),
+    "product": ("Q8 Grid4 D6 Adder", "not a product|neither a counter nor a memory"),
+    "gridworld": ("C3 Memory3 S3 Dyck2,2", "no gridworld"),
+    "corridor": ("C3 Memory3 S3 Dyck2,2", "no gridworld"),
+    "dyck": ("C3 Grid4 abab", "no stack of bounded depth"),
+    "definite": ("C3 Grid4 S3", "neither the last few letters nor the first"),
+    "content": ("S3", "do not commute"),
+    "parity": ("C3 FlipFlop S3 Grid4", "no parity of positions"),
+    "parity-tree": ("S3 Grid4 FlipFlop C3 abab Adder", "no tree"),
+}
+"""Machines that a construction does not serve, and what it says of them."""
+DEPTHS: list[tuple[str, str, Callable[[int], int]]] = [
+    ("counter", "C5", lambda _: 1),
+    ("memory", "Memory3", lambda _: 1),
+    ("product", "C2xC3", lambda _: 1),
+    ("gridworld", "Grid4", lambda _: 2),
+    ("scan", "Grid4", lambda length: ceil(log2(length))),
+]
+
+
+def test_every_construction_is_here() -> None:
+    assert set(SERVED) == {*CONSTRUCTIONS, *ON_REQUEST}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
+    for source, length in SERVED[name].items():
+        machine = replace(krohn.read(source), output=None)
+        every = np.array(list(product(range(len(machine.letters)), repeat=length)))
+        for start in machine.states:
+            started = machine.with_start(start)
+            try:
+                program = construct(name, started, length)
+            except CompileError:
+                assert start != machine.states[machine.start], source
+                continue
+            expected = started.semiautomaton.trace(every, started.start)
+            assert np.array_equal(states(program, every), expected), (source, start)
+
+
+@pytest.mark.sample(30)
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("name", SERVED)
+def test_its_network_is_proved_and_right_on_short_words(
+    name: str, strict: bool
+) -> None:
+    (source, length), *_ = SERVED[name].items()
+    model = krohn.compile(source, 6, name, strict=strict)
+    report = krohn.verify(model, exhaustive=min(length, 3), proof=True)
+    assert (model.construction, report.verdict) == (name, "verified")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_other_machines_are_refused_by_name(name: str) -> None:
+    sources, reason = REFUSED[name]
+    for source in sources.split():
+        with pytest.raises(CompileError, match=reason) as refused:
+            construct(name, krohn.read(source), 4)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "source", "depth"), DEPTHS)
+def test_depth_is_that_of_the_theorem(
+    name: str, source: str, depth: Callable[[int], int]
+) -> None:
+    for length in (1, 2, 3, 4, 5, 8, 9, 100):
+        built = compile_transformer(krohn.read(source), length, name, Options(FLOAT32))
+        assert built.cost is not None
+        assert built.cost.depth == depth(length)

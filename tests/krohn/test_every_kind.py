@@ -1,0 +1,201 @@
+"""What holds of every kind of source and network: through all commands, once for each.
+
+A new kind adds its line to `every_kind.NETWORKS`, and no test.
+"""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from every_kind import NETWORKS, SOURCES, compiled
+
+import krohn
+from krohn.network.exports import HOMES
+from krohn.network.modelfile import pack
+from krohn.source_kinds import KINDS
+
+Call = Callable[..., tuple[int, Any]]
+EACH = pytest.mark.parametrize("kind", NETWORKS)
+OPTIONS = {"length": "-T", "observation": "--observe", "arch": "--arch"}
+WITHOUT_EFFECT = {
+    "strict": ("--strict",),
+    "attention": ("--attention", "linear"),
+    "within": ("--within", "0.1"),
+    "construction": ("--construction", "scan"),
+    "positions": ("--positions", "circle"),
+    "activation": ("--activation", "sine"),
+    "uniform": ("--uniform",),
+    "minimise": ("--minimise", "width"),
+    "observation": ("--observe", "outputs"),
+}
+"""Options that are refused by every kind of source that does not take them."""
+SENSELESS = (
+    ("-T", "0"),
+    ("-T", "x"),
+    ("--dtype", "float8"),
+    ("--arch", "tree"),
+    ("--construction", "magic"),
+    ("--within", "-1"),
+    ("--effort", "-1"),
+    ("--block", "0"),
+    ("--start", "nowhere"),
+    ("--nonsense",),
+)
+
+
+def asked(kind: str) -> list[object]:
+    """What `krohn compile` is asked for."""
+    name, how, _ = NETWORKS[kind]
+    words: list[object] = [name]
+    for option, value in how.items():
+        words.append(OPTIONS.get(option, f"--{option}"))
+        words += [] if value is True else [value]
+    return words
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shelf")
+
+
+@pytest.fixture
+def file(kind: str, shelf: Path) -> Path:
+    """The file of a network, written once."""
+    path = shelf / f"{kind}.safetensors"
+    if not path.exists():
+        compiled(kind).save(path)
+    return path
+
+
+def refused(told: Any) -> str:
+    """The one line of a refusal, which is no message of Python's."""
+    said = str(told["error"])
+    assert "\n" not in said
+    assert "Traceback" not in said
+    assert "Error" not in said
+    return said
+
+
+def test_every_kind_has_a_network() -> None:
+    assert set(SOURCES) == set(KINDS)
+    assert set(SOURCES) <= set(NETWORKS)
+
+
+@EACH
+def test_it_is_proved_and_checked_again_from_the_file(
+    kind: str, file: Path, tmp_path: Path, call: Call
+) -> None:
+    proof = compiled(kind).proof
+    assert proof is not None
+    assert proof.verdict == "verified"
+    evidence = tmp_path / "e.json"
+    code, told = call("verify", file, "--proof", "--evidence", evidence)
+    assert (code, told["verdict"], told["method"]) == (0, "verified", "proof")
+    code, told = call("recheck", file, evidence)
+    assert (code, told["verdict"]) == (0, "verified")
+    code, told = call("verify", file, "--machine", "S5")
+    assert code != 0
+
+
+@EACH
+def test_it_says_what_its_source_says(kind: str, file: Path, call: Call) -> None:
+    """On a sample of inputs, each held against the interpreter of the source."""
+    report = krohn.verify(file, sample=8)
+    assert report.verdict in ("verified", "undecided")
+    assert report.words >= 8
+    code, told = call("run", file, *NETWORKS[kind][2].split())
+    assert code == 0
+    assert not any(told["unproved"])
+    code, told = call("run", file, "☃")
+    assert code == 2
+    refused(told)
+
+
+@EACH
+def test_the_same_source_gives_the_same_bytes(kind: str) -> None:
+    name, how, _ = NETWORKS[kind]
+    once, again = compiled(kind).file, krohn.compile(name, **how, proved=False).file
+    assert pack({**once.header, "evidence": None}, once.tensors) == pack(
+        again.header, again.tensors
+    )
+
+
+@EACH
+def test_it_is_explained(kind: str, call: Call) -> None:
+    _, how, _ = NETWORKS[kind]
+    words = [w for w in asked(kind) if w != "--strict"]
+    code, told = call("explain", *words[: 1 + 2 * ("length" in how)])
+    assert code == 0
+    assert told
+
+
+@EACH
+def test_it_is_drawn_or_has_no_picture(
+    kind: str, file: Path, tmp_path: Path, call: Call
+) -> None:
+    picture = tmp_path / "p.svg"
+    code, told = call("draw", file, "-o", picture)
+    if code == 0:
+        assert "<svg" in picture.read_text(encoding="utf-8")
+    else:
+        assert code == 2
+        assert "no picture" in refused(told)
+        assert not picture.exists()
+
+
+@pytest.mark.sample(20)
+@pytest.mark.parametrize("to", HOMES)
+@EACH
+def test_it_is_exported_or_refused(
+    kind: str, to: str, file: Path, tmp_path: Path, call: Call
+) -> None:
+    """What is written is read back there, and says the same; else nothing is written."""
+    pytest.importorskip({"gpt2": "transformers"}.get(to, HOMES[to].imports[0]))
+    place = tmp_path / "out"
+    code, told = call("export", file, "--to", to, "-o", place, "--sample", 8)
+    assert code in (0, 2)
+    if code == 0:
+        assert (told["wrong"], place.is_dir()) == (0, True)
+        assert told["deviation"] < 0.5
+    else:
+        assert refused(told)
+        assert not list(tmp_path.iterdir())
+
+
+@EACH
+def test_what_makes_no_sense_is_refused(kind: str, tmp_path: Path, call: Call) -> None:
+    out = tmp_path / "f.safetensors"
+    takes = KINDS[kind].takes if kind in KINDS else set(WITHOUT_EFFECT)
+    idle = [words for option, words in WITHOUT_EFFECT.items() if option not in takes]
+    for words in (*SENSELESS, *idle):
+        code, told = call("compile", *asked(kind), *words, "-o", out)
+        assert code == 2, words
+        refused(told)
+        assert not out.exists()
+
+
+def test_a_table_of_all_is_a_batch(tmp_path: Path, call: Call) -> None:
+    table, names = tmp_path / "t.csv", sorted({told[0] for told in NETWORKS.values()})
+    with table.open("w", encoding="utf-8", newline="") as rows:
+        csv.writer(rows).writerows([("machine", "length"), *((n, 4) for n in names)])
+    code, told = call("batch", table)
+    assert code in (0, 1)
+    assert [row["machine"] for row in told["rows"]] == names
+    for row in told["rows"]:
+        assert row["verdict"] == "verified" or row["reason"]
+
+
+@EACH
+def test_zeros_are_not_verified(kind: str) -> None:
+    """A network without weights says one thing, and no source here does."""
+    file = compiled(kind).file
+    layout = ("offsets", "columns")  # of a sparse matrix, which say where numbers lie
+    tensors = {
+        name: tensor if name.endswith(layout) else np.zeros_like(tensor)
+        for name, tensor in file.tensors.items()
+    }
+    wrong = type(file)(file.header, tensors, file.precision)
+    assert krohn.verify(wrong, proof=True).verdict != "verified"
