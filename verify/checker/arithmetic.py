@@ -269,16 +269,17 @@ class Interval:
 
     def gathered(self, place: IntArray, size: int) -> "Interval":
         """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
-        terms = np.bincount(place, minlength=size)
-        own = 4 * terms * OWN_UNIT * np.bincount(place, self.size, size)
-        low, high = (np.bincount(place, x, size) for x in (self.low, self.high))
-        return Interval(low, high).wider(own)
+        each = (self.low, self.high, self.size, np.ones(len(self.low)))
+        low, high, most, terms = (
+            np.bincount(place, x, size).astype(np.float64) for x in each
+        )
+        return Interval(low, high).wider(own_error(terms, most))
 
     def running(self) -> "Interval":
         """``(terms,)``: sums of the entries up to each."""
-        terms = np.arange(1, len(self.low) + 1)
-        own = 4 * terms * OWN_UNIT * np.cumsum(self.size)
-        return Interval(np.cumsum(self.low), np.cumsum(self.high)).wider(own)
+        terms = np.arange(1.0, len(self.low) + 1)
+        low, high, most = map(np.cumsum, (self.low, self.high, self.size))
+        return Interval(low, high).wider(own_error(terms, most))
 
     def root(self) -> "Interval":
         """Square roots of numbers that are not negative."""
@@ -417,7 +418,7 @@ def store_error(form: Format, size: Operand) -> Interval:
     return (Interval.of(size) + form.smallest) * form.unit
 
 
-def own_error(operations: float, size: Operand) -> Interval:
+def own_error(operations: FloatArray | float, size: Operand) -> Interval:
     """What so many operations of this checker on numbers up to a size can be off by."""
     return Interval.of(size) * (4 * operations * OWN_UNIT)
 
