@@ -17,9 +17,9 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.sources.linear_systems import LinearSystem, named
-from krohn.verify.checker import transformer
-from krohn.verify.checker.linear_system import Established
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import search
 
 BATCH = 64
 CASES = (
@@ -78,9 +78,9 @@ class Within:
         tensors = {n: precision.round(t) for n, t in network.tensors.items()}
         file = ModelFile(header, tensors, precision)
         with np.errstate(all="ignore"):
-            shown = transformer.established(model_of(file), {}, None)
+            shown = search(model_of(file), None)[1]
         assert isinstance(shown, Established)
-        return cls(source, length, file, shown.error, shown.norm.name)
+        return cls(source, length, file, shown.error, shown.told["norm"])
 
     @classmethod
     def recurrent(cls, name: str, length: int, dtype: str) -> "Within":

@@ -14,7 +14,7 @@ from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.verify.checker.hidden_markov import Established
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.proof import shown_of
 
 LOOSE = 1e9

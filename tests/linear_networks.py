@@ -11,8 +11,9 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
 from krohn.sources.linear_systems import LinearSystem, named
-from krohn.verify.checker import linear_system, transformer
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import search
 
 LOOSE = 1e9
 """An error that is claimed where the one that is shown is wanted."""
@@ -53,11 +54,11 @@ def changed(file: ModelFile, **tensors: FloatArray) -> ModelFile:
     return ModelFile(file.header, {**file.tensors, **named}, file.precision)
 
 
-def shown(file: ModelFile) -> linear_system.Established:
+def shown(file: ModelFile) -> Established:
     """What the checker shows, without regard to what is claimed."""
     with np.errstate(all="ignore"):
-        found = transformer.established(model_of(file), {}, None)
-    assert isinstance(found, linear_system.Established)
+        found = search(model_of(file), None)[1]
+    assert isinstance(found, Established)
     return found
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,7 @@ from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.contexts import contexts
-from krohn.verify.checker.hidden_markov import Established
-from krohn.verify.checker.linear_system import Established as Products
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.proof import shown_of
 from krohn.verify.search.find import MARGIN
 from krohn.verify.testing.simulation_result import Simulation
@@ -256,7 +256,7 @@ class Wanted:
         assert self.length is not None
         return self.length
 
-    def shown(self, built: CompiledNetwork) -> Established | Products:
+    def shown(self, built: CompiledNetwork) -> Established:
         """What the checker shows of a network.
 
         Raises:
@@ -265,7 +265,7 @@ class Wanted:
         claim = {"length": self.length, "error": sys.float_info.max}
         file = self.kind.file(self.source, built, claim, self.options)
         found = shown_of(file)
-        assert isinstance(found, Established | Products)
+        assert isinstance(found, Established)
         return found
 
     def accepted(self, error: float) -> None:
@@ -294,10 +294,10 @@ class Wanted:
         self.accepted(shown.error * MARGIN)
         return self.claimed(built, shown)
 
-    def claimed(self, built: CompiledNetwork, shown: Established | Products) -> Built:
+    def claimed(self, built: CompiledNetwork, shown: Established) -> Built:
         """The network with its claim."""
         model = {}
-        if isinstance(shown, Established):
+        if isfinite(shown.model):
             model = {"model_error": shown.model * MARGIN}
         return built, {"length": self.length, "error": shown.error * MARGIN, **model}
 
@@ -361,7 +361,6 @@ def _window(asked: Wanted) -> Built:
             )
         built = belief_window.network(asked.source, found, asked.longest, asked.options)
         shown = asked.shown(built)
-        assert isinstance(shown, Established)
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
         model, beside = shown.model, shown.error - found.error

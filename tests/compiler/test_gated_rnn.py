@@ -13,10 +13,10 @@ from krohn.network.precision import PRECISIONS
 from krohn.network.rnn import Rnn
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem
-from krohn.verify.checker import linear_rnn
-from krohn.verify.checker.network import check_of
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import search
 
 NAME = "Cyclic-DET5,5@3"
 
@@ -111,8 +111,8 @@ def within(source: LinearSystem, length: int, dtype: str, scale: float) -> Model
 def error_of(file: ModelFile) -> float:
     model = model_of(file)
     with np.errstate(all="ignore"):
-        found = check_of(model)(model, {}, None)
-    assert isinstance(found, linear_rnn.Established)
+        found = search(model, None)[1]
+    assert isinstance(found, Established)
     return found.error
 
 

@@ -6,14 +6,14 @@ The checker computes bounds in float64: an `Interval` rounds outwards by itself,
 module but `affine_arithmetic` says anything of rounding.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 
 OWN_UNIT = 2.0**-53
@@ -179,6 +179,21 @@ class Interval:
     def __getitem__(self, at: Any) -> "Interval":
         return Interval(np.asarray(self.low[at]), np.asarray(self.high[at]))
 
+    @staticmethod
+    def nearest(exact: list[Fraction]) -> "Interval":
+        """``(numbers,)``: fractions, each between the neighbours of its nearest number."""
+        near = np.array([float(x) for x in exact])
+        same = [Fraction(y) == x for x, y in zip(exact, near.tolist(), strict=True)]
+        return Interval(*_beside(near, np.array(same)))
+
+    @staticmethod
+    def stacked(each: Iterable["Operand"]) -> "Interval":
+        """Several of one shape, along a new first axis."""
+        parts = [Interval.of(x) for x in each]
+        return Interval(
+            np.array([x.low for x in parts]), np.array([x.high for x in parts])
+        )
+
     def wider(self, off: "Operand") -> "Interval":
         """With all that is within ``off`` of it."""
         by = Interval.of(off).size
@@ -223,7 +238,7 @@ class Interval:
 
     def __matmul__(self, other: "Operand") -> "Interval":
         x, y = self.middle(), Interval.of(other).middle()
-        value, terms = x[0] @ y[0], y[0].shape[0]
+        value, terms = x[0] @ y[0], x[0].shape[-1]
         wide = np.abs(x[0]) @ y[1] + x[1] @ (np.abs(y[0]) + y[1])
         size = np.abs(x[0]) @ np.abs(y[0]) + wide
         own = 4 * (terms + 4) * OWN_UNIT
@@ -252,6 +267,24 @@ class Interval:
         low, high = (np.asarray(x.sum(axis=axis)) for x in (self.low, self.high))
         return Interval(low, high).wider(own_error(terms, size))
 
+    def gathered(self, place: IntArray, size: int) -> "Interval":
+        """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
+        each = (self.low, self.high, self.size, np.ones(len(self.low)))
+        low, high, most, terms = (
+            np.bincount(place, x, size).astype(np.float64) for x in each
+        )
+        return Interval(low, high).wider(own_error(terms, most))
+
+    def running(self) -> "Interval":
+        """``(terms,)``: sums of the entries up to each."""
+        terms = np.arange(1.0, len(self.low) + 1)
+        low, high, most = map(np.cumsum, (self.low, self.high, self.size))
+        return Interval(low, high).wider(own_error(terms, most))
+
+    def root(self) -> "Interval":
+        """Square roots of numbers that are not negative."""
+        return self.maximum(0.0).through(np.sqrt)
+
     def max(self, axis: int | None = None) -> "Interval":
         """The greatest of all entries, or along an axis."""
         return self.each(lambda x: np.asarray(x.max(axis=axis)))
@@ -273,6 +306,15 @@ class Interval:
         """Both, and all between them."""
         o = Interval.of(other)
         return Interval(np.minimum(self.low, o.low), np.maximum(self.high, o.high))
+
+    def where(self, chosen: BoolArray, other: "Operand") -> "Interval":
+        """These entries where they are chosen, and else those of another one."""
+        o = Interval.of(other)
+        low, high = (
+            np.where(chosen, self.low, o.low),
+            np.where(chosen, self.high, o.high),
+        )
+        return Interval(low, high)
 
     def through(self, rising: Callable[[FloatArray], FloatArray]) -> "Interval":
         """A rising function of numpy's, such as exp, expm1, log, log1p, sqrt or tanh.
@@ -351,12 +393,32 @@ def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
     return gamma(terms, form.sum_unit) * size + flushed(terms)
 
 
+def known_sum_error(
+    form: Format, terms: int, size: Operand, total: Operand, products: Operand
+) -> Interval:
+    """What sums of two or more numbers in any order can be off by (Lemma 5b).
+
+    No partial sum is more than the positive numbers, or the negative ones, add up to.
+
+    Args:
+        form: The format, which stores sums as they are made.
+        terms: How many products and numbers are added that may not be 0.
+        size: The sum of their absolute values.
+        total: At least the absolute value of their sum.
+        products: The sum of the absolute values of the products among them.
+    """
+    size, total = Interval.of(size), Interval.of(total)
+    astray = gamma(terms, form.sum_unit) * size + flushed(terms)
+    sums = (terms - 2) * (size + total) / 2 + total + (terms - 1) * astray
+    return form.sum_unit * (sums + products) + flushed(terms)
+
+
 def store_error(form: Format, size: Operand) -> Interval:
     """What storing a number of up to this size can change (Lemma 9)."""
     return (Interval.of(size) + form.smallest) * form.unit
 
 
-def own_error(operations: float, size: Operand) -> Interval:
+def own_error(operations: FloatArray | float, size: Operand) -> Interval:
     """What so many operations of this checker on numbers up to a size can be off by."""
     return Interval.of(size) * (4 * operations * OWN_UNIT)
 

@@ -5,14 +5,14 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
-from krohn.verify.checker.arithmetic import INFLATION, INSIDE, UNDERFLOW, fits
-from krohn.verify.checker.linear_system import Established, applied, check_window
+from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
+from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.linear_system import applied, check_window
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.product_gates import growth
 from krohn.verify.checker.projective_metric import Projective
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.situations import Source, source_of
-from krohn.verify.checker.sublayers import embedding, followed
+from krohn.verify.checker.sublayers import walked
 
 
 def established(model: Model, program: Statement) -> Established:
@@ -29,21 +29,19 @@ def established(model: Model, program: Statement) -> Established:
     demand(len(letters) == 1, "letters have matrices in several channels")
     demand(letters[0].start == program.vector, "a word starts elsewhere")
     metric = Projective.of(*source, letters[0].rows[:-1], program.length)
-    known = list(followed(model, embedding(model, program, metric)))
-    looks = {name: look for _, heads in known for name, look in heads.items()}
-    streams = tuple(stream for stream, _ in known)
-    error = _read_out(model, streams[-1], source, metric)
-    return Established(streams, looks, metric, error)
+    streams, looks = walked(model, program, metric)
+    error = _read_out(model, streams[-1], source, metric).most
+    covers, told = f"all words of up to {program.length} letters", metric.facts
+    form = model.format
+    return Established(form, program.length, error, covers, told, streams, looks)
 
 
 def _read_out(
     model: Model, stream: Stream, source: Source, metric: Projective
-) -> float:
+) -> Interval:
     """How far any output can be off."""
     channel = applied(model, stream, source.start)
-    apart, low, high = metric.belief(stream.noise[channel.name])
-    terms = int(np.count_nonzero(source.start))
-    rounded = growth(terms, stream.form.sum_unit) * high + terms * UNDERFLOW
-    fits(high, stream.form, "an output", INSIDE)
-    off = np.maximum(high - 1, 1 - low) + high * np.tanh(apart / 4) + rounded
-    return float(off * INFLATION)
+    apart, mass = metric.belief(stream.noise[channel.name])
+    fits(mass, stream.form, "an output", INSIDE)
+    rounded = sum_error(stream.form, int(np.count_nonzero(source.start)), mass)
+    return abs(mass - 1) + mass * (apart / 4).through(np.tanh) + rounded

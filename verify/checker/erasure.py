@@ -55,12 +55,12 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
         return None
     name = list(stream.noise)[stream.owner[dim]]
     channel = stream.channel(name)
-    most = float(stream.reach(name)[dim - channel.span.start])
+    most = Interval.of(stream.reach(name)[dim - channel.span.start])
     fits(max(gain, 1.0) * most, form, "a number", STEPS)
-    off = (2 * GELU + 4) * form.sum_unit * Interval.of(most)
+    off = (2 * GELU + 4) * form.sum_unit * most
     off += flushed(6 * max(1.0, 1 / gain))
     if reader is not None:
         code, noise = channel.code(channel.domain), stream.noise[name][:, None]
         apart = reader.apart(code, np.broadcast_to(noise, code.shape))
-        off += float(apart.max()) + 2 * reader.summed(Interval.of(most))
+        off += float(apart.max()) + 2 * reader.summed(most)
     return off.most

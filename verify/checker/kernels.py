@@ -12,7 +12,16 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
-from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    fits,
+    flushed,
+    gamma,
+    sum_error,
+)
+from krohn.verify.checker.error_recursion import settled
 from krohn.verify.checker.linear_recurrence import (
     Recurrence,
     powers,
@@ -101,28 +110,32 @@ def established(model: Model) -> Established:
     length = source.length
     demand(source.order is None, "a recurrence reads its inputs in their order")
     w = recurrence_of(model)
-    kappa = powers(w, source.length)
+    kappa = powers(w, length)
     said = _response(w, length, kappa)
-    kernel = worst(source, deviations(source.exact(), said))
-    own = _rounding(w, source, form, kappa)
-    gain = float(np.abs(deviations(said, [0] * length)).sum()) * INFLATION
-    entering = (form.unit * source.largest + UNDERFLOW) * gain
-    parts = {"kernel": kernel, "rounding": own, "inputs": entering}
+    gain = abs(_near(deviations(said, [0] * length))).sum()
+    found = {
+        "kernel": worst(source, deviations(source.exact(), said)),
+        "rounding": _rounding(w, source, form, kappa),
+        "inputs": (form.unit * Interval.of(source.largest) + flushed(1)) * gain,
+    }
+    parts = {name: part.most for name, part in found.items()}
     covers = f"all real inputs of the box, up to {length} of them"
-    return Established(
-        form, length, float(sum(parts.values()) * INFLATION), parts, covers
-    )
+    error = sum(found.values(), Interval.of(0.0)).most
+    return Established(form, length, error, parts, covers)
 
 
-def worst(source: Source, off: FloatArray) -> float:
+def worst(source: Source, off: FloatArray) -> Interval:
     """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
-    low, high = source.inputs.tolist()
-    middle, radius = (low + high) / 2, (high - low) / 2
-    drift, spread = np.cumsum(off), np.cumsum(np.abs(off))
-    found = float((np.abs(middle * drift) + radius * spread).max())
-    demand(np.isfinite(found), "the kernel is off by too much")
-    slack = 2.0**-50 * float(spread[-1]) + LOST
-    return (found + slack * len(off) * source.largest) * INFLATION
+    low, high = map(Interval.of, source.inputs)
+    middle, radius, near = (low + high) / 2, (high - low) / 2, _near(off)
+    found = (abs(middle * near.running()) + radius * abs(near).running()).max()
+    demand(np.isfinite(found.high), "the kernel is off by too much")
+    return found
+
+
+def _near(numbers: FloatArray) -> Interval:
+    """What numbers of 384 places are that these are the nearest to."""
+    return Interval.of(numbers).wider(2.0**-52 * np.abs(numbers) + LOST)
 
 
 def deviations(right: list[int], found: list[int]) -> FloatArray:
@@ -131,9 +144,9 @@ def deviations(right: list[int], found: list[int]) -> FloatArray:
     return np.array([(a - b) / (1 << PLACES) for a, b in pairs])
 
 
-def _response(w: Recurrence, length: int, kappa: float) -> list[int]:
+def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
     """ρ̂(s) = C W^s U + D·[s = 0] in units of 2^-384, off by κ·‖C‖₁ units and a few."""
-    size = float(np.abs(w.output).sum()) + 1
+    size = abs(Interval.of(w.output)).sum() + 1
     demand(kappa * size * (w.size + 4) <= 2.0**100, "the recurrence is too large")
     entries, places = _scaled(w.values)
     outward, finer = _scaled(w.output)
@@ -151,27 +164,29 @@ def _response(w: Recurrence, length: int, kappa: float) -> list[int]:
     return found
 
 
-def _rounding(w: Recurrence, source: Source, form: Format, kappa: float) -> float:
-    """What rounding inputs, states and outputs to the format can add (Theorem K1)."""
-    most, u = source.largest * (1 + 2 * form.unit), form.sum_unit
-    states = sums(w, source.length, kappa) * most
-    back = w.transposed()
+def _rounding(w: Recurrence, source: Source, form: Format, kappa: Interval) -> Interval:
+    """What rounding inputs, states and outputs to the format can add (Theorem K4)."""
+    most = source.largest * (1 + 2 * Interval.of(form.unit))
+    states, back, wide = (
+        sums(w, source.length, kappa) * most,
+        w.transposed(),
+        w.absolute(),
+    )
     reached = sums(back, source.length, powers(back, source.length))
     terms, rounds = _rounds(w)
-    unit = rounds * u / (1 - (float(rounds.max()) + 1) * u)
-    flushed = terms * UNDERFLOW
-    wide = w.absolute()
-    first = wide.moved(states) + np.abs(w.input) * most
-    share = float(unit.max()) * w.norm * kappa
-    demand(share <= 0.25, "rounding may take the states anywhere")
-    apart = kappa * float((unit * first + flushed).max()) / (1 - 2 * share) * INFLATION
-    step = unit * (first + wide.moved(np.full(w.size, apart))) + flushed
-    reads = (np.count_nonzero(w.output) + 1) * u / (1 - (w.size + 3) * u)
-    held = np.abs(w.output) @ (states + apart) + abs(w.skip) * most
-    biggest = np.max([states.max() + apart, held, first.max(), most])
-    fits(biggest, form, "a sum", STEPS)
-    own = float(reached @ step) + reads * float(held) + (w.size + 2) * UNDERFLOW
-    return own * INFLATION**4
+    unit, lost = gamma(rounds, form.sum_unit), flushed(terms)
+    first = wide.moved(states) + most * np.abs(w.input)
+
+    def step(off: Interval) -> Interval:
+        """What one step adds, if states are so far off."""
+        return unit * (first + wide.moved(off * np.ones(w.size))) + lost
+
+    apart = settled(lambda off: (kappa * step(off)).max(), states.max() + most)
+    held = Interval.of(np.abs(w.output)) @ (states + apart) + abs(w.skip) * most
+    for size in (states.max() + apart, held, first.max(), most):
+        fits(size, form, "a sum", STEPS)
+    read = sum_error(form, int(np.count_nonzero(w.output)) + 1, held)
+    return reached @ step(apart) + read
 
 
 def _rounds(w: Recurrence) -> tuple[FloatArray, FloatArray]:

@@ -1,7 +1,7 @@
 """Linear recurrences h_t = W h_{t−1} + U x_t: how large, and how far rounding takes them.
 
-Lemmas K2 and K3 of docs/kernels.md. All numbers of tensors are exact; what the checker's
-own float64 sums are off by is bounded from what they gave.
+Lemmas K2 and K3 of docs/kernels.md: powers of W are followed near the true ones, and how
+far each step is off is measured.
 """
 
 from typing import NamedTuple
@@ -11,15 +11,14 @@ import numpy as np
 from krohn.program.architecture import held
 from krohn.program.architectures.linear_recurrence import BANDS, LinearRecurrence
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import Refused, demand
-from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import Interval, Operand
+from krohn.verify.checker.error_recursion import settled
 from krohn.verify.checker.model_file import Model
 
 MOST_UNITS, MOST_STEPS, MOST_PRODUCTS = 2**12, 2**25, 2**33
 """Of units, of entries of W times T, and of products of dense powers: some seconds."""
 LARGEST_SUM = 2.0**64
-FLUSHED = 2.0**-1000
-"""What a sum of the checker's own can lose to subnormal numbers."""
 
 
 class Recurrence(NamedTuple):
@@ -43,11 +42,10 @@ class Recurrence(NamedTuple):
     output: FloatArray
     skip: float
 
-    def moved(self, hidden: FloatArray) -> FloatArray:
-        """``(n,)``: W h in float64."""
-        terms = self.values * hidden[self.columns]
-        found: FloatArray = np.bincount(self.rows, terms, self.size).astype(float)
-        return found
+    def moved(self, hidden: Operand) -> Interval:
+        """``(n,)``: W h."""
+        terms = Interval.of(hidden)[self.columns] * self.values
+        return terms.gathered(self.rows, self.size)
 
     def transposed(self) -> "Recurrence":
         """Wᵀ, with C and U exchanged."""
@@ -61,17 +59,6 @@ class Recurrence(NamedTuple):
     def absolute(self) -> "Recurrence":
         """|W|."""
         return self._replace(values=np.abs(self.values))
-
-    @property
-    def norm(self) -> float:
-        """‖W‖_∞: the largest sum of absolute values of a row, or what is above it."""
-        sums = self.absolute().moved(np.ones(self.size))
-        return float(sums.max() * INFLATION)
-
-    @property
-    def unit(self) -> float:
-        """What sums of the checker's own can be off by, of their absolute values."""
-        return (self.size + 2) * OWN_UNIT * INFLATION
 
 
 def recurrence_of(model: Model) -> Recurrence:
@@ -106,95 +93,86 @@ def _entries(
     return rows[held], columns[held], values[held]
 
 
-def powers(w: Recurrence, length: int) -> float:
-    """κ ≥ Σ_{s<T} ‖W^s‖_∞ (Lemma K2).
+def powers(w: Recurrence, length: int) -> Interval:
+    """κ ≥ Σ_{s<T} ‖W^s‖_∞ (Lemma K2): the largest of units that read each other alone.
 
     Raises:
         Refused: If none is found that is small enough to be of use.
     """
     demand(length * (len(w.rows) + 2 * w.size) <= MOST_STEPS, "too long to be checked")
-    groups = _components(w)
-    rough = _of_absolute_values(w, length)
-    found = 1.0
-    for units in groups:
-        own = float(rough[units].max())
+    rough, found, groups = _of_absolute_values(w, length), Interval.of(1.0), _groups(w)
+    for group in np.unique(groups):
+        units = np.flatnonzero(groups == group)
+        own = rough[units].max()
         if not own <= LARGEST_SUM:
             own = _of_powers(w, units, length)
-        found = max(found, own)
+        found = found.maximum(own)
+    return Interval.of(found.high)
+
+
+def _groups(w: Recurrence) -> IntArray:
+    """``(n,)``: numbers of units, equal where an entry of W links them."""
+    found, before = np.arange(w.size), np.full(w.size, -1)
+    while not np.array_equal(found, before):
+        before = found.copy()
+        least = np.minimum(found[w.rows], found[w.columns])
+        np.minimum.at(found, w.rows, least)
+        np.minimum.at(found, w.columns, least)
+        found = found[found]
     return found
 
 
-def _of_absolute_values(w: Recurrence, length: int) -> FloatArray:
+def _of_absolute_values(w: Recurrence, length: int) -> Interval:
     """``(n,)``: Σ_{s<T} (|W|^s 1)_i, which is above the sum of |W^s| of each row."""
-    each, sums = np.ones(w.size), np.zeros(w.size)
-    grown = 1 + w.unit
+    wide, each, total = w.absolute(), Interval.of(np.ones(w.size)), Interval.of(0.0)
     for _ in range(length):
-        sums += each
-        each = w.absolute().moved(each) * grown
-    off = np.exp(2 * length * w.unit)
-    return np.asarray(sums * off * INFLATION)
+        total += each
+        each = Interval.of(wide.moved(each).high)
+    return total
 
 
-def _of_powers(w: Recurrence, units: list[int], length: int) -> float:
-    """The same of some units that read each other alone, from powers in float64.
+def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
+    """The same of some units that read each other alone, from matrices near the powers.
 
     Raises:
         Refused: If they are too many, or the powers grow.
     """
-    m, place = len(units), {unit: i for i, unit in enumerate(units)}
+    m, place = len(units), np.full(w.size, -1)
     demand(
         m**3 * length <= MOST_PRODUCTS, "a dense recurrence is too large to be checked"
     )
-    block = np.zeros((m, m))
-    for row, column, value in zip(
-        w.rows.tolist(), w.columns.tolist(), w.values.tolist(), strict=True
-    ):
-        if row in place:
-            block[place[row], place[column]] += value
-    power, total = np.eye(m), 0.0
+    place[units] = np.arange(m)
+    own = place[w.rows] >= 0
+    at = place[w.rows[own]] * m + place[w.columns[own]]
+    entries = Interval.of(w.values[own]).gathered(at, m * m)
+    block = entries.each(lambda x: x.reshape(m, m))
+    power, total, astray = np.eye(m), Interval.of(0.0), Interval.of(0.0)
     for _ in range(length):
-        total += float(np.abs(power).sum(axis=1).max()) * INFLATION
-        power = block @ power
+        total += _rows(Interval.of(power))
+        after = block @ power
+        power = (after.low + after.high) / 2
+        astray += _rows(after - power)
     demand(total <= LARGEST_SUM, "the powers of the recurrence grow: it is not stable")
-    share = total * w.unit * w.norm + length * FLUSHED
-    demand(share <= 0.25, "the powers of the recurrence cannot be bounded")
-    return total / (1 - share) * INFLATION
+    return settled(lambda most: total + most * astray, 2 * total)
 
 
-def _components(w: Recurrence) -> list[list[int]]:
-    """Units that are linked by entries of W, group by group."""
-    near: list[list[int]] = [[] for _ in range(w.size)]
-    for row, column in zip(w.rows.tolist(), w.columns.tolist(), strict=True):
-        near[row].append(column)
-        near[column].append(row)
-    found, seen = list[list[int]](), [False] * w.size
-    for first in range(w.size):
-        if seen[first]:
-            continue
-        seen[first], group, at = True, [first], 0
-        while at < len(group):
-            for other in near[group[at]]:
-                if not seen[other]:
-                    seen[other] = True
-                    group.append(other)
-            at += 1
-        found.append(sorted(group))
-    return found
+def _rows(matrix: Interval) -> Interval:
+    """‖·‖_∞."""
+    return abs(matrix).sum(axis=1).max()
 
 
-def sums(w: Recurrence, length: int, kappa: float) -> FloatArray:
+def sums(w: Recurrence, length: int, kappa: Interval) -> Interval:
     """``(n,)``: bounds of Σ_{s<T} |W^s U|, entry by entry (Lemma K3).
 
     Raises:
         Refused: If the sums are too large.
     """
-    each, total, norms = w.input, np.zeros(w.size), 0.0
+    each, total, astray = w.input, Interval.of(np.zeros(w.size)), Interval.of(0.0)
     for _ in range(length):
         total += np.abs(each)
-        norms += float(np.abs(each).max()) * INFLATION
-        each = w.moved(each)
-    off = kappa * (w.unit * w.norm * norms + length * FLUSHED)
-    found: FloatArray = (total * (1 + length * OWN_UNIT) + off) * INFLATION
-    if not (found <= LARGEST_SUM).all():
-        raise Refused("the states of the recurrence grow: it is not stable")
-    return found
+        after = w.moved(each)
+        each = (after.low + after.high) / 2
+        astray += abs(after - each).max()
+    found = total + kappa * astray
+    demand(found <= LARGEST_SUM, "the states of the recurrence grow: it is not stable")
+    return Interval.of(found.high)

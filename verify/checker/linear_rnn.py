@@ -3,7 +3,6 @@
 Theorem W7 of docs/within.md.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,14 +11,15 @@ import numpy as np
 from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
-from krohn.program.errors import Refused, demand
-from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import STEPS, Interval, fits, known_sum_error
+from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.error_recursion import settled
 from krohn.verify.checker.linear_source import Source, source_of
-from krohn.verify.checker.matrix_norms import NORMS, Norm
+from krohn.verify.checker.matrix_norms import Norm, norm_of
 from krohn.verify.checker.model_file import Model
 
-MOST_LETTERS = 10**7
-"""The longest words that the recursion is followed for: some seconds."""
+MOST_LETTERS = 2**50
 
 
 class Gates(NamedTuple):
@@ -34,38 +34,8 @@ class Gates(NamedTuple):
     matrices: FloatArray
 
 
-@dataclass(frozen=True)
-class Established:
-    """What was shown of a gated RNN, for all words up to T.
-
-    Attributes:
-        form: Its format.
-        length: T.
-        norm: The norm in which states are bounded.
-        error: How far any output can be off, at any position of any word.
-    """
-
-    form: Format
-    length: int
-    norm: Norm
-    error: float
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers."""
-        return {
-            "covers": f"all words of up to {self.length} letters",
-            "length": self.length,
-            "dtype": self.form.name,
-            "error": self.error,
-            "norm": self.norm.name,
-            "growth": self.norm.growth,
-        }
-
-
-def established(model: Model, said: Any = None) -> Established:
-    """The least error that can be shown, in any norm.
-
-    `claimed_error.claimed` says if it is enough.
+def established(model: Model, said: Any) -> Established:
+    """The error in the norm that evidence names; `claimed` says if it is enough.
 
     Raises:
         Refused: If the network is another one.
@@ -73,17 +43,10 @@ def established(model: Model, said: Any = None) -> Established:
     source, claim = source_of(model.header["source"]), model.header["claim"]
     length = claim.get("length")
     demand(type(length) is int and 0 < length <= MOST_LETTERS, "no length is claimed")
-    gates, found, reasons = _gates(model, source), list[Established](), list[str]()
-    for kind in NORMS:
-        try:
-            norm = kind.of(source.matrices, length)
-            error = _error(model, source, norm, gates, length)
-        except Refused as reason:
-            reasons.append(str(reason))
-            continue
-        found.append(Established(model.format, length, norm, error))
-    demand(bool(found), "; ".join(reasons))
-    return min(found, key=lambda one: one.error)
+    norm = norm_of(said, source.matrices, length)
+    error = _error(model, source, norm, _gates(model, source), length)
+    covers = f"all words of up to {length} letters"
+    return Established(model.format, length, error.most, covers, norm.facts)
 
 
 def _gates(model: Model, source: Source) -> Gates:
@@ -94,9 +57,10 @@ def _gates(model: Model, source: Source) -> Gates:
     """
     held(Rnn, model.header, model.tensors)
     t, (letters, n, _) = model.tensors, source.matrices.shape
-    narrow = model.format.unit > model.format.sum_unit
+    narrow = model.format.narrow
     demand(not narrow, f"{model.format.name} cannot hold states of real numbers")
     scale = float(t["input.weight"][0, 0])
+    demand(scale > 0, "the gates of other letters are open")
     demand(t["hidden.weight"].shape == (letters * n,) * 2, "another number of units")
     rows = t["hidden.weight"][:n].T
     right = {
@@ -113,53 +77,51 @@ def _gates(model: Model, source: Source) -> Gates:
 
 def _error(
     model: Model, source: Source, norm: Norm, gates: Gates, length: int
-) -> float:
+) -> Interval:
     """How far an output can be off after T letters.
 
     Raises:
         Refused: If a gate can let something through for another letter.
     """
-    half, form = gates.half, model.format
+    (half, matrices), form, n = gates, model.format, norm.size
     first, drift = _deviations(model, source, gates)
-    one = float(np.exp(norm.excess(source.matrices)) * INFLATION)
-    others = (gates.matrices - source.matrices).reshape(len(source.matrices), -1)
-    apart = _largest(norm, INFLATION, others)
-    most = norm.applied(norm.growth, source.start)
-    off, shift = norm.applied(1.0, first), _largest(norm, 1.0, drift)
-    rows = np.abs(gates.matrices).sum(axis=2)
-    beside = np.abs(model.tensors["hidden.bias"]).reshape(rows.shape) + 2 * half
-    terms, u = norm.size + 2, form.sum_unit
-    unit = terms * u / (1 - terms * u)
-    flushed = norm.size * terms * UNDERFLOW + shift
-    slope, least = (_largest(norm, unit, x) for x in (rows, beside))
-    for _ in range(length):
-        step = (slope * (most + off + half) + least + flushed) * INFLATION
-        safe = ((one + apart) * (most + off) + step) * INFLATION <= half
-        demand(safe, "the gate of another letter may let something through")
-        off = (one * off + apart * (most + off) + step) * INFLATION
-    largest = rows.max() * (most + off + half) + beside.max()
-    fits(largest, form, "a sum", STEPS)
-    return (off + 3 * u * (most + off + 2 * half)) * INFLATION
+    most = norm.growth * norm.of_vectors(source.start)
+    apart = norm.of_matrices(Interval.of(matrices) - source.matrices).max()
+    moved = norm.of_matrices(source.matrices).max() + apart
+    weight, fall = norm.against(matrices), abs(Interval.of(matrices)).sum(axis=2) * half
+    beside = np.abs(model.tensors["hidden.bias"]).reshape(fall.shape) + 2 * Interval.of(
+        half
+    )
+
+    def own(off: Interval) -> Interval:
+        """What one step adds, but for the letters' own errors."""
+        read = weight * (most + off) + fall
+        fits(read + beside, form, "a sum", STEPS)
+        sums = known_sum_error(form, n + 2, read + beside, 2 * half, read)
+        return (norm.of_vectors(sums) + norm.of_vectors(drift)).max()
+
+    def later(off: Interval) -> Interval:
+        """What no error exceeds, if no earlier one exceeds ``off``."""
+        step = apart * (most + off) + own(off)
+        return norm.growth * (norm.of_vectors(first) + length * step)
+
+    off = settled(later, half)
+    safe = moved * (most + off) + own(off) <= half
+    demand(safe, "the gate of another letter may let something through")
+    return off + form.sum_unit * (most + off)
 
 
 def _deviations(
     model: Model, source: Source, gates: Gates
-) -> tuple[FloatArray, FloatArray]:
-    """``(n,)`` and ``(letters, n)``: how far start and biases are from α's, exactly."""
+) -> tuple[Interval, Interval]:
+    """``(n,)`` and ``(letters, n)``: how far start and biases are from α's."""
     start, bias = (model.tensors[n].tolist() for n in ("hidden.start", "hidden.bias"))
     n, exact = len(source.start), Fraction(gates.half)
     rows = gates.matrices.reshape(-1, n).tolist()
     both = zip(start[:n], source.start.tolist(), strict=True)
-    first = [abs(Fraction(h) - exact - Fraction(b)) for h, b in both]
+    first = [Fraction(h) - exact - Fraction(b) for h, b in both]
     sums = [sum(map(Fraction, row), Fraction(1)) for row in rows]
-    drift = [abs(Fraction(b) + exact * s) for b, s in zip(bias, sums, strict=True)]
-    return _floats(first), _floats(drift).reshape(-1, n)
-
-
-def _largest(norm: Norm, bound: float, vectors: FloatArray) -> float:
-    """The largest entry of Xv, for N(X) ≤ bound, over some vectors; NaN stays NaN."""
-    return float(np.max([norm.applied(bound, vector) for vector in vectors]))
-
-
-def _floats(exact: list[Fraction]) -> FloatArray:
-    return np.array([float(x) * INFLATION for x in exact])
+    drift = [Fraction(b) + exact * s for b, s in zip(bias, sums, strict=True)]
+    return Interval.nearest(first), Interval.nearest(drift).each(
+        lambda x: x.reshape(-1, n)
+    )

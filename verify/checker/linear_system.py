@@ -4,68 +4,25 @@ The theorems are W1 to W6 of docs/within.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from krohn.program.domains import FloatArray
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.arithmetic import INFLATION, INSIDE, UNDERFLOW, Format, fits
-from krohn.verify.checker.heads import Look
+from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.checker.linear_source import Source, source_of
-from krohn.verify.checker.matrix_errors import MatrixErrors
-from krohn.verify.checker.matrix_norms import NORMS, Norm
+from krohn.verify.checker.matrix_norms import Norm, norm_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.sublayers import embedding, followed
-
-
-@dataclass(frozen=True)
-class Established:
-    """Every bound that was shown of a network of products, for all words up to T.
-
-    Attributes:
-        streams: As for a machine.
-        looks: As for a machine.
-        norm: How errors of matrices are measured.
-        error: How far any output can be off, at any position of any word.
-    """
-
-    streams: tuple[Stream, ...]
-    looks: Mapping[str, Look]
-    norm: MatrixErrors
-    error: float
-
-    @property
-    def program(self) -> Statement:
-        """What the network computes."""
-        return self.streams[0].program
-
-    @property
-    def form(self) -> Format:
-        """The format that is computed in."""
-        return self.streams[0].form
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers: the error, that of each channel in the norm, the leak of heads."""
-        told, streams = self.norm.told, self.streams
-        noise = {n: told(x) for s in streams for n, x in s.noise.items()}
-        return {
-            "covers": f"all words of up to {self.program.length} letters",
-            "length": self.program.length,
-            "dtype": self.form.name,
-            "error": self.error,
-            **self.norm.facts,
-            "noise": noise,
-            "leak": {name: look.leak for name, look in self.looks.items()},
-        }
+from krohn.verify.checker.sublayers import walked
 
 
 def check_program(
@@ -135,46 +92,35 @@ def _joined(
     return later + windows[earlier.source]
 
 
-def established(model: Model, program: Statement) -> Established:
-    """The least error that can be shown, in any norm; `claimed` says if it is enough.
+def established(model: Model, program: Statement, said: Any) -> Established:
+    """The error in the norm that evidence names; `claimed` says if it is enough.
 
     Raises:
-        Refused: If the network, or its Program, is another one; with the reason of the
-            last norm that was tried.
+        Refused: If the network, or its Program, is another one.
     """
     source = source_of(model.header["source"])
     check_program(program, source)
-    found, reasons = list[Established](), list[str]()
-    for kind in NORMS:
-        try:
-            norm = kind.of(source.matrices, program.length)
-        except Refused as reason:
-            reasons.append(str(reason))
-            continue
-        known = list(followed(model, embedding(model, program, norm)))
-        looks = {name: look for _, heads in known for name, look in heads.items()}
-        error = sum(read_out(model, known[-1][0], source, norm)) * INFLATION
-        streams = tuple(stream for stream, _ in known)
-        found.append(Established(streams, looks, norm, error))
-    demand(bool(found), "; ".join(reasons))
-    return min(found, key=lambda one: one.error)
+    norm = norm_of(said, source.matrices, program.length)
+    streams, looks = walked(model, program, norm)
+    error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
+    covers, told = f"all words of up to {program.length} letters", norm.facts
+    form = model.format
+    return Established(form, program.length, error, covers, told, streams, looks)
 
 
 def read_out(
     model: Model, stream: Stream, source: Source, norm: Norm
-) -> tuple[float, float]:
+) -> tuple[Interval, Interval]:
     """How far any output can be off: by what is read, and by rounding (Theorem W6).
 
     The first is a bound of all outputs together, in the norm of vectors.
     """
     start, channel = source.start, applied(model, stream, source.start)
-    noise, form = float(stream.noise[channel.name].max()), stream.form
-    terms = np.count_nonzero(start)
-    rounded = terms * form.sum_unit / (1 - terms * form.sum_unit)
-    held = (norm.growth + noise) * np.abs(start).sum()
-    fits(held, form, "an output", INSIDE)
-    own = (rounded * held + terms * UNDERFLOW) * INFLATION
-    return norm.applied(noise, start), float(own)
+    noise = Interval.of(stream.noise[channel.name]).max()
+    held = (norm.growth + noise) * abs(Interval.of(start)).sum()
+    fits(held, stream.form, "an output", INSIDE)
+    rounded = sum_error(stream.form, int(np.count_nonzero(start)), held)
+    return noise * norm.of_vectors(start), rounded
 
 
 def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:

@@ -1,32 +1,28 @@
 """Norms in which no product of the letters' matrices is large (docs/within.md, 2)."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW, Format
-from krohn.verify.checker.matrix_errors import MatrixErrors
-from krohn.verify.checker.product_gates import SLACK, Gates
+from krohn.verify.checker.arithmetic import Format, Interval, Operand, flushed
+from krohn.verify.checker.error_recursion import MatrixErrors
+from krohn.verify.checker.product_gates import ROUNDED, Gates
 
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""
-
-FAR = Fraction(4)
-"""A departure from which already one letter grows beyond it: it need not be told apart
-from larger ones, which may be no float64."""
 
 
 @dataclass(frozen=True)
 class Norm(MatrixErrors):
     """A norm N with N(XY) ≤ N(X)·N(Y), N(X∘Y) ≤ N(X)·N(Y), |X_ij| ≤ N(X) ≤ n·max|X|.
 
-    X∘Y is the product entry by entry. All bounds that it gives are rounded up. The noise
-    of a channel is ``(1,)``: the norm of what it is off by.
+    X∘Y is the product entry by entry. The noise of a channel is ``(1,)``: the norm of what
+    it is off by.
 
     Attributes:
         size: n.
@@ -43,35 +39,34 @@ class Norm(MatrixErrors):
         Raises:
             Refused: If some products are large in it.
         """
-        grown = np.exp(length * cls.excess(matrices) * INFLATION) * INFLATION
+        one = cls.of_matrices(matrices).max().maximum(1.0)
+        grown = (length * one.through(np.log)).through(np.exp)
         demand(grown <= LARGEST_GROWTH, f"products of letters can grow ({cls.name})")
-        return cls(matrices.shape[1], float(grown))
+        return cls(matrices.shape[1], grown.most)
 
     @staticmethod
     @abstractmethod
-    def excess(matrices: FloatArray) -> float:
-        """δ with N(A) ≤ e^δ for every letter; found from exact fractions."""
+    def of_matrices(matrices: Operand) -> Interval:
+        """``(letters,)``: N of matrices ``(letters, n, n)``, or more."""
+
+    @staticmethod
+    @abstractmethod
+    def of_vectors(vectors: Operand) -> Interval:
+        """``(...,)``: N of vectors ``(..., n)``: N(Xv) ≤ N(X)·N(v)."""
+
+    @staticmethod
+    @abstractmethod
+    def against(weights: FloatArray) -> Interval:
+        """``(...,)``: the largest Σ |w_j v_j|, for N(v) ≤ 1, of weights ``(..., n)``."""
 
     @abstractmethod
-    def absolute(self, bound: float) -> float:
+    def absolute(self, bound: Interval) -> Interval:
         """N of any matrix that is entry by entry at most one of norm ``bound``."""
 
-    @abstractmethod
-    def sums(self, left: float, right: float) -> float:
-        """N of the matrix Σ_k (|X_ik| + |Y_kj|), for N(X) ≤ left and N(Y) ≤ right."""
-
-    @abstractmethod
-    def maxima(self, left: float, right: float) -> float:
-        """N of the matrix Σ_k max(|X_ik|, |Y_kj|), likewise."""
-
-    @staticmethod
-    @abstractmethod
-    def beside_one(bound: float) -> float:
-        """N of a matrix whose last column is (v, 1), for N(v) ≤ bound, and else 0."""
-
-    @abstractmethod
-    def applied(self, bound: float, vector: FloatArray) -> float:
-        """The largest entry of Xv, for N(X) ≤ bound."""
+    def together(self, left: Operand, right: Operand) -> Interval:
+        """N of vectors with two parts, of which ``left`` and ``right`` are N."""
+        pair = Interval.stacked([left, right])
+        return self.of_vectors(pair.each(lambda x: np.moveaxis(x, 0, -1)))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -88,27 +83,30 @@ class Norm(MatrixErrors):
 
     def largest(self, noise: FloatArray) -> float:
         """No entry is larger than the norm."""
-        return self.growth + float(noise.max())
+        return (Interval.of(noise) + self.growth).most
 
     def fetched(
         self, noise: FloatArray, by: int, leak: float, astray: float
     ) -> FloatArray:
         """Theorem W2."""
-        largest = self.largest(noise)
-        off = noise + astray * self.absolute(largest) + 4 * leak * self.size * largest
-        return np.array([float(off.max()) * INFLATION])
+        largest = Interval.of(noise) + self.growth
+        stray = 4 * Interval.of(leak) * self.size * largest
+        return (noise + astray * self.absolute(largest) + stray).high
 
     def multiplied(
         self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
     ) -> FloatArray:
         """Theorem W5."""
-        most, x, y = self.growth, float(left.max()), float(right.max())
+        most, x, y = self.growth, Interval.of(left), Interval.of(right)
         passed = most * (x + y) + x * y
         found = passed + self._by_units(units, most + x, most + y, form)
-        demand(found < most, f"{name!r} can be off by {found:.2g}, its own size")
-        return np.array([found * INFLATION])
+        reason = f"{name!r} can be off by {found.most:.2g}, its own size"
+        demand(found < most, reason)
+        return found.high
 
-    def _by_units(self, units: Gates, left: float, right: float, form: Format) -> float:
+    def _by_units(
+        self, units: Gates, left: Interval, right: Interval, form: Format
+    ) -> Interval:
         """How far a product is off beside its factors' errors (Theorem W4).
 
         Args:
@@ -117,18 +115,18 @@ class Norm(MatrixErrors):
             right: One of the right factor.
             form: The format.
         """
-        (w, c), n = units, self.size
+        n, w, c = self.size, Interval.of(units.inside), Interval.of(units.outside)
         inside = 1 if units.exact else 3
         inner, outer = units.rounding(left + right, (inside, 4 * n), form)
-        curve = w * w * (left**3 * right + left * right**3) / 3
-        rest = 12 * left**5 * right + 40 * left**3 * right**3 + 12 * left * right**5
-        curve += n * n * w**4 * rest / 160
-        gain = abs(units.gain - 1) + 2.0**-50
-        rounded = inner * self.sums(left, right) + outer * self.maxima(left, right)
-        flushed = 4 * n * n * (8 * c + 1) * UNDERFLOW
-        total = gain * (left * right + curve) + curve
-        total += SLACK * 4 * c * w * rounded + flushed
-        return float(total * INFLATION)
+        x, y, both = left * left, right * right, left * right
+        rest = both * (3 * x * x + 10 * x * y + 3 * y * y) / 40
+        curve = w * w * both * (x + y) / 3 + n * n * w * w * w * w * rest
+        sums, maxima = left + right, self.together(left, right)
+        rounded = n * self.absolute(inner * sums + outer * maxima)
+        astray = units.gain * self.absolute(units.astray(4 * n, form) * (both + curve))
+        total = abs(units.gain - 1) * (both + curve) + curve + astray
+        total += ROUNDED * 4 * c * w * rounded
+        return total + 4 * n * n * flushed(8 * c + 1)
 
 
 class Spectral(Norm):
@@ -137,30 +135,26 @@ class Spectral(Norm):
     name = "2-norm"
 
     @staticmethod
-    def excess(matrices: FloatArray) -> float:
-        """N(A)² ≤ 1 + δ with δ = ‖AᵀA − 1‖_F, and √(1 + δ) ≤ e^{δ/2}."""
-        return 0.5 * max(_departure(matrix) for matrix in matrices)
-
-    def absolute(self, bound: float) -> float:
-        """The Frobenius norm is at most √n times as large."""
-        return float(np.sqrt(self.size) * bound * INFLATION)
-
-    def sums(self, left: float, right: float) -> float:
-        """n√n·(left + right), by the Frobenius norm."""
-        return float(self.size**1.5 * (left + right) * INFLATION)
-
-    def maxima(self, left: float, right: float) -> float:
-        """n√n·√(left² + right²), likewise."""
-        return float(self.size**1.5 * np.hypot(left, right) * INFLATION)
+    def of_matrices(matrices: Operand) -> Interval:
+        """N(A)² is at most the largest row sum of |AᵀA|."""
+        x = Interval.of(matrices)
+        square = x.each(lambda a: a.swapaxes(-1, -2)) @ x
+        return abs(square).sum(axis=-1).max(axis=-1).root()
 
     @staticmethod
-    def beside_one(bound: float) -> float:
-        """√(bound² + 1)."""
-        return float(np.hypot(bound, 1.0) * INFLATION)
+    def of_vectors(vectors: Operand) -> Interval:
+        """The root of the sum of squares."""
+        x = Interval.of(vectors)
+        return (x * x).sum(axis=-1).root()
 
-    def applied(self, bound: float, vector: FloatArray) -> float:
-        """bound·‖v‖₂."""
-        return float(bound * np.sqrt((vector**2).sum()) * INFLATION)
+    @staticmethod
+    def against(weights: FloatArray) -> Interval:
+        """The same (Cauchy, Schwarz)."""
+        return Spectral.of_vectors(weights)
+
+    def absolute(self, bound: Interval) -> Interval:
+        """The Frobenius norm is at most √n times as large."""
+        return Interval.of(float(self.size)).root() * bound
 
 
 class ColumnSums(Norm):
@@ -169,43 +163,33 @@ class ColumnSums(Norm):
     name = "column sums"
 
     @staticmethod
-    def excess(matrices: FloatArray) -> float:
-        """How far a column sum is above 1."""
-        columns = np.abs(matrices).swapaxes(1, 2).reshape(-1, matrices.shape[1])
-        over = (sum(map(Fraction, column)) - 1 for column in columns.tolist())
-        return max(0.0, float(min(max(over), FAR)) * INFLATION)
+    def of_matrices(matrices: Operand) -> Interval:
+        """By definition."""
+        return abs(Interval.of(matrices)).sum(axis=-2).max(axis=-1)
 
-    def absolute(self, bound: float) -> float:
+    @staticmethod
+    def of_vectors(vectors: Operand) -> Interval:
+        """The sum of the absolute values."""
+        return abs(Interval.of(vectors)).sum(axis=-1)
+
+    @staticmethod
+    def against(weights: FloatArray) -> Interval:
+        """The largest of the weights."""
+        return Interval.of(np.abs(weights).max(axis=-1))
+
+    def absolute(self, bound: Interval) -> Interval:
         """It depends on absolute values alone."""
         return bound
 
-    def sums(self, left: float, right: float) -> float:
-        """n·(left + right)."""
-        return self.size * (left + right) * INFLATION
 
-    def maxima(self, left: float, right: float) -> float:
-        """At most the same."""
-        return self.sums(left, right)
-
-    @staticmethod
-    def beside_one(bound: float) -> float:
-        """1 more."""
-        return (bound + 1.0) * INFLATION
-
-    def applied(self, bound: float, vector: FloatArray) -> float:
-        """bound·‖v‖₁."""
-        return float(bound * np.abs(vector).sum() * INFLATION)
+NORMS: dict[str, type[Norm]] = {norm.name: norm for norm in (Spectral, ColumnSums)}
 
 
-NORMS: tuple[type[Norm], ...] = (Spectral, ColumnSums)
+def norm_of(said: Mapping[str, Any], matrices: FloatArray, length: int) -> Norm:
+    """The norm that evidence names, for letters ``(letters, n, n)`` and words of them.
 
-
-def _departure(matrix: FloatArray) -> float:
-    """‖AᵀA − 1‖_F of an exact matrix, rounded up."""
-    columns = [[Fraction(x) for x in column] for column in matrix.T.tolist()]
-    off = Fraction()
-    for i, x in enumerate(columns):
-        for j, y in enumerate(columns):
-            entry = sum((a * b for a, b in zip(x, y, strict=True)), Fraction(-(i == j)))
-            off += entry * entry
-    return float(np.sqrt(float(min(off, FAR))) * INFLATION)
+    Raises:
+        Refused: If it names none, or products are large in it.
+    """
+    demand(said.get("norm") in NORMS, "the evidence names no norm")
+    return NORMS[said["norm"]].of(matrices, length)

@@ -6,9 +6,9 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW, Format
+from krohn.verify.checker.arithmetic import Format, Interval, flushed, sum_error
 from krohn.verify.checker.model_file import StrArray
-from krohn.verify.checker.product_gates import Gates, growth, single
+from krohn.verify.checker.product_gates import Gates, single
 
 
 class Normaliser(NamedTuple):
@@ -35,38 +35,35 @@ class Normaliser(NamedTuple):
         """How many numbers are added inside a unit, and two roundings of products."""
         return len(self.points) + 4
 
-    def masses(
-        self, low: FloatArray, high: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Between which numbers v·c(v) is, for masses v from ``low`` to ``high``.
+    def masses(self, mass: Interval) -> Interval:
+        """Between which numbers v·c(v) is, for each of some masses v ``(T + 1,)``.
 
         Each piece is a concave parabola v·(α − βv): it is least at an end of a piece, and
-        largest there or at α/(2β).
+        largest there or at α/(2β), where it is α²/(4β).
         """
-        order = np.sort(self.points)
-        ends = np.clip(order, low[:, None], high[:, None])
-        ends = np.hstack([low[:, None], ends, high[:, None]])
+        low, high, order = mass.low[:, None], mass.high[:, None], np.sort(self.points)
+        ends = np.hstack([low, np.clip(order, low, high), high])
         before = self.points[None, :] >= np.append(order, np.inf)[:, None]
-        flat = self.base + before @ (self.steps * self.points)
-        fall = before @ self.steps
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tops = np.where(fall > 0, flat / (2 * fall), 0.0)
-        tops = np.clip(tops, ends[:, :-1], ends[:, 1:])
-        least, most = ends * self.factor(ends), tops * self.factor(tops)
-        found = least.min(axis=1), np.maximum(least.max(axis=1), most.max(axis=1))
-        return found[0] / INFLATION, found[1] * INFLATION
+        falls = np.asarray((before * self.steps).any(axis=1))
+        one = Interval.of(before.astype(float))
+        flat = self.base + one @ (Interval.of(self.steps) * self.points)
+        fall = (one @ self.steps).where(falls, 1.0)
+        top, peak = flat / (2 * fall), flat * flat / (4 * fall) / self.gates.inside
+        reached = falls & (top.high >= ends[:, :-1]) & (top.low <= ends[:, 1:])
+        found = Interval.of(ends) * self.factor(Interval.of(ends))
+        most = np.where(reached, peak.high, -np.inf).max(axis=1)
+        return Interval(found.low.min(axis=1), np.maximum(found.high.max(axis=1), most))
 
-    def factor(self, mass: FloatArray) -> FloatArray:
+    def factor(self, mass: Interval) -> Interval:
         """The factor c of exact masses."""
-        above = np.maximum(self.points - mass[..., None], 0.0)
-        return np.asarray((self.base + above @ self.steps) / self.gates.inside)
+        above = (self.points - mass[..., None]).maximum(0.0)
+        return (self.base + above @ self.steps) / self.gates.inside
 
-    def astray(self, high: FloatArray, form: Format) -> FloatArray:
+    def astray(self, high: Interval, form: Format) -> Interval:
         """How far c can be off: by the rounding of masses of terms up to ``high``."""
         count = len(self.vector) ** 2 + 2
-        off = growth(count, form.sum_unit) * (high[:, None] + np.abs(self.points))
-        total = (off + (count + 1) * UNDERFLOW) @ self.steps / self.gates.inside
-        return np.asarray(total * INFLATION)
+        off = sum_error(form, count, high[:, None] + np.abs(self.points))
+        return (off + flushed(1)) @ self.steps / self.gates.inside
 
 
 def normaliser(

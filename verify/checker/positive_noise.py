@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, Format
-from krohn.verify.checker.product_gates import SLACK, Gates
+from krohn.verify.checker.arithmetic import Format, Interval
+from krohn.verify.checker.product_gates import ROUNDED, Gates
 
 
 class Held(NamedTuple):
@@ -20,43 +20,65 @@ class Held(NamedTuple):
 
     Attributes:
         letters: How many letters are multiplied.
-        ended: 1 if they are the whole word so far, times the matrix of BOS; else 0.
+        ended: Whether they are the whole word so far, times the matrix of BOS.
         spread: D ≥ max ε − min ε.
         columns: C ≥ max ε − min ε in each column.
-        low: Below the mass.
-        high: The same from above.
+        mass: s.
         beside: Above what is where X is 0: at BOS, in rows where the start is 0.
     """
 
     letters: FloatArray
-    ended: FloatArray
-    spread: FloatArray
-    columns: FloatArray
-    low: FloatArray
-    high: FloatArray
-    beside: FloatArray
+    ended: BoolArray
+    spread: Interval
+    columns: Interval
+    mass: Interval
+    beside: Interval
 
-    def scaled(self, low: FloatArray, high: FloatArray) -> "Held":
-        """With other bounds of the mass."""
-        return self._replace(low=low / INFLATION, high=high * INFLATION)
+    @classmethod
+    def of(cls, noise: FloatArray) -> "Held":
+        """From one array, as the noise of a channel is."""
+        letters, ended, spread, columns, low, high, beside = noise
+        ends = Interval.of(spread), Interval.of(columns), Interval(low, high)
+        return cls(letters, ended > 0, *ends, Interval.of(beside))
 
-    def apart(self, spread: FloatArray, columns: FloatArray) -> "Held":
-        """With more between the logarithms of errors."""
-        return self._replace(
-            spread=(self.spread + spread) * INFLATION,
-            columns=(self.columns + columns) * INFLATION,
-        )
+    def apart(self, more: Interval) -> "Held":
+        """With more between the logarithms of errors, of columns as of all."""
+        return self._replace(spread=self.spread + more, columns=self.columns + more)
+
+    @property
+    def grown(self) -> Interval:
+        """From e^−D to e^D."""
+        most = self.spread.through(np.exp)
+        return most.joined(1 / most)
 
     def noise(self, name: str) -> FloatArray:
-        """As one array, as the noise of a channel is.
+        """As one array.
 
         Raises:
             Refused: If nothing is known any more.
         """
-        found = np.array(self)
-        demand(np.isfinite(found) & (self.low > 0), f"nothing is left of {name!r}")
+        least, most = self.mass.low, self.mass.high
+        above = [x.high for x in (self.spread, self.columns)]
+        found = np.array(
+            [self.letters, self.ended, *above, least, most, self.beside.high]
+        )
+        demand(np.isfinite(found) & (least > 0), f"nothing is left of {name!r}")
         demand(self.spread < 1, f"{name!r} can be off by its own size")
         return found
+
+
+class Range(NamedTuple):
+    """Between which numbers the entries of a factor are.
+
+    Attributes:
+        bottom: Below all that are not 0 in exact numbers; above 0.
+        top: Above the absolute value of all.
+        squares: How far squares of those at one position are apart.
+    """
+
+    bottom: Interval
+    top: Interval
+    squares: Interval
 
 
 class Curve(NamedTuple):
@@ -68,50 +90,45 @@ class Curve(NamedTuple):
         spread: How far logarithms of f(a, b)/ab are apart.
     """
 
-    under: FloatArray
-    over: FloatArray
-    spread: FloatArray
+    under: Interval
+    over: Interval
+    spread: Interval
 
     @classmethod
-    def of(cls, w: float, a: "Range", b: "Range") -> "Curve":
+    def of(cls, w: float, a: Range, b: Range) -> "Curve":
         """That of gates with weights w.
 
         Raises:
             Refused: If factors are too large for it.
         """
-        x, y = w * a.top, w * b.top  # powers of w alone could be flushed to 0
-        under = (x**2 + y**2) / 3
-        over = (12 * x**4 + 40 * (x * y) ** 2 + 12 * y**4) / 160
+        x, y = (w * r.top * (w * r.top) for r in (a, b))
+        under, over = (x + y) / 3, (3 * x * x + 10 * x * y + 3 * y * y) / 40
         demand(under + over < 0.25, "factors are too large for their gates")
-        moved = w * w * (a.squares + b.squares) / 3 + over
-        return cls(under, over, np.log1p(moved / (1 - under)) * INFLATION)
+        moved = Interval.of(w) * w * (a.squares + b.squares) / 3 + over
+        return cls(under, over, (moved / (1 - under)).through(np.log1p))
+
+    def factor(self, rounded: Interval) -> Interval:
+        """What sums of products are multiplied by, if they are rounded so much, too."""
+        return (1 - self.under - rounded).joined(1 + self.over + rounded)
+
+    def apart(self, rounded: Interval) -> Interval:
+        """How far logarithms of what they are multiplied by are apart."""
+        return self.spread + logarithms(rounded / (1 - self.under))
 
 
-class Range(NamedTuple):
-    """Between which numbers the entries of a factor are.
-
-    Attributes:
-        bottom: Below all that are not 0 in exact numbers.
-        top: Above the absolute value of all.
-        squares: How far squares of those at one position are apart.
-    """
-
-    bottom: FloatArray
-    top: FloatArray
-    squares: FloatArray
-
-
-def logarithms(off: FloatArray) -> FloatArray:
+def logarithms(off: Interval) -> Interval:
     """How far logarithms of 1 ± off are apart; infinite where that has none."""
-    near = np.minimum(off, 1.0)
-    return np.asarray((np.log1p(near) - np.log1p(-near)) * INFLATION)
+    near = off.minimum(1.0)
+    return near.through(np.log1p) - (-near).through(np.log1p)
 
 
-def rounding(units: Gates, reach: float, terms: tuple[int, int], form: Format) -> float:
+def rounding(
+    units: Gates, reach: Interval, terms: tuple[int, int], form: Format
+) -> Interval:
     """What a product of two numbers is rounded by, in units of the larger factor.
 
     Four units are added, whose numbers inside add up to twice the factors.
     """
     inner, outer = units.rounding(reach, terms, form)
-    weight = SLACK * 4 * units.outside * units.inside / units.gain
-    return float(weight * (2 * inner + outer) * INFLATION)
+    weight = ROUNDED * 4 * Interval.of(units.outside) * units.inside / units.gain
+    return weight * (2 * inner + outer)

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW
+from krohn.verify.checker.arithmetic import Interval, flushed
 
 MOST_WORDS, MOST_WORK = 2**10, 2**26
 """How many words of one length there are at most whose operators are multiplied out, and
@@ -16,8 +16,6 @@ half of those of all lengths; and how many steps those of one length take."""
 NEAR = 2.0**128
 """Numbers lie between the inverse and this: then no product or quotient is subnormal."""
 EXTREME = "a number is too large or too small to be multiplied"
-SLACK = 1 + 2.0**-30
-"""Far above what rounding does to their products: positive numbers, few of them."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +23,13 @@ class PositiveOperators:
     """Bounds of every product of at least one operator, divided by its mass.
 
     The mass of X is the sum of Xb, b the start. The first axis says how many operators are
-    multiplied, up to some number, and that many or more. All bounds are rounded outwards.
+    multiplied, up to some number, and that many or more.
 
     Attributes:
         start: ``(n,)``: b.
-        least: ``(counts, n, n)``: below each entry.
-        most: ``(counts, n, n)``: above it.
-        low: ``(counts, n)``: below the sum of each column.
-        high: ``(counts, n)``: above it.
-        share: ``(2, counts, n)``: below and above what part of a column a row has.
+        entries: ``(counts, n, n)``.
+        columns: ``(counts,)``: sums of columns.
+        share: ``(counts, n)``: what part of a column a row has.
         others: ``(counts,)``: above what the entries of a row are together where b is 0,
             in units of those where it is not.
         contraction: ``(T + 1,)``: what a product of so many operators multiplies
@@ -41,12 +37,10 @@ class PositiveOperators:
     """
 
     start: FloatArray
-    least: FloatArray
-    most: FloatArray
-    low: FloatArray
-    high: FloatArray
-    share: FloatArray
-    others: FloatArray
+    entries: Interval
+    columns: Interval
+    share: Interval
+    others: Interval
     contraction: FloatArray
 
     @classmethod
@@ -59,50 +53,57 @@ class PositiveOperators:
         demand((operators > 0) & np.isfinite(operators), "an operator has an entry 0")
         demand((start >= 0) & (start.sum() > 0), "the start has no mass")
         demand(ordinary(operators) & ordinary(start[start > 0]).all(), EXTREME)
-        words = list(_words(operators, length))
-        parts = [x / x.sum(axis=1, keepdims=True) for x in words]
-        sums = [x / (x @ start)[:, :, None] for x in words]
-        low = np.array([x.min(axis=(0, 1)) for x in sums]) / SLACK
-        high = np.array([x.max(axis=(0, 1)) for x in sums]) * SLACK
-        rare = np.array([x.min(axis=(0, 2)) for x in parts]) / SLACK
-        often = np.array([x.max(axis=(0, 2)) for x in parts]) * SLACK
-        least, most = rare[:, :, None] * low[:, None], often[:, :, None] * high[:, None]
-        near = np.isfinite(most) & (least > UNDERFLOW)
+        zero, ends = start == 0, list[FloatArray]()
+        found, words = list[tuple[Interval, ...]](), list(_words(operators, length))
+        for x in words:
+            sums = x / (x @ start)[:, :, None]
+            parts = x / x.sum(axis=1)[:, None]
+            beside = x @ (1.0 * zero) / (x @ (1.0 * ~zero))
+            each = ((sums, (0, 1)), (parts, (0, 2)), (beside, (0, 1)))
+            found.append(tuple(_range(*one) for one in each))
+            ends.append(_tanh(x))
+        high, often, others = (Interval.stacked(x) for x in zip(*found, strict=True))
+        entries = often[:, :, None] * high[:, None]
+        near = np.isfinite(entries.high) & (entries > flushed(1))
         demand(near, "entries of operators are too far apart")
-        zero = start == 0
-        beside = [x @ zero / (x @ ~zero) for x in words]
-        others = np.array([x.max() for x in beside]) * SLACK
-        tau, share = _contraction(words, length), np.array([rare, often])
-        return cls(start, least, most, low, high, share, others, tau)
+        columns = _range(high, (1,))
+        tau = _contraction([float(x.max()) for x in ends], length)
+        return cls(start, entries, columns, often, others, tau)
 
     def at(self, letters: FloatArray) -> IntArray:
         """The place of bounds of products of so many operators; the first one of none."""
-        place = np.clip(letters.astype(np.int64) - 1, 0, len(self.least) - 1)
+        place = np.clip(letters.astype(np.int64) - 1, 0, self.entries.shape[0] - 1)
         return np.asarray(place)
 
 
-def _words(operators: FloatArray, length: int) -> Iterator[FloatArray]:
+def _range(x: Interval, axes: tuple[int, ...]) -> Interval:
+    """Between which numbers all entries along some axes are."""
+    return Interval(np.asarray(x.low.min(axis=axes)), np.asarray(x.high.max(axis=axes)))
+
+
+def _words(operators: FloatArray, length: int) -> Iterator[Interval]:
     """The products of each length, while they are few, divided by numbers."""
-    words, size, left = operators, len(operators[0]), 2 * MOST_WORDS
+    words, size, left = Interval.of(operators), len(operators[0]), 2 * MOST_WORDS
     for _ in range(length):
         yield words
-        count, left = len(words) * len(operators), left - len(words)
+        count, left = len(words.low) * len(operators), left - len(words.low)
         if count > min(MOST_WORDS, left) or count * size**3 > MOST_WORK:
             return
-        words = (words[:, None] @ operators[None]).reshape(-1, size, size)
-        words = words / words.max(axis=(1, 2), keepdims=True)
+        words = words[:, None] @ operators[None]
+        words = words.each(lambda x: x.reshape(-1, size, size))
+        words = words / words.high.max(axis=(1, 2), keepdims=True)
 
 
-def _contraction(words: Sequence[FloatArray], length: int) -> FloatArray:
-    """``(T + 1,)``: tanh(Δ/4), Δ the largest distance between two columns.
+def _contraction(known: Sequence[float], length: int) -> FloatArray:
+    """``(T + 1,)``: of words of known lengths, and of longer ones.
 
-    Of words longer than those given, the parts contract one after the other.
+    Of these the parts contract one after the other.
     """
-    found, known = np.ones(length + 1), len(words)
-    found[1 : known + 1] = [max(map(_tanh, each)) for each in words]
-    for count in range(known + 1, length + 1):
-        parts = found[1 : known + 1] * found[count - known : count][::-1]
-        found[count] = parts.min() * INFLATION
+    found, most = np.ones(length + 1), len(known)
+    found[1 : most + 1] = known
+    for count in range(most + 1, length + 1):
+        parts = Interval.of(found[1 : most + 1]) * found[count - most : count][::-1]
+        found[count] = parts.high.min()
     return found
 
 
@@ -111,10 +112,12 @@ def ordinary(numbers: FloatArray) -> BoolArray:
     return (numbers >= 1 / NEAR) & (numbers <= NEAR)
 
 
-def _tanh(matrix: FloatArray) -> float:
-    """Of a positive matrix; the rounding of its products is far below what is added."""
-    logs = np.log(matrix)
-    apart = logs[:, :, None] - logs[:, None, :]
-    widest = float((apart.max(axis=0) - apart.min(axis=0)).max())
-    slack = (SLACK - 1) * (1 + np.abs(logs).max())
-    return float(np.minimum(np.tanh((widest + slack) / 4) * INFLATION, 1.0))
+def _tanh(words: Interval) -> FloatArray:
+    """``(words,)``: tanh(Δ/4), Δ the largest distance between two columns."""
+    logs = words.through(np.log)
+    widest = np.zeros(len(logs.low))
+    for column in range(logs.shape[2]):
+        apart = logs - logs[:, :, column, None]
+        each = apart.high.max(axis=1) - Interval.of(apart.low.min(axis=1))
+        widest = np.maximum(widest, each.high.max(axis=1))
+    return Interval.of(widest).through(lambda x: np.tanh(x / 4)).minimum(1.0).high

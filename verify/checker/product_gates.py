@@ -6,11 +6,22 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import STEPS, UNDERFLOW, Format, fits, gelu_units
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    Operand,
+    fits,
+    flushed,
+    gamma,
+    gelu_units,
+)
 from krohn.verify.checker.model_file import StrArray
 
-SLACK = 1 + 2.0**-10
-"""What rounded numbers may be larger than true ones."""
+ROUNDED = 1 + 2.0**-10
+"""What numbers of the network may be larger than true ones (Theorem W4)."""
+ROOT = Interval.between(np.array(2.5066282746310002), np.array(2.506628274631001))
+"""√(2π)."""
 
 
 class Gates(NamedTuple):
@@ -25,14 +36,16 @@ class Gates(NamedTuple):
     outside: float
 
     @property
-    def gain(self) -> float:
+    def gain(self) -> Interval:
         """What products are multiplied by: 8cw²/√(2π), 1 if c is the right one."""
-        return float(8 * self.outside * self.inside**2 / np.sqrt(2 * np.pi))
+        return 8 * Interval.of(self.outside) * self.inside * self.inside / ROOT
 
     def rounding(
-        self, reach: float, terms: tuple[int, int], form: Format
-    ) -> tuple[float, float]:
+        self, reach: Operand, terms: tuple[int, int], form: Format
+    ) -> tuple[Interval, Interval]:
         """What is i and o in Theorem W4: what sums inside and outside of units are off by.
+
+        Of its own size a product is off by `Gates.astray` besides.
 
         Args:
             reach: The largest |a| + |b| of two factors.
@@ -44,15 +57,20 @@ class Gates(NamedTuple):
             Refused: If the format stores sums more coarsely than it makes them, or a sum
                 can overflow.
         """
-        narrow = form.unit > form.sum_unit
-        demand(not narrow, f"{form.name} cannot hold products of real numbers")
-        w, c = self
-        size, u, (below, above) = SLACK * w * reach, form.sum_unit, terms
-        demand(above * (u + c * UNDERFLOW) < 2.0**-10, "a product has too many terms")
-        fits(above * c * max(size, 1.0), form, "a product", STEPS)
-        inner = (0.5 + 0.8 * size) * growth(below, u)
-        outer = float(gelu_units(size, form)) * u
-        return inner, outer + growth(above, u) * (0.5 + 0.4 * size)
+        demand(not form.narrow, f"{form.name} cannot hold products of real numbers")
+        (below, above), unit = terms, form.sum_unit
+        size, outside = ROUNDED * Interval.of(reach) * self.inside, Interval.of(above)
+        outside = outside * self.outside
+        few = above * Interval.of(unit) + flushed(outside) <= 2.0**-13
+        demand(few, "a product has too many terms")
+        fits(outside * size.maximum(1.0), form, "a product", STEPS)
+        inner = (0.5 + 0.8 * size) * gamma(below, unit)
+        outer = gelu_units(size.high, form) * Interval.of(unit)
+        return inner, outer + above * unit / 2 * (0.5 + 0.4 * size)
+
+    def astray(self, above: int, form: Format) -> Interval:
+        """What sums outside of units can be off by, in units of what they add up to."""
+        return gamma(above, form.sum_unit)
 
     @property
     def exact(self) -> bool:
@@ -107,8 +125,3 @@ def single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     place = np.abs(weights).argmax(axis=1)
     value = weights[np.arange(len(weights)), place]
     return place, np.sign(value).astype(np.int64), np.abs(value)
-
-
-def growth(terms: int, unit: float) -> float:
-    """γ: what a sum of so many terms is off by, in units of their absolute values."""
-    return terms * unit / (1 - terms * unit)

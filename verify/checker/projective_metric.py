@@ -1,20 +1,21 @@
 """Errors of positive matrices up to a common factor: Hilbert's projective metric.
 
-Theorem W9 of docs/within.md, section 6. All bounds are rounded outwards.
+Theorem W9 of docs/within.md, section 6.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, UNDERFLOW, Format
-from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.arithmetic import Format, Interval, flushed
+from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.normaliser import Normaliser
 from krohn.verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
 from krohn.verify.checker.positive_operators import EXTREME, PositiveOperators, ordinary
-from krohn.verify.checker.product_gates import SLACK, Gates
+from krohn.verify.checker.product_gates import Gates
 
 
 @dataclass(frozen=True)
@@ -44,26 +45,20 @@ class Projective(MatrixErrors):
         products = PositiveOperators.of(operators, start, length)
         demand((rows > 0) & np.isfinite(rows), "a matrix of a letter has an entry 0")
         demand(ordinary(rows), EXTREME)
-        ratio = np.log(rows / operators)
-        slack = 2.0**-50 * (1 + np.abs(ratio).max())
-        apart = ratio.max(axis=(1, 2)) - ratio.min(axis=(1, 2))
-        columns = (ratio.max(axis=1) - ratio.min(axis=1)).max()
-        mass, whole = (rows @ start).sum(axis=1), start.sum() ** 2
-        one = np.append(0.0, np.ones(length))
-        held = Held(
-            one,
-            1 - one,
-            one * (apart.max() + slack),
-            one * (columns + slack),
-            np.where(one, mass.min(), whole) / INFLATION,
-            np.where(one, mass.max(), whole) * INFLATION,
-            0 * one,
-        )
-        return cls(len(start), products, np.array(held))
+        ratio = (Interval.of(rows) / operators).through(np.log)
+        apart = ratio.high.max(axis=(1, 2)) - Interval.of(ratio.low.min(axis=(1, 2)))
+        columns = ratio.high.max(axis=1) - Interval.of(ratio.low.min(axis=1))
+        whole, mass = Interval.of(start).sum(), (Interval.of(rows) @ start).sum(axis=1)
+        one = np.arange(length + 1) > 0
+        far, within = (one * x.max() for x in (apart, columns))
+        masses = mass.min().joined(mass.max()).where(one, whole * whole)
+        count, none = one.astype(np.float64), Interval.of(np.zeros(length + 1))
+        held = Held(count, ~one, far, within, masses, none)
+        return cls(len(start), products, held.noise("a letter"))
 
     def told(self, noise: FloatArray) -> float:
         """The largest C: how far logarithms of errors of a column are apart."""
-        return float(Held(*noise).columns.max())
+        return Held.of(noise).columns.most
 
     def embedded(self) -> FloatArray:
         """How letters were rounded."""
@@ -71,170 +66,168 @@ class Projective(MatrixErrors):
 
     def largest(self, noise: FloatArray) -> float:
         """The largest entry at any position."""
-        return float(self._range(Held(*noise)).top.max())
+        return self._range(Held.of(noise)).top.most
 
     def fetched(
         self, noise: FloatArray, by: int, leak: float, astray: float
     ) -> FloatArray:
         """What other positions add is compared with the least entry."""
         at = np.maximum(np.arange(noise.shape[1]) - by, 0)
-        x, stray = Held(*noise[:, at]), 4 * leak * self.largest(noise)
+        x, stray = Held.of(noise[:, at]), 4 * Interval.of(leak) * self.largest(noise)
         off = astray + stray / self._range(x).bottom
-        beside = (x.beside * (1 + astray) + stray) * (x.letters == 0)
-        near = 2 * self._near(beside)
-        found = x.scaled(x.low * (1 - off) - near, x.high * (1 + off) + near)
-        found = found.apart(logarithms(off), logarithms(off))
-        return found._replace(beside=beside * INFLATION).noise("a head")
+        beside = (x.beside * (1 + Interval.of(astray)) + stray) * (x.letters == 0)
+        mass = x.mass * (1 - off).joined(1 + off)
+        found = x.apart(logarithms(off))._replace(beside=beside)
+        return found._replace(mass=mass.wider(2 * self._near(beside))).noise("a head")
 
     def multiplied(
         self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
     ) -> FloatArray:
         """The later factor on the left."""
-        x, y = Held(*left), Held(*right)
+        x, y = Held.of(left), Held.of(right)
         later = (x.letters > 0) | (y.letters == 0)
         demand(later, f"the left factor of {name!r} is no later one")
-        a, b = self._range(x), self._range(y)
-        reach, inside = float((a.top + b.top).max()), 1 if units.exact else 3
-        curve = Curve.of(units.inside, a, b)
+        a, b, inside = self._range(x), self._range(y), 1 if units.exact else 3
+        reach, curve = (a.top + b.top).max(), Curve.of(units.inside, a, b)
         each = rounding(units, reach, (inside, 4 * self.size), form)
-        off = 4 * self.size * (8 * units.outside + 1) * UNDERFLOW / units.gain
-        mixed = self._mixed(x, y, curve, each, off)
-        moved = np.where(y.letters > 0, self._rounded(x, y, each, off), mixed)
-        moved, beside = moved * INFLATION, self._beside(x, y, curve, each, off)
-        low, high = self._sums(x)
-        low = low * (y.low - self._near(y.beside)) * (1 - curve.under - moved)
-        high = high * (y.high + self._near(y.beside)) * (1 + curve.over + moved)
-        near, gain = self._near(beside), units.gain
-        apart = curve.spread + logarithms(moved / (1 - curve.under))
-        passed = self._contracted(x) * (x.spread + y.columns)
-        columns = np.minimum(passed, x.spread - x.columns + y.spread)
-        found = x.apart(y.spread + apart, columns + apart)
-        found = found.scaled((low - near) * gain, (high + near) * gain)
-        ended = np.maximum(x.ended, y.ended)
-        letters, beside = x.letters + y.letters, beside * gain * INFLATION
-        return found._replace(letters=letters, ended=ended, beside=beside).noise(name)
+        lost = 4 * self.size * flushed(8 * Interval.of(units.outside) + 1) / units.gain
+        mixed, astray = (
+            self._mixed(x, y, curve, each, lost),
+            units.astray(4 * self.size, form),
+        )
+        moved = self._rounded(x, y, each, lost).where(y.letters > 0, mixed)
+        moved = moved + astray * (1 + curve.over + moved)
+        beside = self._beside(x, y, curve, each, lost) * (1 + astray)
+        mass = self._sums(x) * y.mass.wider(self._near(y.beside)) * curve.factor(moved)
+        mass = mass.wider(self._near(beside)) * units.gain
+        passed = x.columns + self._contracted(x) * (x.spread + y.columns)
+        columns = passed.minimum(x.spread + y.spread) + curve.apart(moved)
+        spread = x.spread + y.spread + curve.apart(moved)
+        letters, ended = x.letters + y.letters, x.ended | y.ended
+        beside = beside * units.gain
+        return Held(letters, ended, spread, columns, mass, beside).noise(name)
 
     def normalised(
         self, name: str, noise: FloatArray, units: Normaliser, form: Format
     ) -> FloatArray:
         """Every entry times one number: only gates move entries apart."""
-        x, gates = Held(*noise), units.gates
+        x, gates = Held.of(noise), units.gates
         demand(np.array_equal(units.vector, self.products.start), "another mass is 1")
-        sums = x.high + 2 * self._near(x.beside)
-        (least, most), off = units.masses(x.low, x.high), units.astray(sums, form)
-        least, most = least - x.high * off, most + x.high * off
-        factor = Range(least / x.high, most / x.low, np.zeros_like(least))
-        demand(least > 0, f"{name!r} may be made 0")
+        astray = units.astray(x.mass + 2 * self._near(x.beside), form)
+        product = units.masses(x.mass).wider(x.mass * astray)
+        demand(product > 0, f"{name!r} may be made 0")
+        ends = product / x.mass
+        factor = Range(Interval.of(ends.low), Interval.of(ends.high), 0 * ends)
         a = self._range(x)
-        curve = Curve.of(gates.inside, a, factor)
-        reach = float((a.top + factor.top).max())
+        curve, reach = Curve.of(gates.inside, a, factor), (a.top + factor.top).max()
         each = rounding(gates, reach, (units.terms, 4), form)
-        flushed = (units.terms + 8) * (gates.outside + 1) * 4 * UNDERFLOW / gates.gain
-        rounded = each * np.maximum(1 / a.bottom, 1 / factor.bottom)
-        rounded = (rounded + flushed / (a.bottom * factor.bottom)) / (1 - curve.under)
-        moved = curve.spread + logarithms(rounded)
-        beside = x.beside * factor.top * (1 + curve.over) + flushed
-        beside = (beside + each * np.maximum(x.beside, factor.top)) * (x.letters == 0)
-        near = 2 * self._near(beside)
-        least = least * (1 - curve.under) * (1 - rounded) - near
-        most = most * (1 + curve.over) * (1 + rounded) + near
-        found = x.apart(moved, moved).scaled(least * gates.gain, most * gates.gain)
-        return found._replace(beside=beside * gates.gain * INFLATION).noise(name)
+        lost = (units.terms + 8) * flushed(Interval.of(gates.outside) + 1) * 4
+        lost = lost / gates.gain
+        rounded = each * (1 / a.bottom).maximum(1 / factor.bottom)
+        rounded = rounded + lost / (a.bottom * factor.bottom)
+        astray = gates.astray(4, form)
+        rounded = rounded + astray * (1 + curve.over + rounded)
+        beside = x.beside * factor.top * (1 + curve.over) + lost
+        beside = beside + each * x.beside.maximum(factor.top)
+        beside = beside * (1 + astray) * np.asarray(x.letters == 0)
+        mass = product * curve.factor(rounded)
+        mass = mass.wider(2 * self._near(beside)) * gates.gain
+        found = x.apart(curve.apart(rounded))._replace(mass=mass)
+        return found._replace(beside=beside * gates.gain).noise(name)
 
-    def belief(self, noise: FloatArray) -> tuple[float, float, float]:
+    def belief(self, noise: FloatArray) -> tuple[Interval, Interval]:
         """Of what a held matrix makes of the start, after at least one letter.
 
         Returns:
-            How far logarithms of what it is off by are apart; the least and the largest
-            mass.
+            How far logarithms of what it is off by are apart; the mass.
         """
-        x = Held(*noise[:, 1:])
+        x = Held.of(noise[:, 1:])
         mixed = x.columns + self._contracted(x) * x.spread
-        apart = np.minimum(x.spread, mixed) * INFLATION
-        return float(apart.max()), float(x.low.min()), float(x.high.max())
+        return x.spread.minimum(mixed).max(), x.mass.min().joined(x.mass.max())
 
-    def _near(self, beside: FloatArray) -> FloatArray:
+    def _near(self, beside: Interval) -> Interval:
         """The mass of what is where a matrix is 0."""
-        mass = self.size * float(self.products.start.sum()) * INFLATION
-        return np.asarray(beside * mass)
+        return beside * (self.size * Interval.of(self.products.start).sum())
 
     def _range(self, x: Held) -> Range:
-        """Between which numbers entries are."""
-        near, (least, most) = self._near(x.beside), self._bounds(x)
-        most = most.max(axis=(1, 2)) * np.exp(x.spread) * INFLATION
-        least = least.min(axis=(1, 2), initial=np.inf, where=least > 0)
-        least = least * np.exp(-x.spread) / INFLATION
-        top, floor = (x.high + near) * most, np.maximum(x.high - near, 0) * least
-        bottom, squares = (x.low - near) * least, top**2 - floor**2
-        return Range(bottom, np.maximum(top, x.beside), squares)
+        """Between which numbers entries are.
 
-    def _bounds(self, x: Held) -> FloatArray:
-        """``(2, T + 1, n, n)``: below and above exact entries, for a mass of 1."""
-        exact, at = self.products, self.products.at(x.letters)
-        whole = exact.start.sum()
-        share = np.where(
-            x.letters[:, None] > 0, exact.share[:, at], exact.start / whole
-        )
-        ended = (
-            share[..., None] / whole * np.array([1 / SLACK, SLACK])[:, None, None, None]
-        )
-        open_ = np.array([exact.least[at], exact.most[at]])
-        return np.where(x.ended[:, None, None] > 0, ended, open_)
+        Raises:
+            Refused: If one that is not 0 may be held as 0.
+        """
+        near, exact = self._near(x.beside), self._exact(x)
+        least = exact.low.min(axis=(1, 2), initial=np.inf, where=exact.low > 0)
+        ends = Interval(least, exact.high.max(axis=(1, 2))) * x.grown
+        bottom = (Interval.of(x.mass.low) - near) * ends.low
+        floor = (x.mass.high - near).maximum(0.0) * ends.low
+        top = (x.mass.high + near) * ends.high
+        demand(bottom > 0, "an entry may be held as 0")
+        return Range(bottom, top.maximum(x.beside), top * top - floor * floor)
 
-    def _sums(self, x: Held) -> tuple[FloatArray, FloatArray]:
-        """Below and above the sum of a held column, without what is beside."""
+    def _exact(self, x: Held) -> Interval:
+        """``(T + 1, n, n)``: exact entries, for a mass of 1."""
         exact, at = self.products, self.products.at(x.letters)
-        low = np.where(x.ended > 0, 1 / exact.start.sum(), exact.low.min(axis=1)[at])
-        high = np.where(x.ended > 0, 1 / exact.start.sum(), exact.high.max(axis=1)[at])
-        near, grown = self._near(x.beside), np.exp(x.spread) * INFLATION
-        return low * (x.low - near) / grown, high * (x.high + near) * grown
+        whole = Interval.of(exact.start).sum()
+        share = exact.share[at].where(x.letters[:, None] > 0, exact.start / whole)
+        return (share / whole)[:, :, None].where(
+            x.ended[:, None, None], exact.entries[at]
+        )
+
+    def _sums(self, x: Held) -> Interval:
+        """The sum of a held column, without what is beside."""
+        exact, whole = self.products, Interval.of(self.products.start).sum()
+        sums = exact.columns[exact.at(x.letters)]
+        sums = (1 / whole).where(x.ended, sums)
+        return sums * x.mass.wider(self._near(x.beside)) * x.grown
 
     def _contracted(self, x: Held) -> FloatArray:
         tau = self.products.contraction[x.letters.astype(np.int64)]
-        return np.where(x.ended > 0, 0.0, tau)
+        return np.where(x.ended, 0.0, tau)
 
-    def _entries(self, x: Held) -> FloatArray:
-        """``(2, T + 1, n, n)``: below and above entries as they are held."""
-        near = self._near(x.beside)
-        scale = np.array([x.low - near, x.high + near])
-        scale = scale * np.exp(np.array([[-1], [1]]) * x.spread)
-        slack = np.array([1 / INFLATION, INFLATION])[:, None, None, None]
-        return np.asarray(self._bounds(x) * scale[:, :, None, None] * slack)
+    def _entries(self, x: Held) -> Interval:
+        """``(T + 1, n, n)``: entries as they are held."""
+        scale = x.mass.wider(self._near(x.beside)) * x.grown
+        return self._exact(x) * scale[:, None, None]
 
-    def _rounded(self, x: Held, y: Held, each: float, flushed: float) -> FloatArray:
+    def _rounded(self, x: Held, y: Held, each: Interval, lost: Interval) -> Interval:
         """By how much of themselves entries are rounded if both factors are positive.
 
         A sum of k larger factors, in units of that of k products, is at most the largest
-        such ratio of one k, and at most the ratio of bounds of both sums.
+        such ratio of one k, and at most the ratio of bounds of both sums. Where the right
+        factor is that of BOS this says nothing.
         """
-        a, b = self._entries(x), self._entries(y)
-        made = a[0] @ b[0]
-        sums = a[1].sum(axis=2)[:, :, None] + b[1].sum(axis=1)[:, None]
-        each_k = np.maximum(1 / a[0].min(axis=(1, 2)), 1 / b[0].min(axis=(1, 2)))
-        share = np.minimum((sums / made).max(axis=(1, 2)), each_k)
-        return np.asarray(each * share + flushed / made.min(axis=(1, 2)))
+        both = y.letters[:, None, None] > 0
+        a, b = (self._entries(z).where(both, 1.0) for z in (x, y))
+        demand((a > 0) & (b > 0), "an entry may be held as 0")
+        made = Interval.of(a.low) @ b.low
+        sums = a.sum(axis=2)[:, :, None] + b.sum(axis=1)[:, None]
+        single = 1 / Interval.of(np.minimum(a.low, b.low).min(axis=(1, 2)))
+        share = Interval.of((sums / made).high.max(axis=(1, 2))).minimum(single)
+        least = Interval.of(made.low.min(axis=(1, 2)))
+        return each * share + lost / least
 
     def _mixed(
-        self, x: Held, y: Held, curve: Curve, each: float, flushed: float
-    ) -> FloatArray:
+        self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
+    ) -> Interval:
         """The same if the right factor is that of BOS, which may have rows near 0."""
         a, b, start = self._entries(x), self._range(y), self.products.start > 0
-        rows = a[0][:, :, start].sum(axis=2)
-        least = rows.min(axis=1, initial=np.inf, where=rows > 0) * b.bottom
+        rows = a[:, :, start].sum(axis=2).low
+        lowest = rows.min(axis=1, initial=np.inf, where=rows > 0)
+        least = b.bottom * Interval.of(lowest)
         held = int(np.count_nonzero(start))
-        grown, none = np.exp(x.spread), self.size - held
-        others = self.products.others[self.products.at(x.letters)]
-        others = np.where(x.ended > 0, none / held, others) * grown
+        none = Interval.of(Fraction(self.size - held, held))
+        others = none.where(x.ended, self.products.others[self.products.at(x.letters)])
+        others = others * x.grown
         share = (1 + others) / b.bottom + self.size * b.top / least
         mixed = others * y.beside * (1 + curve.over) / b.bottom
-        return np.asarray(each * share + flushed / least + mixed)
+        return each * share + lost / least + mixed
 
     def _beside(
-        self, x: Held, y: Held, curve: Curve, each: float, flushed: float
-    ) -> FloatArray:
+        self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
+    ) -> Interval:
         """What is where the product at BOS is 0."""
         top = self._range(y).top + x.beside
-        column = (y.high + self._near(y.beside)) * np.exp(y.spread)
-        column = column / self.products.start.sum() + self.size * y.beside
-        beside = x.beside * column * (1 + curve.over) + each * self.size * top + flushed
-        return np.asarray(beside * (x.letters == 0) * ~self.products.start.all())
+        column = (y.mass + self._near(y.beside)) * y.grown
+        column = column / Interval.of(self.products.start).sum() + self.size * y.beside
+        beside = x.beside * column * (1 + curve.over) + each * self.size * top + lost
+        return beside * np.asarray((x.letters == 0) & ~self.products.start.all())

@@ -10,7 +10,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import Format
-from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.reader import Reader
 

@@ -170,7 +170,7 @@ def lead(said: Interval, right: IntArray) -> FloatArray:
     others = said.high.copy()
     others[rows, right] = -np.inf
     ahead = Interval.of(said.low[rows, right]) - others.max(axis=1)
-    return ahead.low
+    return np.asarray(ahead.low)
 
 
 def shown(

@@ -17,7 +17,7 @@ from krohn.program.exact_numbers import reals, whole
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.arithmetic import OWN_UNIT
+from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Machine, Model, names
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def beliefs(source: Source, machine: Machine, readings: "Readings") -> Law:
     laws = {q: [x / totals[q] for x in ray] for q, ray in rays.items()}
     pairs = [(reading[0], laws[q]) for reading, q in readings.items() if q in laws]
     value, belief = zip(*pairs, strict=True)
-    return Law(np.array(value), np.array(belief), OWN_UNIT)
+    return Law(np.array(value), np.array(belief), FORMATS["float64"].unit)
 
 
 def _whole(numbers: FloatArray) -> list[int]:
@@ -158,21 +158,26 @@ def window(program: Statement, output: Channel, source: Source) -> Law:
     for back, name in enumerate(output.inputs):
         demand(_back(program, name) == back, f"{name!r} is not the letter {back} back")
     size, seen = len(source.start), _seen(program, width, source)
-    product, words = np.eye(size)[None], np.zeros((1, 0), np.int64)
-    found = list[tuple[IntArray, FloatArray]]()
+    product, words = Interval.of(np.eye(size)[None]), np.zeros((1, 0), np.int64)
+    found = list[tuple[IntArray, Interval]]()
     for length in range(min(seen, program.length) + 1):
         columns = (product @ source.start)[:, :, None] if length < seen else product
         bos = np.full((len(words), max(width - length, 0)), letters)
         value = output.table([*np.hstack([words[:, :width], bos]).T])
         found.append(_vertices(value, columns))
         if length < seen:  # the letter before stands on the right
-            product = (product[:, None] @ source.operators).reshape(-1, size, size)
+            product = product[:, None] @ source.operators
+            product = product.each(lambda x: x.reshape(-1, size, size))
             before = np.tile(np.arange(letters), len(words))[:, None]
             words = np.hstack([np.repeat(words, letters, axis=0), before])
-    value, belief = (np.concatenate(x) for x in zip(*found, strict=True))
+    value = np.concatenate([values for values, _ in found])
     demand(len(value) > 0, "no word is possible")
-    terms = (seen + 2) * (size + 2)
-    return Law(value, belief, 2 * terms * OWN_UNIT / (1 - 2 * terms * OWN_UNIT))
+    every = Interval(
+        np.concatenate([x.low for _, x in found]),
+        np.concatenate([x.high for _, x in found]),
+    )
+    belief = (every.low + every.high) / 2
+    return Law(value, belief, abs(every - belief).most)
 
 
 def _seen(program: Statement, width: int, source: Source) -> int:
@@ -219,13 +224,17 @@ def _range(source: Source) -> tuple[float, float]:
     return min(float(exponents.min()), 0.0) - 1, max(float(exponents.max()), 0.0) + 1
 
 
-def _vertices(value: IntArray, columns: FloatArray) -> tuple[IntArray, FloatArray]:
+def _vertices(value: IntArray, columns: Interval) -> tuple[IntArray, Interval]:
     """The columns of some matrices that are not 0, made to sum to 1.
+
+    What is not 0 is at least 2^-900.
 
     Args:
         value: ``(matrices,)``.
         columns: ``(matrices, n, columns)``.
     """
     total = columns.sum(axis=1)
-    word, at = np.nonzero(total)
+    there = total > 0
+    demand(there | (total.high < 2.0 ** -(FARTHEST + 50)), "a product is not known")
+    word, at = np.nonzero(there)
     return value[word], columns[word, :, at] / total[word, at][:, None]

@@ -13,8 +13,8 @@ from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS
 from krohn.verify.checker.attention_kinds import kind_of
+from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.heads import Heads, Look
-from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import FloatArray, Model, StrArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
@@ -35,6 +35,15 @@ def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, L
         noise = {c.name: mlp.written(c) for c in new}
         stream = _read(model, after(stream, mlp, 2 * block + 2, noise), 2 * block + 2)
         yield stream, {}
+
+
+def walked(
+    model: Model, program: Statement, matrices: MatrixErrors | None = None
+) -> tuple[tuple[Stream, ...], dict[str, Look]]:
+    """The stream after the embedding and after each sublayer, and where all heads look."""
+    known = list(followed(model, embedding(model, program, matrices)))
+    looks = {name: look for _, heads in known for name, look in heads.items()}
+    return tuple(stream for stream, _ in known), looks
 
 
 def _read(model: Model, stream: Stream, snapshot: int) -> Stream:

@@ -26,7 +26,8 @@ from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.sublayers import embedding, followed
 
 if TYPE_CHECKING:
-    from krohn.verify.checker import hidden_markov, in_context, linear_system
+    from krohn.verify.checker import in_context
+    from krohn.verify.checker.claimed_error import Established as Within
     from krohn.verify.checker.shown import WithinError
 
 BLOCKS = "text-in-blocks"
@@ -236,7 +237,7 @@ def established(
     return shown
 
 
-def _multiplied(model: Model, source: Any, said: Any) -> "linear_system.Established":
+def _multiplied(model: Model, source: Any, said: Any) -> "Within":
     """Of a linear system."""
     from krohn.verify.checker import linear_system
 
@@ -244,13 +245,11 @@ def _multiplied(model: Model, source: Any, said: Any) -> "linear_system.Establis
     if source["kind"] == "vectors-in-blocks":
         from krohn.verify.checker import vectors_in_blocks
 
-        return vectors_in_blocks.established(model, program)
-    return linear_system.established(model, program)
+        return vectors_in_blocks.established(model, program, said)
+    return linear_system.established(model, program, said)
 
 
-def _filtered(
-    model: Model, source: Any, said: Any
-) -> "hidden_markov.Established | linear_system.Established":
+def _filtered(model: Model, source: Any, said: Any) -> "Within":
     """Of a hidden Markov model: by products of operators, or by situations."""
     channels = model.header["program"]["channels"]
     if any(channel["op"] == "letter-matrix" for channel in channels):

@@ -5,11 +5,9 @@ from functools import singledispatch
 from typing import Any
 
 from krohn.verify.checker import (
+    claimed_error,
     generator,
-    hidden_markov,
     in_context,
-    linear_rnn,
-    linear_system,
     real_networks,
     recurrent_beliefs,
     simulation,
@@ -49,12 +47,6 @@ def _(found: recurrent_beliefs.Established, evidence: Mapping[str, Any]) -> list
 
 
 @steps.register
-def _(found: linear_rnn.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    told = {"argument": "gates", "norm": found.norm.name, "growth": found.norm.growth}
-    return [{**told, "error": found.error}]
-
-
-@steps.register
 def _(found: in_context.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "gradient descent", "leak": found.leak}
     return [{**told, **found.errors._asdict()}]
@@ -66,18 +58,12 @@ def _(found: real_networks.Established, evidence: Mapping[str, Any]) -> list[Any
 
 
 @steps.register
-def _(found: linear_system.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    """The norm, the embedding, every sublayer and the read-out."""
+def _(found: claimed_error.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """How errors are measured; of a Transformer its sublayers and the read-out."""
+    if not found.streams:
+        return [{**found.told, "error": found.error}]
     read_out = {"sublayer": "read-out", "error": found.error}
-    return [found.norm.facts, {"sublayer": "embedding"}, *_sublayers(found), read_out]
-
-
-@steps.register
-def _(found: hidden_markov.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    """The situations, the embedding, every sublayer and the read-out."""
-    told = {"situations": found.situations, "kind": found.kind, "error": found.model}
-    read_out = {"sublayer": "read-out", "error": found.error}
-    return [told, {"sublayer": "embedding"}, *_sublayers(found), read_out]
+    return [{**found.told}, {"sublayer": "embedding"}, *_sublayers(found), read_out]
 
 
 @steps.register
@@ -104,14 +90,14 @@ def program_summary(
 
 
 def _sublayers(
-    found: Established | linear_system.Established | hidden_markov.Established,
+    found: Established | claimed_error.Established,
 ) -> Iterator[dict[str, Any]]:
     for snapshot, stream in enumerate(found.streams[1:], start=1):
         kind = "attention" if snapshot % 2 else "mlp"
         channels = [
             {"channel": name, "noise": float(noise.max()), **_look(found.looks, name)}
             for name, noise in stream.noise.items()
-            if found.program.channels[name].born == snapshot
+            if stream.program.channels[name].born == snapshot
         ]
         yield {"sublayer": f"{kind} {(snapshot - 1) // 2}", "channels": channels}
 

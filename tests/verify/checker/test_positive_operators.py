@@ -24,16 +24,16 @@ def test_products_are_within_the_bounds_of_their_length(
     )
     product = product / (product @ source.start).sum()
     at = int(found.at(np.array([float(length)]))[0])
-    assert (found.least[at] <= product).all()
-    assert (product <= found.most[at]).all()
+    assert (found.entries.low[at] <= product).all()
+    assert (product <= found.entries.high[at]).all()
     sums, zero = product.sum(axis=0), source.start == 0
-    assert (found.low[at] <= sums).all()
-    assert (sums <= found.high[at]).all()
+    assert (found.columns.low[at] <= sums).all()
+    assert (sums <= found.columns.high[at]).all()
     shares = product / sums
-    assert (found.share[0, at][:, None] <= shares).all()
-    assert (shares <= found.share[1, at][:, None]).all()
+    assert (found.share.low[at][:, None] <= shares).all()
+    assert (shares <= found.share.high[at][:, None]).all()
     others = product[:, zero].sum(axis=1) / product[:, ~zero].sum(axis=1)
-    assert (others <= found.others[at]).all()
+    assert (others <= found.others.high[at]).all()
     for _ in range(5):
         u, v = random.random((2, states)) + 1e-3
         before, after = np.log(u / v), np.log((product @ u) / (product @ v))
@@ -64,6 +64,17 @@ def test_matrices_whose_quotients_are_subnormal_are_refused() -> None:
     assert near.first[2, 1] == pytest.approx(np.log(1.007 / 0.993), rel=1e-6)
 
 
+def test_a_matrix_that_may_be_held_as_0_is_refused() -> None:
+    """Twice what is beside the mass was more than it: errors became negative."""
+    operators, start = np.full((1, 2, 2), 0.5), np.array([1.0, 0.0])
+    metric = Projective.of(operators, start, operators, 3)
+    assert metric.largest(metric.first) < 1.01
+    noise = metric.first.copy()
+    noise[-1, 0] = 0.6
+    with pytest.raises(Refused, match="held as 0"):
+        metric.largest(noise)
+
+
 @pytest.mark.parametrize(("operator", "entry"), [(2.0**-950, 2.0**-120), (1, 1e-300)])
 def test_a_start_whose_products_are_subnormal_is_refused(
     operator: float, entry: float
@@ -78,6 +89,6 @@ def test_few_matrices_take_little_work_whatever_the_length(
 ) -> None:
     operators = np.random.default_rng(0).random((letters, size, size)) + 0.1
     found = PositiveOperators.of(operators / 50, np.full(size, 1 / size), length)
-    assert letters < len(found.least) + letters <= 2 * MOST_WORDS + 1
+    assert letters < len(found.others.high) + letters <= 2 * MOST_WORDS + 1
     assert len(found.contraction) == length + 1
     assert found.contraction[-1] <= found.contraction[1] < 1

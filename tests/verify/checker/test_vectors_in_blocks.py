@@ -18,9 +18,9 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from krohn.sources.linear_systems import VectorsInBlocks, named
-from krohn.verify.checker import transformer
-from krohn.verify.checker.vectors_in_blocks import Established
+from krohn.verify.checker.claimed_error import Established
 from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import search
 
 KIND, OPTIONS = LinearSystemsInBlocks(), Options(PRECISIONS["float64"])
 
@@ -38,7 +38,7 @@ def built(
 def shown(file: ModelFile) -> Established:
     """What the checker shows, without regard to what is claimed."""
     with np.errstate(all="ignore"):
-        found = transformer.established(model_of(file), {}, None)
+        found = search(model_of(file), None)[1]
     assert isinstance(found, Established)
     return found
 
@@ -84,7 +84,7 @@ def test_no_word_is_further_off(name: str, block: int, scale: float | None) -> N
     found, words = shown(file), words_of(source, 24, 30)
     rounding = source.system.rounding(24)
     assert measured(file, source, words) <= found.error + rounding
-    assert found.error >= -(-24 // block) * found.window
+    assert found.error >= -(-24 // block) * found.told["window"]
 
 
 def test_a_coarse_gate_is_within_a_few_times_what_is_measured() -> None:

@@ -1,13 +1,40 @@
-"""How far channels of matrices can be off, and how that grows (docs/within.md)."""
+"""Rule E: errors that grow by stated factors, in a stated norm or log-metric.
+
+Theorem E of docs/within.md. A norm (`matrix_norms`) and Hilbert's metric
+(`projective_metric`) are two ways to measure errors of matrices; powers of one matrix
+(`linear_recurrence`) are a third one, for states.
+"""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from krohn.program.domains import FloatArray
-from krohn.program.errors import Refused
-from krohn.verify.checker.arithmetic import Format
-from krohn.verify.checker.normaliser import Normaliser
-from krohn.verify.checker.product_gates import Gates
+from krohn.program.errors import Refused, demand
+from krohn.verify.checker.arithmetic import Format, Interval, Operand
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.normaliser import Normaliser
+    from krohn.verify.checker.product_gates import Gates
+
+
+def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
+    """What no error exceeds at any step (Theorem E).
+
+    Args:
+        bound: What no later error exceeds, if no earlier one exceeds its argument; it
+            rises with it.
+        room: What bounds itself.
+
+    Raises:
+        Refused: If it does not.
+    """
+    most = Interval.of(room)
+    for _ in range(2):
+        found = Interval.of(bound(most).high)
+        demand(found <= most, "errors cannot be bounded: they may grow")
+        most = found
+    return most
 
 
 class MatrixErrors(ABC):
@@ -53,7 +80,12 @@ class MatrixErrors(ABC):
 
     @abstractmethod
     def multiplied(
-        self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
+        self,
+        name: str,
+        left: FloatArray,
+        right: FloatArray,
+        units: "Gates",
+        form: Format,
     ) -> FloatArray:
         """That of a product.
 
@@ -69,7 +101,7 @@ class MatrixErrors(ABC):
         """
 
     def normalised(
-        self, name: str, noise: FloatArray, units: Normaliser, form: Format
+        self, name: str, noise: FloatArray, units: "Normaliser", form: Format
     ) -> FloatArray:
         """That of matrices that are made to have mass 1.
 
