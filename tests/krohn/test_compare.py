@@ -155,7 +155,7 @@ def test_what_cannot_be_compared_is_one_line_and_exit_code_2(
     assert len(err.strip().splitlines()) == 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["Grid9 (boundary)", "regex:(ab)*", "Dyck2,1", "C2"])
 def test_failing_words_of_trained_networks_are_replayed(
     compared: Command, tmp_path: Path, source: str
