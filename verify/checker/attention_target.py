@@ -14,18 +14,20 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real, reals
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
-    OWN_UNIT,
     STEPS,
     SUM,
-    UNDERFLOW,
     Format,
+    Interval,
     fits,
+    flushed,
+    gamma,
+    store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
-from krohn.verify.checker.tents import Axis, axes_of, joined, rounding
+from krohn.verify.checker.softmax import mean_error, swayed
+from krohn.verify.checker.tents import Axis, axes_of, joined, rounding, steepest
 
 KIND = "attention-target"
 MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
@@ -73,9 +75,21 @@ class Mean(NamedTuple):
         size: ``(n,)``: the largest by absolute value.
     """
 
-    error: FloatArray
-    high: FloatArray
-    size: FloatArray
+    error: Interval
+    high: Interval
+    size: Interval
+
+
+class Logits(NamedTuple):
+    """What is known of the logits.
+
+    Attributes:
+        off: How far one can be from that of the two features, computed.
+        size: How large they are at most, with that.
+    """
+
+    off: Interval
+    size: Interval
 
 
 def source_of(said: Mapping[str, Any]) -> Source:
@@ -142,18 +156,17 @@ def established(model: Model) -> Established:
         selected(axis, matrix) for matrix in (layer.query, layer.key, layer.value)
     )
     demand(values.values.shape[1] == source.f.shape[1], "another number of values")
-    spread = differences(source, asked, keys)
-    noise = logits_noise(layer.form, layer.length, asked, keys)
+    spread, logits = differences(source, asked, keys), scored(layer.form, asked, keys)
     entering, moved = moved_by_inputs(layer.form, source)
-    half = (spread + source.moduli[0] + noise + entering) * INFLATION
+    half = spread + source.moduli[0] + logits.off + entering
     shift = _shift(layer, source, values)
-    mean = means(layer, source, values, half, shift, moved)
+    mean = means(layer, source, values, half, logits, shift, moved)
     error, of_outer = _outer(layer, source, mean, shift)
-    parts = {"logits": spread, "logits_rounding": noise, "f_and_mean": mean.error.max()}
-    parts |= {"modulus": source.moduli[0], "outer": of_outer, "inputs": entering}
-    told = {name: float(part) for name, part in parts.items()}
+    parts = {"logits": spread.most, "logits_rounding": logits.off.most}
+    parts |= {"f_and_mean": mean.error.most, "modulus": source.moduli[0]}
+    parts |= {"outer": of_outer, "inputs": entering.most}
     many = f"all inputs of up to {source.length} numbers in [0, 1]"
-    return Established(layer.form, source.length, float(error), told, many)
+    return Established(layer.form, source.length, error, parts, many)
 
 
 def selected(axis: Axis, matrix: FloatArray) -> Axis:
@@ -167,78 +180,74 @@ def selected(axis: Axis, matrix: FloatArray) -> Axis:
     return Axis(axis.scale, axis.values[:, matrix.argmax(axis=0)])
 
 
-def differences(source: Source, asked: Axis, keys: Axis) -> float:
+def differences(source: Source, asked: Axis, keys: Axis) -> Interval:
     """Half of what ρ̂ − ρ ranges over for one query, at most, as the tables say ρ."""
     size = max(len(source.left), len(asked.values)) - 1
     grid = np.arange(size + 1) / size
     points = len(source.left) - 1
     left, right = (joined(grid * points, t) for t in (source.left, source.right))
-    one, other = np.hstack([asked.at(grid), -left]), np.hstack([keys.at(grid), right])
-    found = 0.0
-    for rows in np.array_split(one, max(1, len(grid) ** 2 // ENTRIES)):
-        apart = rows @ other.T
-        ranges = apart.max(axis=1) - apart.min(axis=1)
-        found = float(np.maximum(found, ranges.max()))
-    largest = np.abs(one).max(axis=0) @ np.abs(other).max(axis=0)
-    own = (one.shape[1] + 8) * OWN_UNIT * largest
-    return float((found / 2 + own) * INFLATION)
+    one, other = _beside(asked.at(grid), -left), _beside(keys.at(grid), right)
+    found, other = 0.0, other.each(np.transpose)
+    for rows in np.array_split(np.arange(size + 1), max(1, size**2 // ENTRIES)):
+        apart = one[rows] @ other
+        found = np.maximum(found, (apart.max(axis=1) - apart.min(axis=1)).most)
+    return Interval.of(found) / 2
 
 
-def moved_by_inputs(form: Format, source: Source) -> tuple[float, FloatArray]:
+def _beside(one: Interval, other: Interval) -> Interval:
+    """Columns beside columns."""
+    pairs = (one.low, other.low), (one.high, other.high)
+    return Interval(*map(np.hstack, pairs))
+
+
+def moved_by_inputs(form: Format, source: Source) -> tuple[Interval, Interval]:
     """By how much ρ and f of the tables move where inputs are rounded to the format."""
-    steps = (form.unit + form.smallest) * (len(source.f) - 1) * INFLATION
+    steps = store_error(form, 1.0) * (len(source.f) - 1)
     left, right, f = (
-        np.abs(np.diff(table, axis=0)).max(axis=0) * steps
-        for table in (source.left, source.right, source.f)
+        steepest(table) * steps for table in (source.left, source.right, source.f)
     )
     one, other = (np.abs(t).max(axis=0) for t in (source.left, source.right))
-    return float((left @ other + one @ right) * INFLATION), f
+    return left @ other + one @ right, f
 
 
-def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
-    """What rounding does to a logit and its exponential, as if to the logit alone."""
-    unit, terms = form.sum_unit, asked.values.shape[1] + 1
-    q, k = (np.abs(axis.values).max(axis=0) for axis in (asked, keys))
+def scored(form: Format, asked: Axis, keys: Axis) -> Logits:
+    """Logits as they are computed, beside the sums of tents in real numbers."""
+    q, k = (Interval.of(np.abs(a.values).max(axis=0)) for a in (asked, keys))
     off_q, off_k = (rounding([axis], form) for axis in (asked, keys))
-    peak = float((q + off_q) @ (k + off_k)) * INFLATION
+    terms, peak = q.shape[0], (q + off_q) @ (k + off_k)
     fits(peak, form, "a logit", SUM)
-    products = float(off_q @ k + q @ off_k + off_q @ off_k)
-    sums = terms * unit / (1 - terms * unit) * peak + terms * UNDERFLOW
-    relative = (length + 1) * (form.exponential + unit)
-    demand(relative < 2.0**-4, "too long")
-    exponentials = 8 * unit * peak + relative / (1 - relative)
-    return float((products + sums + exponentials) * INFLATION)
+    sums = gamma(terms + 1, form.sum_unit) * peak + flushed(terms + 1)
+    off = off_q @ k + q @ off_k + off_q @ off_k + sums
+    return Logits(off, q @ k + off)
 
 
 def means(
     layer: Layer,
     source: Source,
     values: Axis,
-    half: float,
+    half: Interval,
+    logits: Logits,
     shift: FloatArray,
-    moved: FloatArray,
+    moved: Interval,
 ) -> Mean:
-    """Of the vectors that are aggregated: Lemma T2, the error of f̂, and rounding.
+    """Of the vectors that are aggregated: Theorem 12a, and the error of f̂.
 
     ``moved``, ``(n,)``, is by how much f moves where inputs are rounded.
     """
-    form, off = layer.form, rounding([values], layer.form)
-    low, high = values.values.min(axis=0), values.values.max(axis=0)
-    weights = np.tanh(half / 2) * (high - low + 2 * off)
+    form, off, length = layer.form, rounding([values], layer.form), layer.length
+    low, high = (Interval.of(f(values.values, axis=0)) for f in (np.min, np.max))
     size = max(len(source.f), len(values.values)) - 1
     grid = np.arange(size + 1) / size
     right = joined(grid * (len(source.f) - 1), source.f)
-    apart = np.abs(values.at(grid) + shift - right).max(axis=0)
+    apart = abs(values.at(grid) + shift - right).max(axis=0)
     largest = np.abs(values.values).max(axis=0) + off
-    own = 8 * OWN_UNIT * (largest + np.abs(shift) + np.abs(source.f).max(axis=0))
-    sums = 2 * form.exponential + (2 * layer.length + 10) * form.sum_unit
-    demand(sums < 2.0**-4, "too long")
-    fits(largest * layer.length, form, "a mean", STEPS)
-    rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)
-    error = weights + apart + own + source.moduli[1] + moved + off + rounded
+    fits(largest * length, form, "a mean", STEPS)
+    spread = high - low + 2 * off
+    rounded = mean_error(form, length, logits.size, spread, largest)
+    swing = swayed(2 * half, spread)
+    error = swing + apart + source.moduli[1] + moved + off + rounded
     more = off + rounded
-    high = high + more + (INFLATION - 1) * largest
-    return Mean(error * INFLATION, high, (largest + more) * INFLATION)
+    return Mean(error, high + more, largest + more)
 
 
 def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
@@ -271,9 +280,9 @@ def _outer(
     if source.outer is None:
         demand(len(layer.output) == 1, "F̂ is not the identity")
         demand(np.array_equal(layer.output[0][0], np.eye(n)), "F̂ is not the identity")
-        fits(mean.size + np.abs(shift), form, "an output", STEPS)
-        added = form.sum_unit * (mean.size + np.abs(shift)) * (shift != 0)
-        return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
+        size = mean.size + np.abs(shift)
+        fits(size, form, "an output", STEPS)
+        return (mean.error + 2 * form.sum_unit * size * (shift != 0)).most, 0.0
     axes = axes_of(layer.output)
     roundings = rounding(axes, form)
     demand(axes[0].values.shape[1] == n, SEVERAL)
@@ -283,9 +292,8 @@ def _outer(
         demand(not axis.values[:, ~own].any(), SEVERAL)
         demand(mean.high[i] <= axis.high, "the mean can lie beyond the last knot")
         apart = _apart(source, axis, i, float(shift[i]))
-        slope = axis.slope * float(mean.error[i])
-        rounded = float(roundings[i])
-        total = (slope + apart + source.moduli[2] + rounded) * INFLATION
+        slope = axis.slope * mean.error[i]
+        total = (slope + apart + source.moduli[2] + roundings[i]).most
         demand(np.isfinite(total), "no error is shown")
         found, worst = (float(x) for x in np.maximum((found, worst), (total, apart)))
     return found, worst
@@ -296,22 +304,18 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     outer, off = source.outer, source.moduli[1]
     assert outer is not None
     step = _step(outer, axis)
-    low, high = source.f[:, i].min(), source.f[:, i].max()
+    ends = source.f[:, i].min(), source.f[:, i].max()
     if off:
-        low, high = np.nextafter(low - off, -np.inf), np.nextafter(high + off, np.inf)
-    first, last = np.floor(low / step), np.ceil(high / step)
+        around = Interval.of(np.array(ends)).wider(off)
+        ends = around.low[0], around.high[1]
+    first, last = np.floor(ends[0] / step), np.ceil(ends[1] / step)
     demand(max(-first, last) < EXACT, "the knots of F̂ are no numbers of float64")
     demand(last - first <= 8 * MOST_POINTS, "the knots of F̂ are too close")
     # Differences are linear between knots, and so largest there or at an end.
-    points = np.clip(step * np.arange(first, last + 1), low, high)
+    points = Interval.of(np.clip(step * np.arange(first, last + 1), *ends))
     end = outer.low + outer.step * (len(outer.values) - 1)
-    demand(outer.low <= low and high <= end, "F is not said everywhere")
-    demand(high - shift <= axis.high, "F̂ does not reach as far as F")
+    demand(outer.low <= ends[0] and ends[1] <= end, "F is not said everywhere")
+    demand(ends[1] - shift <= axis.high, "F̂ does not reach as far as F")
     right = joined((points - outer.low) / outer.step, outer.values[:, [i]])
     own_axis = Axis(axis.scale, axis.values[:, [i]])
-    found = np.abs(own_axis.at(points - shift) - right).max()
-    # An end may lie between the knots, and its place is off by its own unit.
-    rows = 8 + 2 * max(len(axis.values), len(outer.values))
-    own = np.abs(axis.values).max() + np.abs(outer.values).max()
-    own *= rows * OWN_UNIT
-    return float((found + own) * INFLATION)
+    return abs(own_axis.at(points - shift) - right).most

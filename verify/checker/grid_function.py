@@ -14,18 +14,11 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
-from krohn.verify.checker.arithmetic import (
-    INFLATION,
-    OWN_UNIT,
-    STEPS,
-    UNDERFLOW,
-    Format,
-    fits,
-)
+from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed
 from krohn.verify.checker.attention_layer import Affine, layer_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
-from krohn.verify.checker.scores import scores_of
+from krohn.verify.checker.softmax import lost, product, weights
 
 KIND = "grid-function"
 MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24
@@ -91,19 +84,26 @@ def established(model: Model) -> Established:
     demand(points * max(points, keys) <= CELLS, "too many points")
     features = through(layer.features, exact(source.points, form))
     asked, offered, values = (
-        features.affine(weight, np.zeros(weight.shape[1]))
+        _held(features.affine(weight, np.zeros(weight.shape[1])))
         for weight in (layer.query, layer.key, layer.value)
     )
-    error = UNDERFLOW  # a claim is above 0
+    scores = product(asked, offered.each(np.transpose), form, "a score")
+    error = flushed(1).most  # a claim is above 0
     for t in range(length):
-        mean = _mean(asked, offered, values, source.chosen, t)
-        found = through(layer.output, mean)
-        off = np.abs(found.value[:, 0] - source.values[:, t]) + found.total[:, 0]
-        own = 2 * OWN_UNIT * (np.abs(found.value).max() + np.abs(source.values).max())
-        own *= not np.array_equal(found.value[:, 0], source.values[:, t])
-        error = float(np.maximum(error, (off.max() + own) * INFLATION))
+        mean = _mean(scores, values, source.chosen, t, form)
+        found = _held(through(layer.output, mean))[:, 0]
+        off = abs(found - source.values[:, t]).most
+        error = float(np.maximum(error, off))
     many = f"all {len(source.values):,} inputs of {length} points of the grid"
     return Established(form, length, error, {}, many)
+
+
+def _held(numbers: Noisy) -> Interval:
+    """Each number, apart from the others; exact ones stay so."""
+    value, total = numbers.value, numbers.total
+    found = Interval.of(value).wider(total)
+    low, high = (np.where(total == 0, value, x) for x in (found.low, found.high))
+    return Interval(low, high)
 
 
 def through(layers: list[Affine], x: Noisy) -> Noisy:
@@ -113,32 +113,17 @@ def through(layers: list[Affine], x: Noisy) -> Noisy:
     return x
 
 
-def _mean(q: Noisy, k: Noisy, v: Noisy, chosen: IntArray, t: int) -> Noisy:
-    """What is aggregated at t, for each input (Lemma U1).
+def _mean(
+    scores: Interval, values: Interval, chosen: IntArray, t: int, form: Format
+) -> Noisy:
+    """What is aggregated at t, for each input (Theorem 12a).
 
     Raises:
         Refused: If weights can be far off.
     """
-    form, length = v.form, chosen.shape[1]
-    scores = scores_of(q, k)
-    true = scores.true[chosen[:, t][:, None], chosen]
-    weights = np.exp(true - true.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    ratio = _ratio(form, length, float(scores.error.max()), scores.size)
-    values, total = v.value[chosen], v.total[chosen]
-    size = np.abs(values) * ratio + total * (1 + ratio)
-    rest = (weights[:, :, None] * size).sum(axis=1)
-    rest += length * UNDERFLOW * (1 + np.abs(values) + total).max()
-    mean = (weights[:, :, None] * values).sum(axis=1)
-    fits(length * (np.abs(values) + total), form, "a mean", STEPS)
-    return Noisy(mean, np.zeros((0, *mean.shape)), rest * INFLATION, form)
-
-
-def _ratio(form: Format, length: int, error: float, peak: float) -> float:
-    """How far a term of the mean can be off, relative to itself."""
-    rescaled = (length + 2) * (form.exponential + form.sum_unit)
-    summed = (4 * length + 16) * form.sum_unit
-    own = (4 * peak + 4 * length + 32) * OWN_UNIT
-    exponent = 2 * error + 3 * rescaled + summed + own
-    demand(exponent <= 0.125, "weights can be far off")
-    return float(np.expm1(exponent) * INFLATION)
+    length, held = chosen.shape[1], values[chosen]
+    fits(length * Interval.of(held.size), form, "a mean", STEPS)
+    seen = np.ones(chosen.shape, bool)
+    mean = weights(scores[chosen[:, t][:, None], chosen], seen, form).mean(held)
+    value, rest = mean.wider(lost(length, held.size.max())).middle()
+    return Noisy(value, np.zeros((0, *value.shape)), rest, form)

@@ -8,18 +8,18 @@ positions and how they are turned, the limit R and the step.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
+from itertools import product as tuples_of
 from typing import Any
 
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import exact
-from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, Format
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
 from krohn.verify.checker.descent import Descent, Errors, Given, sizes_of
 from krohn.verify.checker.model_file import Model, names
-from krohn.verify.checker.scores import scores_of
+from krohn.verify.checker.softmax import leak, product
 
 KIND = "context-learner"
 MOST_POSITIONS, ROWS = 4097, 256
@@ -72,7 +72,7 @@ def source_of(said: Mapping[str, Any]) -> Given:
     given = sizes_of(len(letters) - 1, said)
     demand(given.length < MOST_POSITIONS, "its prompts are too long to be checked")
     demand(len(classes) == given.targets, "there are not as many classes as tuples")
-    tuples = product(letters[:-1], repeat=given.ahead)
+    tuples = tuples_of(letters[:-1], repeat=given.ahead)
     same = all(a == " ".join(b) for a, b in zip(classes, tuples, strict=True))
     demand(same, "a class is not the tuple of its number")
     return given
@@ -93,9 +93,9 @@ def established(model: Model) -> Established:
     limit, step = free(model, given, place)
     for name, tensor in right(model, given, place, limit, step).items():
         demand(np.array_equal(model.tensors[name], tensor), f"{name!r} is another one")
-    leak = max(_leak(model, place, *alike) for alike in _looking(model, given))
-    errors = Descent(given, form, leak, limit, step).errors()
-    return Established(form, given, leak, errors)
+    astray = max(_leak(model, place, *alike) for alike in _looking(model, given))
+    errors = Descent(given, form, astray, limit, step).errors()
+    return Established(form, given, astray, errors)
 
 
 def _looking(model: Model, given: Given) -> Iterable[tuple[int, bool]]:
@@ -114,24 +114,18 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
         Refused: If the head may read wrong positions.
     """
     form, at = model.format, range(place.position, place.position + 2)
-    points = exact(model.tensors["embed.position"][:, at], form)
+    points = model.tensors["embed.position"][:, at]
     query = model.tensors[f"blocks.{block}.attention.query"][0, at]
-    asked, count = points.affine(query, np.zeros(2)), len(points.value)
-    worst, j = [-np.inf, 0.0, 0.0], np.arange(count)
+    asked = product(points, query, form, "a query")
+    count, found = len(points), 0.0
+    j = np.arange(count)
     # Scores are held against all at once, some rows at a time.
-    for t in np.array_split(np.arange(1, count), count // ROWS + 1):
-        scores = scores_of(asked.rows(t), points)
-        seen = j <= (t[:, None] if back else count)
+    for t in np.array_split(j[1:], count // ROWS + 1):
+        scores = product(asked[t], points.T, form, "a score")
         right = np.clip(t - 1 if back else t + 1, 0, count - 1)[:, None]
-        rivals = np.where(seen & (j != right), scores.true, -np.inf)
-        gap = np.logaddexp.reduce(rivals, axis=1)
-        ahead = np.take_along_axis(scores.true, right, axis=1)[:, 0]
-        found = [(gap - ahead).max(), scores.error.max(), scores.size]
-        worst = np.maximum(worst, found).tolist()
-    ratio, error, peak = worst
-    demand(count * form.sum_unit <= 0.25, "too long")
-    rescaled = count * (form.exponential + form.sum_unit)
-    leak = np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled)
-    leak = float(leak * INFLATION + count * UNDERFLOW)
-    demand(leak < 0.125, f"the head of block {block} may read wrong positions")
-    return leak
+        copied = scores.each(partial(np.take_along_axis, indices=right, axis=1))
+        seen = j <= (t[:, None] if back else count)
+        leaks = leak(scores, copied, seen & (j != right), count, form)
+        found = float(np.maximum(found, leaks))
+    demand(found < 0.125, f"the head of block {block} may read wrong positions")
+    return found

@@ -5,53 +5,28 @@ which units of F̂ are on. The tensors must be of the form of the theorem; its n
 logits, thresholds, what is taken of each slot, how hard units are pressed) are read.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
-    OWN_UNIT,
     STEPS,
-    SUM,
-    UNDERFLOW,
     Format,
+    Interval,
     fits,
+    flushed,
+    gamma,
+    store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.kernels import Source, deviations, inexact, source_of
+from krohn.verify.checker.kernels import Source, deviations, source_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.softmax import Weights, lost, product, weights
 
 MOST_INPUTS = 2**10
 PRESSED = 2.0**-10
 """More than any sum of F̂ is off by, of its absolute values."""
-
-
-class Dot(NamedTuple):
-    """Products of matrices, and how far they can be off in the format and here.
-
-    Attributes:
-        value: What they are.
-        error: How far off.
-    """
-
-    value: FloatArray
-    error: FloatArray
-
-
-class Looked(NamedTuple):
-    """Where the head looks.
-
-    Attributes:
-        weights: ``(T, T)``: of exact logits.
-        off: ``(T, T)``: how far each can be off.
-    """
-
-    weights: FloatArray
-    off: FloatArray
 
 
 def established(model: Model) -> Established:
@@ -70,7 +45,7 @@ def established(model: Model) -> Established:
     code = _code(layer, source, slots)
     looked = _looked(layer, code, slots)
     taken = _taken(layer, slots, code, looked, source)
-    return _shown(source, form, slots, looked, taken)
+    return _shown(source, form, layer.causal, looked, taken)
 
 
 def _code(layer: Layer, source: Source, slots: int) -> FloatArray:
@@ -108,62 +83,22 @@ def _code(layer: Layer, source: Source, slots: int) -> FloatArray:
     return code
 
 
-def _looked(layer: Layer, code: FloatArray, slots: int) -> Looked:
-    """The weights, and by how much each is off: Lemma K8."""
-    form, size = layer.form, len(code)
-    exact = np.zeros_like(code)
+def _looked(layer: Layer, code: FloatArray, slots: int) -> Weights:
+    """Of each position at each time, by Theorem 12a."""
     asked, keys = (
-        _dot(Dot(code, exact), matrix[slots:], form)
+        product(code, matrix[slots:], layer.form, "a query or key")
         for matrix in (layer.query, layer.key)
     )
-    logits = _dot(asked, keys.value.T, form, keys.error.T)
-    sizes = (np.abs(x.value) + x.error for x in (asked, keys))
-    most, largest = sizes
-    fits(most @ largest.T, form, "a logit", SUM)
-    seen = np.tri(size, dtype=bool) if layer.causal else np.ones((size, size), bool)
-    value = np.where(seen, logits.value, -np.inf)
-    peak = value.max(axis=1, keepdims=True)
-    exponent = np.where(seen, np.abs(logits.value) + np.abs(peak), 0.0)
-    relative = 2 * (size + 1) * (form.exponential + form.sum_unit)
-    demand(relative <= 2.0**-6, "too long")
-    apart = logits.error + 8 * form.sum_unit * exponent + relative
-    apart += 8 * OWN_UNIT * (exponent + size + 4)
-    demand(apart[seen] <= 0.125, "logits are not known")
-    apart = np.where(seen, apart * INFLATION, 0.0)
-    weights = np.exp(value - peak)
-    weights /= weights.sum(axis=1, keepdims=True)
-    above = weights * np.exp(apart) / (weights * np.exp(-apart)).sum(1, keepdims=True)
-    below = weights * np.exp(-apart) / (weights * np.exp(apart)).sum(1, keepdims=True)
-    off = np.maximum(above - weights, weights - below)
-    # A weight may be flushed.
-    return Looked(weights, (off + 16 * OWN_UNIT * weights) * INFLATION + UNDERFLOW)
+    logits = product(asked, keys.each(np.transpose), layer.form, "a logit")
+    return weights(logits, _seen(len(code), layer.causal), layer.form)
 
 
-def _dot(
-    left: Dot, right: FloatArray, form: Format, noise: FloatArray | float = 0.0
-) -> Dot:
-    """A product in the format, each entry a sum; of one exact term it is exact.
-
-    ``noise`` is how far ``right`` can be off.
-    """
-    noise = np.broadcast_to(noise, right.shape)
-    one, other = np.abs(left.value), np.abs(right)
-    off, apart = left.error > 0, noise > 0
-    terms = ((one > 0) | off).astype(float) @ ((other > 0) | apart)
-    # What can be off may be any number, and not the power of two that it should be.
-    rough = (
-        np.where(off, 1.0, inexact(left.value)),
-        np.where(apart, 1.0, inexact(right)),
-    )
-    rounds = np.maximum(terms - 1, 0) + (rough[0] @ rough[1] > 0)
-    unit = form.sum_unit + OWN_UNIT
-    sums = rounds * unit / (1 - rounds * unit) * ((one + left.error) @ (other + noise))
-    error = sums + left.error @ (other + noise) + one @ noise + terms * UNDERFLOW
-    return Dot(left.value @ right, error * INFLATION)
+def _seen(size: int, causal: bool) -> BoolArray:
+    return np.tri(size, dtype=bool) if causal else np.ones((size, size), bool)
 
 
 def _taken(
-    layer: Layer, slots: int, code: FloatArray, looked: Looked, source: Source
+    layer: Layer, slots: int, code: FloatArray, looked: Weights, source: Source
 ) -> FloatArray:
     """``(T, slots)``: what is taken of each slot at t: all units of other times are off.
 
@@ -192,92 +127,81 @@ def _taken(
     press = -ups[2 * slots :]
     alike &= np.array_equal(press, -downs[2 * slots :])
     demand(alike and (press >= 0).all(), "units of F̂ are no pairs")
-    _pressed(form, between, press, _reach(taken, slots, looked, source), code, looked)
+    reach = _reach(taken, slots, looked.whole, source)
+    _pressed(form, between, press, reach, looked.whole @ code[:, -1], code)
     return taken
 
 
-def _reach(taken: FloatArray, slots: int, looked: Looked, source: Source) -> FloatArray:
+def _reach(taken: FloatArray, slots: int, looked: Interval, source: Source) -> Interval:
     """``(T, T)``: how large the sum of the pair of one time can be at another."""
-    most = source.largest * (1 + 2.0**-8)
-    heavy = looked.weights + looked.off
-    held = heavy if slots > 1 else np.ones((len(heavy), 1)) * (1 + 2.0**-8)
-    found: FloatArray = held @ np.abs(taken).T * most * (1 + 2.0**-8)
-    return found
+    more = 1 + 2.0**-8  # what is rounded on the way
+    held = looked.size if slots > 1 else np.ones((looked.shape[0], 1))
+    return held @ Interval.of(np.abs(taken).T) * source.largest * more**3
 
 
 def _pressed(
     form: Format,
     between: FloatArray,
     press: FloatArray,
-    reach: FloatArray,
+    reach: Interval,
+    mean: Interval,
     code: FloatArray,
-    looked: Looked,
 ) -> None:
     """Nothing presses the pair of the time that it is, and all others are off.
 
     Raises:
         Refused: If that is not so at some time.
     """
-    place = code[:, -1]
-    mean, sizes = looked.weights @ place, looked.weights @ np.abs(place)
-    off = looked.off @ np.abs(place) + _sums(form, len(code)) * sizes
-    off = (off + len(code) * UNDERFLOW * (1 + sizes))[:, None] * INFLATION
-    low = np.hstack([between - mean[:, None], mean[:, None] - between]) - off
-    slack = 4 * form.sum_unit * (np.abs(mean[:, None]) + off)
-    least = np.maximum(low - slack - 4 * form.sum_unit * np.abs(low), 0.0)
-    most = np.maximum(low + 2 * off, 0.0) * (1 + 4 * form.sum_unit) + slack
+    size = len(code)
+    mean = mean.wider(lost(size, np.abs(code[:, -1]).max()))
+    mean = mean.each(lambda x: x[:, None])
+    sides = [between - mean, mean - between]
+    low, high = (
+        np.maximum(np.hstack([x.low for x in sides]), 0.0),
+        np.hstack([x.high for x in sides]),
+    )
     # A computed difference is above 0 only if the numbers are in that order.
-    most = np.where(low + 2 * off <= 0, 0.0, most)
-    weakest, strongest = least @ press, most @ press
-    own = np.eye(len(code), dtype=bool)
-    demand(strongest[own] == 0, "a unit is pressed at its own time")
-    lost = (len(press) + reach.shape[1]) * UNDERFLOW
-    firm = weakest - reach >= PRESSED * (strongest + reach) + lost
-    demand(firm[~own], "a unit may be on at another time")
-    fits(strongest + reach, form, "F̂", STEPS)
-
-
-def _sums(form: Format, size: int) -> float:
-    """The weighted sum, the sum of weights and the quotient, relative to what is summed."""
-    unit = (2 * size + 12) * form.sum_unit
-    demand(unit <= PRESSED, "too long for the format")
-    return 2 * unit
+    can = high > 0
+    around = Interval.of(1.0).wider(4 * form.sum_unit)
+    pressing = Interval(low, np.where(can, high, 0.0)) * around @ press
+    own = np.eye(size, dtype=bool)
+    touched = can.astype(np.float64) @ (press > 0)
+    demand(touched[own] == 0, "a unit is pressed at its own time")
+    reach = Interval.of(reach.size)
+    firm = pressing - reach - PRESSED * (pressing + reach)
+    least = firm.low - flushed(press.shape[0] + size).size
+    demand(least[~own] > 0, "a unit may be on at another time")
+    fits(pressing + reach, form, "F̂", STEPS)
 
 
 def _shown(
-    source: Source, form: Format, slots: int, looked: Looked, taken: FloatArray
+    source: Source, form: Format, causal: bool, looked: Weights, taken: FloatArray
 ) -> Established:
     """The error, from what is taken of each input at each time."""
-    size, most = source.length, source.largest
+    size, most = source.length, Interval.of(source.largest)
     fits(2 * most * size, form, "a sum of inputs", STEPS)
-    rows = np.abs(taken) if slots > 1 else np.broadcast_to(np.abs(taken), (size, size))
-    right, found = _matrix(source), np.where(taken < 0, -1, 1) * rows * looked.weights
-    gains = rows * looked.weights
-    apart = np.abs(right - found) + 4 * OWN_UNIT * (np.abs(right) + gains)
-    kernel = apart.sum(axis=1) * most
-    weights = (rows * looked.off).sum(axis=1) * most * (1 + 2 * form.unit)
-    terms = slots + 2
-    unit = _sums(form, size) + terms * form.sum_unit / (1 - terms * form.sum_unit)
-    heavy = (rows * (looked.weights + looked.off)).sum(axis=1)
-    flushed = UNDERFLOW * (1 + most) * (1 + rows.sum(axis=1)) * (size + terms)
-    rounding = 2 * unit * heavy * most + flushed
-    inputs = (form.unit * most + UNDERFLOW) * heavy
-    total = (kernel + weights + rounding + inputs) * INFLATION
-    at = int(total.argmax())
+    rows = np.broadcast_to(taken, (size, size))
+    apart = looked.share * rows - _matrix(source)
+    gains = abs(looked.whole * rows).sum(axis=1)
+    slots = np.minimum(taken.shape[1], _seen(size, causal).sum(axis=1))
+    read = gamma(slots + 2, form.sum_unit)
+    below = lost(size, most) * (2 + np.abs(rows).sum(axis=1))
+    sums = abs(looked.share * rows * looked.rounded).sum(axis=1)
     named = {
-        "kernel": kernel,
-        "weights": weights,
-        "rounding": rounding,
-        "inputs": inputs,
+        "weights": abs(apart).sum(axis=1) * most,
+        "rounding": (sums + read * gains) * most * (1 + form.unit) + below,
+        "inputs": gains * store_error(form, most),
     }
-    parts = {name: float(part[at]) for name, part in named.items()}
+    total = sum(named.values(), Interval.of(0.0)).high
+    at = int(total.argmax())
+    parts = {name: float(part.high[at]) for name, part in named.items()}
     covers = f"all real inputs of the box, up to {size} of them"
     if source.order is not None:
         covers = f"all {size} real inputs of the box"
     return Established(form, size, float(total[at]), parts, covers)
 
 
-def _matrix(source: Source) -> FloatArray:
+def _matrix(source: Source) -> Interval:
     """``(T, T)``: what the output at t takes of the input at each position."""
     size = source.length
     values = deviations(source.exact(), [0] * size)
@@ -285,4 +209,4 @@ def _matrix(source: Source) -> FloatArray:
     causal = np.where(back >= 0, values[np.maximum(back, 0)], 0.0)
     found = np.empty_like(causal)
     found[:, list(source.order or range(size))] = causal
-    return found
+    return Interval.of(found) * Interval.of(1.0).wider(2.0**-52)

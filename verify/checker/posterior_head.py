@@ -12,17 +12,18 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real, reals
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
-    OWN_UNIT,
     STEPS,
-    SUM,
-    UNDERFLOW,
-    Format,
+    Interval,
+    Operand,
     fits,
+    flushed,
+    gamma,
+    store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.model_file import FloatArray, Model, names
 from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.softmax import lost, mean_error, product, swayed, weights
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
 INSIDE = 1e-9
@@ -32,8 +33,6 @@ RARE, RAREST = 2.0**-50, 2.0**-800
 So no product that counts is below the normal range: what is lost there is 2^-1074 each,
 and is divided by at most eight priors, or by the probability of a letter.
 """
-# A logarithm and an exponential of the checker's own are off by so many units.
-OWN = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,36 +109,32 @@ class Stated:
         kept = np.abs(self.transitions @ self.prior - self.prior).max()
         demand(kept <= INSIDE, "the prior is not stationary")
 
-    def guesses(self, emissions: FloatArray) -> FloatArray:
+    def guesses(self) -> Interval:
         """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""
-        back = self.prior[:, None] * self.transitions.T / self.prior
+        emissions, prior = self.emissions, Interval.of(self.prior)
+        back = prior[:, None] * self.transitions.T / prior
 
-        def law(start: int, end: int) -> FloatArray:
-            step = self.transitions if end > start else back
-            return np.asarray(np.linalg.matrix_power(step, abs(end - start)))
+        def law(start: int, end: int) -> Interval:
+            step = Interval.of(self.transitions) if end > start else back
+            found = Interval.of(np.eye(len(self.prior)))
+            for _ in range(abs(end - start)):
+                found = step @ found
+            return found
+
+        def both(one: Operand, other: Operand) -> Interval:
+            pairs = Interval.of(one)[:, None] * Interval.of(other)[None]
+            return pairs.each(lambda x: x.reshape(-1, x.shape[-1]))
 
         c, a, b = self.given, self.predicted[0], self.predicted[-1]
         if a == b:
-            return np.asarray((emissions @ law(c, a)).T)
-        if a < c < b:
-            one, two = (emissions @ law(c, t) for t in (a, b))
-            found = np.einsum("aj,bj->jab", one, two)
+            found = emissions @ law(c, a)
+        elif a < c < b:
+            found = both(emissions @ law(c, a), emissions @ law(c, b))
+        elif c < a:
+            found = both(emissions, emissions @ law(a, b)) @ law(c, a)
         else:
-            near, far = (a, b) if c < a else (b, a)
-            order = "ij,ai,bi->jab" if near == a else "ij,bi,ai->jab"
-            then = emissions @ law(near, far)
-            found = np.einsum(order, law(c, near), emissions, then)
-        return np.asarray(found.reshape(len(back), -1))
-
-    def values(self) -> tuple[FloatArray, FloatArray]:
-        """``(k, outputs)`` each: guesses, and how far they are off in float64.
-
-        At most nine factors of sums of k products, each of at most three roundings.
-        """
-        roundings = 20 * (len(self.prior) + 4) * OWN_UNIT
-        sizes = self.guesses(np.abs(self.emissions))
-        off = roundings * INFLATION * sizes + UNDERFLOW
-        return self.guesses(self.emissions), off
+            found = both(emissions @ law(b, a), emissions) @ law(c, b)
+        return found.each(np.transpose)
 
 
 def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -157,16 +152,19 @@ def established(model: Model) -> Established:
     layer, said = layer_of(model), Stated.of(model.header["source"])
     demand(layer.inputs == len(said.emissions), "it reads other vectors")
     _check_plain(layer)
-    values, off = said.values()
+    values = said.guesses()
     demand(layer.value.shape[1] == values.shape[1], "wrong number of guesses")
+    largest = Interval.of(np.abs(layer.value).max())
+    fits(largest * len(layer.key), layer.form, "a sum of values", STEPS)
     shown = _letters if said.radius is None else _points
-    parts = shown(layer, said, values, off)
-    error = float(sum(parts.values())) * INFLATION
+    parts = shown(layer, said, values, largest)
+    error = sum(parts.values(), Interval.of(0.0)).most
     demand(np.isfinite(error), "no error is shown")
     covers = "every letter"
     if said.radius is not None:
         covers = f"every point with coordinates within {said.radius!r}"
-    return Established(model.format, layer.length, error, parts, covers)
+    told = {name: part.most for name, part in parts.items()}
+    return Established(model.format, layer.length, error, told, covers)
 
 
 def _check_plain(layer: Layer) -> None:
@@ -189,89 +187,49 @@ def _identity(matrix: FloatArray) -> bool:
 
 
 def _points(
-    layer: Layer, said: Stated, values: FloatArray, off: FloatArray
-) -> dict[str, float]:
+    layer: Layer, said: Stated, values: Interval, largest: Interval
+) -> dict[str, Interval]:
     """Of points: slot i is state i, and scores differ by an affine function (P2)."""
     assert said.radius is not None
     assert layer.bias is not None
-    means, radius = said.emissions, said.radius
-    entering = layer.form.unit * radius + layer.form.smallest
-    reach = (radius + entering) * INFLATION
-    demand(len(layer.key) == len(said.prior), "it has not a slot for each state")
-    squares = (means**2).sum(axis=0) / 2
-    right = np.log(said.prior) - squares
-    own = OWN * (len(means) + 2) * OWN_UNIT * (squares + np.abs(np.log(said.prior)) + 1)
-    key, bias = layer.key - means.T, layer.bias - right
-    apart = np.abs(key[:, None] - key[None]).sum(axis=2) * radius
-    apart += np.abs(layer.key[:, None] - layer.key[None]).sum(axis=2) * entering
-    apart += np.abs(bias[:, None] - bias[None]) + own[:, None] + own[None]
-    means_size = float(np.abs(means).sum(axis=0).max()) * radius
-    apart += 2 * OWN * OWN_UNIT * (apart + _size(layer, reach) + means_size)
-    rounding = _rounding(layer, reach, len(means) + 1)
-    spread = np.ptp(layer.value, axis=0)
+    means, radius, form = Interval.of(said.emissions), said.radius, layer.form
+    entering = store_error(form, radius)
+    slots, n = layer.key.shape
+    demand(slots == len(said.prior), "it has not a slot for each state")
+    right = Interval.of(said.prior).through(np.log) - (means * means).sum(axis=0) / 2
+    key, bias = layer.key - means.each(np.transpose), layer.bias - right
+    keys = Interval.of(layer.key)
+    apart = _pairs(key).sum(axis=2) * radius + _pairs(keys).sum(axis=2) * entering
+    apart = (apart + _pairs(bias)).max()
+    reach = np.append((radius + entering).high.repeat(n), 1.0)[:, None]
+    read = np.abs(np.hstack([layer.key, layer.bias[:, None]]))
+    size = product(read, reach, form, "a score").max()
+    sums = gamma(n + 1, form.sum_unit) * size + flushed(n + 1)
+    spread = Interval.of(np.ptp(layer.value, axis=0).max())
     return {
-        "scores": _moved(float(apart.max()), spread),
-        "rounding": _moved(2 * rounding, spread) + _sums(layer),
-        "values": float((np.abs(layer.value - values) * (1 + OWN_UNIT) + off).max()),
+        "scores": swayed(apart, spread),
+        "rounding": swayed(2 * sums, spread)
+        + mean_error(form, slots, size + sums, spread, largest),
+        "values": abs(layer.value - values).max(),
     }
+
+
+def _pairs(numbers: Interval) -> Interval:
+    """How far each row is from each other one."""
+    return abs(numbers[:, None] - numbers[None])
 
 
 def _letters(
-    layer: Layer, said: Stated, values: FloatArray, off: FloatArray
-) -> dict[str, float]:
+    layer: Layer, said: Stated, values: Interval, largest: Interval
+) -> dict[str, Interval]:
     """Of letters: each is run, whatever the slots are (P3)."""
     assert layer.bias is not None
-    joint = said.emissions * said.prior
-    right = joint / joint.sum(axis=1, keepdims=True) @ values
-    scores = layer.key.T + layer.bias
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found = weights / weights.sum(axis=1, keepdims=True) @ layer.value
-    spread, size = np.ptp(layer.value, axis=0), _size(layer, 1.0)
-    largest = float(np.maximum(np.abs(values).max(), np.abs(layer.value).max()))
-    own = _moved(2 * OWN * OWN_UNIT * (2 * size + 2), spread)
-    own += 4 * (len(layer.key) + len(said.prior) + OWN) * OWN_UNIT * largest
-    rounding = _rounding(layer, 1.0, 1)
-    return {
-        "letters": float(np.abs(found - right).max()) + own + float(off.max()),
-        "rounding": _moved(2 * rounding, spread) + _sums(layer),
-    }
-
-
-def _size(layer: Layer, radius: float) -> float:
-    """The largest score, in absolute value, and all partial sums."""
-    assert layer.bias is not None
-    found = np.abs(layer.key).sum(axis=1) * radius + np.abs(layer.bias)
-    return float(found.max()) * INFLATION
-
-
-def _rounding(layer: Layer, radius: float, terms: int) -> float:
-    """How far the logarithm of a weight is off, but for what all weights share.
-
-    A score of so many products that are not 0, and the bias, is off by γ of its size; the
-    exponent by 8 units of it (A7); exponentials by ξ, and by ξ and a unit more for each
-    time that a running maximum rises (A6, A8).
-    """
-    form, size = layer.form, _size(layer, radius)
-    fits(size, form, "a score", SUM)
-    unit, slots = form.sum_unit, len(layer.key)
-    demand((terms + slots) * unit <= 2.0**-10, "too many terms for the format")
-    sums = _gamma(terms + 1, form) * size + (terms + 1) * form.smallest
-    return sums + 8 * unit * size + (slots + 1) * (form.exponential + unit) * 2
-
-
-def _moved(apart: float, spread: FloatArray) -> float:
-    """How far a mean of values moves if logarithms of weights move apart so far (P1)."""
-    return float(np.tanh(np.minimum(apart, 1e3) / 4) * spread.max())
-
-
-def _sums(layer: Layer) -> float:
-    """The weighted sum, the sum of weights, the quotient, and what is below the range."""
-    form, slots = layer.form, len(layer.key)
-    largest = float(np.abs(layer.value).max())
-    fits(largest * slots, form, "a sum of values", STEPS)
-    relative = 3 * _gamma(slots + 2, form)
-    return relative * largest + 4 * slots * form.smallest * max(largest, 1.0)
-
-
-def _gamma(count: int, form: Format) -> float:
-    return count * form.sum_unit / (1 - count * form.sum_unit)
+    joint = Interval.of(said.emissions) * said.prior
+    right = joint / joint.sum(axis=1)[:, None] @ values
+    letters = np.hstack([np.eye(len(said.emissions)), np.ones((len(joint.low), 1))])
+    read = np.vstack([layer.key.T, layer.bias])
+    scores = product(letters, read, layer.form, "a score")
+    looked = weights(scores, np.ones(scores.shape, bool), layer.form)
+    said_of = looked.mean(Interval.of(layer.value[None]))
+    below = lost(len(layer.key), largest)
+    return {"letters": abs(said_of - right).max() + below}

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, OWN_UNIT, SUM, UNDERFLOW, fits
+from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.softmax import leaked, mean_error, swayed
 from krohn.verify.checker.tents import Axis, axes_of
 
 KIND = "selected-mean"
@@ -35,22 +35,22 @@ class Looks(NamedTuple):
     """What is known of the logits.
 
     Attributes:
-        tables: What the features must be, along each axis.
+        tables: What the features must be, along each axis; logarithms are rounded.
         scales: The scale of each axis.
-        logs: Which columns hold logarithms, which are rounded.
         gap: How far the logit of what is wrong stays below one that is right.
         peak: The largest sum of the terms of a logit, by absolute values.
         near: The largest logit of what is right, likewise by absolute value.
-        exact: Whether all logits are without rounding.
+        sums: How often one of those is rounded.
+        kinds: How many different logits can be right; None if all may differ.
     """
 
-    tables: list[FloatArray]
+    tables: list[Interval]
     scales: list[float]
-    logs: tuple[int, ...]
-    gap: float
-    peak: float
-    near: float
-    exact: bool
+    gap: Interval
+    peak: Interval
+    near: Interval
+    sums: int
+    kinds: int | None
 
 
 def source_of(said: Mapping[str, Any]) -> Source:
@@ -88,26 +88,24 @@ def established(model: Model) -> Established:
     values = 1 if source.form == GRAVITY else 2
     _check_projections(layer, values)
     rounded = _check_tables(axes, looks)
-    unit, length = form.sum_unit, source.length
-    relative = (length + 1) * (form.exponential + unit)
-    demand(relative < 2.0**-4, "too long")
-    # Key and logit are sums of two terms and of as many as there are queries.
-    terms = layer.query.shape[1] + 4
-    sums = 0.0 if looks.exact else terms * unit / (1 - terms * unit) * looks.peak
     fits(looks.peak, form, "a logit", SUM)
-    noise = (relative / (1 - relative) + rounded + sums) * INFLATION
-    # Equal logits are the maximum: what is left of their exponents is rounded once (A7).
-    right = noise + (2 if looks.exact else 8) * unit * looks.near
-    wrong = noise + 8 * unit * looks.peak
-    leak = float((length - 1) * np.exp(2 * wrong - looks.gap) * INFLATION)
-    demand(leak < 0.125, "the layer may read wrong positions")
-    parts = {"leak": leak, "weights": float(np.tanh(right / 2) * INFLATION)}
-    last = 2 * form.exponential + (2 * length + 10) * unit
-    parts["rounding"] = float(last / (1 - last) + 4 * length * UNDERFLOW)
+    length, most = source.length, looks.peak
+    # Key and logit are sums of two terms and of as many as there are queries.
+    terms = (layer.query.shape[1] + 4) * (looks.sums > 0)
+    off = rounded + gamma(looks.sums, form.sum_unit) * looks.near
+    wrong = rounded + gamma(terms, form.sum_unit) * most
+    astray = leaked(form, length, most, looks.gap - off - wrong)
+    demand(astray < 0.125, "the layer may read wrong positions")
+    near, kinds = looks.near + off, looks.kinds
+    parts = {
+        "weights": swayed(2 * off, 1.0),
+        "rounding": mean_error(form, length, near, 1.0, 1.0, kinds, astray),
+    }
     if source.form != NEAREST:  # its points are numbers of the format
-        parts["inputs"] = form.unit + form.smallest
-    error = sum(parts.values()) * INFLATION
-    return Established(form, length, error, parts, _covers(source))
+        parts["inputs"] = store_error(form, 1.0)
+    error = sum(parts.values(), Interval.of(0.0)).most
+    told = {name: part.most for name, part in parts.items()}
+    return Established(form, length, error, told, _covers(source))
 
 
 def _covers(source: Source) -> str:
@@ -132,26 +130,30 @@ def _check_projections(layer: Layer, values: int) -> None:
     demand(not bias.any(), "something is added to a mean")
 
 
-def _check_tables(axes: list[Axis], looks: Looks) -> float:
+def _check_tables(axes: list[Axis], looks: Looks) -> Interval:
     """By how much logarithms are rounded, where everything else is as it must be."""
-    rounded = 0.0
+    rounded = Interval.of(0.0)
     for axis, table, scale in zip(axes, looks.tables, looks.scales, strict=True):
         demand(axis.scale == scale, "knots are elsewhere")
         demand(axis.values.shape == table.shape, "tables have other sizes")
-        apart = np.abs(axis.values - table)
-        logs = np.zeros(table.shape[1], bool)
-        logs[list(looks.logs)] = True
-        demand(not apart[:, ~logs].any(), "a feature is another one")
-        found = apart[:, logs].max(initial=0.0)
-        demand(found <= 2.0**-10, "a logarithm is another one")
-        if looks.logs:
-            rounded += float(found) + 4 * OWN_UNIT * float(np.abs(table).max())
+        logs = table.low < table.high
+        demand((axis.values == table.low) | logs, "a feature is another one")
+        if logs.any():
+            found = abs(axis.values - table)[logs].max()
+            demand(found <= 2.0**-10, "a logarithm is another one")
+            rounded += found
     return rounded
 
 
 def _scale(found: float) -> float:
     demand(found > 0 and np.frexp(found)[0] == 0.5, "Λ is no power of two")
     return float(found)
+
+
+def _logarithms(first: float, most: int) -> Interval:
+    """A number; then 0, ln 2, …, up to the logarithm of the most."""
+    found = Interval.of(np.arange(2.0, most + 1)).through(np.log)
+    return found.each(lambda x: np.concatenate([[first, 0.0], x]))
 
 
 def _nearest(source: Source, axes: list[Axis], unit: float) -> Looks:
@@ -164,58 +166,67 @@ def _nearest(source: Source, axes: list[Axis], unit: float) -> Looks:
         table[:, i], table[:, 3 + i], table[:, 5] = 2 * scale * x, x, x**2
         table[:, 6 + i] = x
     tables[2][:, 2], tables[2][0, 5] = -scale, FAR
-    peak = (4 + 2 + FAR) * scale
     demand(16 * grid**2 * unit <= 1, "logits of so fine a grid are rounded")
-    scales = [float(grid), float(grid), 1.0]
-    return Looks(tables, scales, (), scale / grid**2, peak, 2 * scale, True)
+    return Looks(
+        list(map(Interval.of, tables)),
+        [float(grid), float(grid), 1.0],
+        gap=Interval.of(scale / grid**2),
+        peak=Interval.of((4 + 2 + FAR) * scale),
+        near=Interval.of(2 * scale),
+        sums=0,
+        kinds=1,
+    )
 
 
 def _gravity(source: Source, axes: list[Axis], unit: float) -> Looks:
-    """Λ(2e_t e_s − e_s²) + ln m."""
+    """Λ(2e_t e_s − e_s²) + ln m: a key is rounded once, and a logit of it once more."""
     masses, segments = source.sizes
-    e, mass = np.arange(max(segments, 2) * 1.0), np.zeros((masses + 1, 5))
+    e = np.arange(max(segments, 2) * 1.0)
     demand(len(axes) == 3 and axes[2].values.shape == (len(e), 5), "other features")
     scale = _scale(axes[2].values[1, 0] / 2)
     y, segment = np.zeros((2, 5)), np.zeros((len(e), 5))
     y[1, 4] = 1.0
-    mass[1:, 3] = np.log(np.arange(1, masses + 1))
+    logs = _logarithms(0.0, masses)
+    mass = logs.each(lambda x: x[:, None] * (np.arange(5) == 3))
     segment[:, 0], segment[:, 1], segment[:, 2] = 2 * scale * e, 1.0, e
     segment[:, 3] = -scale * e**2
-    heaviest = float(np.log(masses))
-    peak = 3 * scale * e[-1] ** 2 + heaviest
-    # Λe² is exact, and only what is in one column with logarithms is compared loosely.
-    exact_part = np.array_equal(axes[2].values, segment)
-    demand(exact_part, "a feature is another one")
-    gap = scale - heaviest
-    return Looks([y, mass, segment], [1.0] * 3, (3,), gap, peak, peak, False)
+    heaviest, far = logs.max(), scale * e[-1] ** 2
+    return Looks(
+        [Interval.of(y), mass, Interval.of(segment)],
+        [1.0] * 3,
+        gap=scale - heaviest,
+        peak=3 * far + heaviest,
+        near=far + heaviest,
+        sums=2,
+        kinds=None,
+    )
 
 
 def _selection(source: Source, axes: list[Axis], unit: float) -> Looks:
-    """Ln c_v at position v, or −Λ."""
+    """Ln c_v at position v, or −Λ: exact, but for logarithms."""
     length, (picks,) = source.length, source.sizes
     n = 2 * length + 2
     demand(len(axes) == 2 + 2 * length, "the layer reads other numbers")
     demand(axes[2].values.shape == (picks + 1, n), "there are no such features")
     scale = _scale(-axes[2].values[0, 0])
-    logs = np.concatenate([[-scale], np.log(np.arange(1, picks + 1))])
+    logs = _logarithms(-scale, picks)
     columns = [2 * length, 2 * length + 1, *range(2 * length)]
     tables = []
     for i, column in enumerate(columns):
-        values = logs if 2 <= i < 2 + length else np.arange(2.0)
-        table = np.zeros((len(values), n))
-        table[:, column] = values
-        tables.append(table)
-    for axis in axes[2 : 2 + length]:
-        demand(axis.values[0].min() == -scale, "an unpicked vector has another logit")
-    heaviest = float(np.log(picks))
+        values = logs if 2 <= i < 2 + length else Interval.of(np.arange(2.0))
+        own = np.arange(n) == column
+        ends = (x[:, None] * own + 0.0 for x in (values.low, values.high))
+        tables.append(Interval(*ends))
+    demand(all(axis.values.shape[1] == n for axis in axes), "other features")
+    said = np.unique([a.values[1:, i] for i, a in enumerate(axes[2 : 2 + length])])
     return Looks(
         tables,
         [1.0] * len(axes),
-        tuple(range(length)),
-        scale,
-        max(scale, heaviest),
-        heaviest,
-        False,
+        gap=Interval.of(scale),
+        peak=Interval.of(scale).maximum(logs.max()),
+        near=logs.max(),
+        sums=0,
+        kinds=len(said),
     )
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    Operand,
+    fits,
+    flushed,
+    gamma,
+)
 from krohn.verify.checker.attention_layer import Affine
 
 MOST_KNOTS, FINEST_STEP = 2**13, 2.0**20
@@ -32,24 +40,33 @@ class Axis(NamedTuple):
         """The last knot."""
         return (len(self.values) - 1) / self.scale
 
-    def at(self, x: FloatArray) -> FloatArray:
+    def at(self, x: Operand) -> Interval:
         """``(points, outputs)``: the values at points; the first one below 0."""
-        return joined(x * self.scale, self.values)
+        return joined(Interval.of(x) * self.scale, self.values)
 
     @property
-    def slope(self) -> float:
+    def slope(self) -> Interval:
         """How steep it is at most."""
-        return float(np.abs(np.diff(self.values, axis=0)).max() * self.scale)
+        return steepest(self.values).max() * self.scale
 
 
-def joined(at: FloatArray, table: FloatArray) -> FloatArray:
-    """``(points, columns)``: rows joined by lines, at places counted in rows."""
+def steepest(table: FloatArray) -> Interval:
+    """``(columns,)``: the most that one row differs from the next."""
+    return abs(table[1:] - Interval.of(table[:-1])).max(axis=0)
+
+
+def joined(at: Operand, table: FloatArray) -> Interval:
+    """``(points, columns)``: rows joined by lines, at places counted in rows.
+
+    The first row stands before the first place, and the last after the last.
+    """
     last = len(table) - 1
-    at = np.clip(at, 0, last)
-    below = np.minimum(at.astype(np.int64), last - 1)
-    part = (at - below)[:, None]
-    found: FloatArray = table[below] * (1 - part) + table[below + 1] * part
-    return found
+    place, off = Interval.of(at).middle()
+    place = np.clip(place, 0, last)
+    below = np.minimum(place.astype(np.int64), last - 1)
+    part = Interval.of((place - below)[:, None])
+    found: Interval = table[below] * (1 - part) + table[below + 1] * part
+    return found.wider(off[:, None] * steepest(table)) if off.any() else found
 
 
 def axes_of(layers: list[Affine]) -> list[Axis]:
@@ -96,11 +113,9 @@ def _tents(scales: FloatArray, pieces: IntArray) -> tuple[FloatArray, ...]:
     return first, shift, second, ones
 
 
-def rounding(axes: list[Axis], form: Format) -> FloatArray:
+def rounding(axes: list[Axis], form: Format) -> Interval:
     """``(outputs,)``: what the sum of tents can be off by (Lemma T1)."""
-    size = sum(np.abs(axis.values).max(axis=0) for axis in axes)
+    sizes = [np.abs(axis.values).max(axis=0) for axis in axes]
+    size, terms = sum(sizes[1:], Interval.of(sizes[0])), 2 * len(axes)
     fits(size, form, "a sum of tents", STEPS)
-    terms, unit = 2 * len(axes), form.sum_unit
-    relative = (terms + 3) * unit / (1 - (terms + 3) * unit)
-    flushed = 4 * terms * UNDERFLOW * (1 + size)
-    return np.asarray((relative * size + flushed) * INFLATION)
+    return gamma(terms + 3, form.sum_unit) * size + flushed(4 * terms) * (1 + size)

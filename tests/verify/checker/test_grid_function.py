@@ -67,8 +67,9 @@ def test_points_of_a_plane_and_values_that_are_no_small_fractions() -> None:
 
 
 def test_a_format_that_cannot_tell_values_apart_is_refused() -> None:
+    close = GridFunction.of("close", levels(1, 2), lambda x: (1 + x[0][0] / 2**30,))
     with pytest.raises(KrohnError, match="say float64"):
-        krohn.compile("Sorted3,6", dtype="float32")
+        krohn.compile(close, dtype="float32")
     with pytest.raises(KrohnError, match="1,024"):
         krohn.compile("Sorted8,2")
     fine = GridFunction.of("", [[(Fraction(2**25 + 1, 2**26),)]], lambda x: x[0])

@@ -14,7 +14,7 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.real_sequences import said
 from krohn.sources.posterior_heads import PosteriorHead, named
-from krohn.verify.checker.posterior_head import _moved
+from krohn.verify.checker.softmax import swayed
 from krohn.verify.proof import prove, shown_of
 
 HUGE = float(np.finfo(np.float64).max)
@@ -104,13 +104,13 @@ def test_weights_move_a_mean_by_at_most_a_tangent() -> None:
         moved = scores + apart * random.integers(0, 2, slots)
         values = random.normal(size=(slots, 1))
         means = [np.exp(s) @ values / np.exp(s).sum() for s in (scores, moved)]
-        most = _moved(apart, np.ptp(values, axis=0))
+        most = swayed(apart, np.ptp(values)).most
         off = float(np.abs(means[0] - means[1]).max())
         assert off <= most * (1 + 1e-12)
         worst = max(worst, off / most)
     tight = np.array([0.5, -0.5])
     ends = [1 / (1 + np.exp(-2 * s)) for s in tight]
-    assert ends[0] - ends[1] == pytest.approx(_moved(2.0, np.ones(1)))
+    assert ends[0] - ends[1] == pytest.approx(swayed(2.0, 1.0).most)
     assert worst > 0.9
 
 
