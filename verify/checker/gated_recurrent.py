@@ -89,7 +89,7 @@ class Cell:
     @property
     def cells(self) -> int:
         """Numbers that are bounded for one box."""
-        return 2 * len(self.inputs) * self.weight.shape[1] + self.readout.shape[1]
+        return int(2 * self.inputs.size + self.readout.shape[1])
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]

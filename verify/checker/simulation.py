@@ -167,9 +167,9 @@ def lead(said: Interval, right: IntArray) -> FloatArray:
     """``(rows,)``: how far the right logits are ahead of every other one, at least."""
     classes, rows = said.shape[-1], np.arange(len(right))
     demand((right >= 0) & (right < classes), "the network has no logit for a state")
-    others = said.high.copy()
+    others = np.array(said.high)
     others[rows, right] = -np.inf
-    ahead = Interval.of(said.low[rows, right]) - others.max(axis=1)
+    ahead: Interval = Interval.of(said.low[rows, right]) - others.max(axis=1)
     return ahead.low
 
 

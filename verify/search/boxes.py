@@ -10,9 +10,10 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.gated_recurrent import Cell
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.relu_boxes import Steps
 from krohn.verify.checker.simulation import CELLS, led, rights
+from krohn.verify.errors import WrongWord
 from krohn.verify.search.exact_walk import packed
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
