@@ -84,10 +84,11 @@ class Boxes:
             for at in waiting:
                 visits[at] += 1
             self.net = replace(self.net, nodes=self._some(waiting))
-            work += len(waiting) * self.net.cost
+            cost, cells = self.net.cost
+            work += len(waiting) * cost
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
             demand(settled, "hidden states do not settle")
-            grown, part = dict[int, None](), max(1, CELLS // self.net.cells)
+            grown, part = dict[int, None](), max(1, CELLS // cells)
             for low in range(0, len(waiting), part):
                 some = np.arange(low, min(low + part, len(waiting)))
                 grown |= dict.fromkeys(self._followed(some, waiting))

@@ -91,10 +91,11 @@ def walk(
             break
         demand(read < limits.letters, f"new hidden states come after {read} letters")
         net, base = _at(net, front), len(number) - len(states)
-        work += len(states) * net.cost
+        cost, cells = net.cost
+        work += len(states) * cost
         demand(work <= limits.work, limits.reason)
         parts, fresh = list[Any](), list[IntArray]()
-        size = max(1, CELLS // net.cells)
+        size = max(1, CELLS // cells)
         for low in range(0, len(states), size):
             at = np.arange(low, min(low + size, len(states)))
             after = led(machine, states[at], 1)
