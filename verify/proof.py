@@ -19,10 +19,10 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker import generator
-from krohn.verify.checker.model_file import Model, WrongWord, check_numbers
+from krohn.verify.checker.model_file import Model, check_numbers
 from krohn.verify.checker.shown import Shown as EstablishedOf
 from krohn.verify.checker.transformer import Established
-from krohn.verify.errors import Rejected
+from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search.conversion import machine_of, model_of
 from krohn.verify.search.find import Watch, claims, search
 from krohn.verify.search.longest import longest

@@ -20,7 +20,8 @@ from krohn.program.statement import parse
 from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 from krohn.sources.hidden_markov.families import named
 from krohn.verify.checker import refinement
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.errors import WrongWord
 from krohn.verify.search.refinement import find
 
 OPTIONS = Options(PRECISIONS["float32"])

@@ -103,7 +103,7 @@ def test_evidence_of_rnns_is_for_every_length(
     assert (facts["length"], facts["pairs"], facts["margin"]) == (None, 6, 2.0)
     start = ["--machine", "D6", "--start", "(1,0)"]
     assert run(["recheck", path, out, *start]) == 2
-    assert "another class is said after" in capsys.readouterr().out
+    assert "the first node has another state" in capsys.readouterr().out
 
 
 def test_what_is_not_proved_has_no_evidence(

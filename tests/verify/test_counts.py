@@ -16,8 +16,9 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.program.errors import Refused
 from krohn.program.statement import Statement, parse
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
+from krohn.verify.errors import WrongWord
 from krohn.verify.proof import prove
 from krohn.verify.search.refinement import find
 

@@ -20,8 +20,9 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import Statement as Stated
 from krohn.program.statement import parse
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
+from krohn.verify.errors import WrongWord
 from krohn.verify.search import exploration
 from krohn.verify.search.conversion import machine_of
 from krohn.verify.search.effort import Effort

@@ -19,8 +19,8 @@ from krohn.program import Map, Operation, Program, Shift, Table
 from krohn.program.interpreter import states
 from krohn.program.statement import Statement as Stated
 from krohn.program.statement import parse
-from krohn.verify.checker.model_file import WrongWord
 from krohn.verify.checker.refinement import check
+from krohn.verify.errors import WrongWord
 from krohn.verify.search.conversion import machine_of
 from krohn.verify.search.refinement import find
 

@@ -22,9 +22,8 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import Statement as Stated
 from krohn.program.statement import parse
-from krohn.verify.checker.model_file import WrongWord
 from krohn.verify.checker.refinement import check
-from krohn.verify.errors import Rejected
+from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search import exploration
 from krohn.verify.search.conversion import machine_of
 from krohn.verify.search.refinement import find

@@ -76,21 +76,11 @@ class Cell:
     nodes: Interval
 
     @property
-    def count(self) -> int:
-        """How many boxes there are."""
-        return self.nodes.shape[0]
-
-    @property
-    def cost(self) -> int:
-        """Of following one box."""
-        each = len(self.inputs) * self.start.shape[-1]
-        return int(4 * (self.weight.size + self.readout.size + COST * each))
-
-    @property
-    def cells(self) -> int:
-        """Numbers that are bounded for one box."""
-        each = 2 * len(self.inputs) * self.weight.shape[1]
-        return int(each + self.readout.shape[1])
+    def cost(self) -> tuple[int, int]:
+        """Of following one box: operations, and numbers."""
+        each = COST * len(self.inputs) * self.start.shape[-1]
+        work = 4 * (self.weight.size + self.readout.size + each)
+        return work, 2 * self.inputs.size + len(self.logits)
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
@@ -172,8 +162,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     cell = opened(model)
     machine = machine_of(model, machine, len(cell.inputs))
     cell = opened(model, told := said["simulation"])
-    margin = simulated(cell, told, machine)
-    return shown(model, said, {"pairs": cell.count}, margin)
+    pairs, margin = simulated(cell, told, machine)
+    return shown(model, said, {"pairs": pairs}, margin)
 
 
 def opened(model: Model, said: Any = None) -> Cell:

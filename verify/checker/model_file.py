@@ -33,19 +33,6 @@ LARGEST_FILE = 2**34
 """The most bytes of a model file, and of its evidence."""
 
 
-class WrongWord(Refused):
-    """The network, or its Program, does not say what the machine says after a word.
-
-    Attributes:
-        word: The letters of a shortest such word, by their numbers.
-    """
-
-    def __init__(self, word: tuple[int, ...]) -> None:
-        said = f"after the letters {word}" if len(word) < 40 else "after a longer word"
-        super().__init__(f"another class is said {said}")
-        self.word = word
-
-
 class Machine(NamedTuple):
     """A deterministic machine; that of a file's header is complete.
 

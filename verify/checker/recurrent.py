@@ -66,23 +66,11 @@ class Network:
         return self.hand_on(self.first)
 
     @property
-    def count(self) -> int:
-        """How many vectors there are."""
-        return self.nodes.shape[0]
-
-    @property
-    def cost(self) -> int:
-        """Of following one of them."""
-        return self._driven * self.letters.shape[1]
-
-    @property
-    def cells(self) -> int:
-        """Of following one of them."""
-        return self.cost * max(self.left.fan, self.readout.fan)
-
-    @property
-    def _driven(self) -> int:
-        return self.nodes.fan * self.right.fan + len(self.awake)
+    def cost(self) -> tuple[int, int]:
+        """Of following one vector: sums of a unit with a letter, and numbers."""
+        driven = self.nodes.fan * self.right.fan + len(self.awake)
+        sums = driven * self.letters.shape[1]
+        return sums, sums * max(self.left.fan, self.readout.fan)
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
@@ -175,8 +163,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     network = opened(model)
     machine = machine_of(model, machine, network.letters.shape[1])
     network = opened(model, told := said["simulation"])
-    margin = simulated(network, told, machine)
-    return shown(model, said, {"pairs": network.count}, margin)
+    pairs, margin = simulated(network, told, machine)
+    return shown(model, said, {"pairs": pairs}, margin)
 
 
 def opened(model: Model, said: Any = None) -> Network:

@@ -151,7 +151,7 @@ def established(model: Model, said: Any) -> Established:
     """
     beliefs = followed(model)
     network = says(opened(model, told := said["simulation"]), beliefs)
-    off = -simulated(network, told, beliefs.machine)
-    error = Interval.of(max(off, 0.0)) + beliefs.off
+    pairs, least = simulated(network, told, beliefs.machine)
+    error = Interval.of(max(off := -least, 0.0)) + beliefs.off
     demand(np.isfinite(off), "an output has no bound")
-    return Established(model.format, network.count, beliefs.count, error.most)
+    return Established(model.format, pairs, beliefs.count, error.most)

@@ -117,21 +117,11 @@ class Steps:
     nodes: Interval
 
     @property
-    def count(self) -> int:
-        """How many boxes there are."""
-        return self.nodes.shape[0]
-
-    @property
-    def cost(self) -> int:
+    def cost(self) -> tuple[int, int]:
         """Of following one box by two letters, each entry with a noise of its own."""
         own = int((self.nodes.low < self.nodes.high).sum(axis=1).max(initial=0))
-        rows = 1 + len(self.letters.whole)
-        return rows * (own + 4) * (len(self.bias) + 8) ** 2
-
-    @property
-    def cells(self) -> int:
-        """Of what follows one box."""
-        return len(self.letters.whole) ** 2 * len(self.bias)
+        letters, hidden = len(self.letters.whole), len(self.bias)
+        return (1 + letters) * (own + 4) * (hidden + 8) ** 2, letters**2 * hidden
 
     @cached_property
     def added(self) -> Noisy:
@@ -144,7 +134,7 @@ class Steps:
         wide = box.low < box.high
         centre = np.where(wide, box.low / 2 + box.high / 2, box.low)
         own, none = np.flatnonzero(wide), np.zeros((1, len(centre)))
-        small = (len(own) + 1) * self.cells <= MOST_CELLS
+        small = (len(own) + 1) * self.cost[1] <= MOST_CELLS
         demand(small, "hidden states are too uncertain")
         slopes = np.zeros((len(own), 1, len(centre)))
         slopes[np.arange(len(own)), 0, own] = (box - centre).size[own]
@@ -197,8 +187,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     steps = opened(model)
     machine = machine_of(model, machine, len(steps.letters.whole))
     steps = opened(model, told := said["simulation"])
-    margin = simulated(steps, told, machine, steps=2)
-    return shown(model, said, {"pairs": steps.count}, margin)
+    pairs, margin = simulated(steps, told, machine, steps=2)
+    return shown(model, said, {"pairs": pairs}, margin)
 
 
 def opened(model: Model, said: Any = None) -> Steps:

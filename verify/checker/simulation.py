@@ -54,18 +54,8 @@ class Reader(Protocol[S]):
         ...
 
     @property
-    def count(self) -> int:
-        """How many nodes there are."""
-        ...
-
-    @property
-    def cost(self) -> int:
-        """Operations that it takes to follow one node."""
-        ...
-
-    @property
-    def cells(self) -> int:
-        """Numbers of arrays that it takes to follow one node."""
+    def cost(self) -> tuple[int, int]:
+        """Operations, and numbers of arrays, that it takes to follow one node."""
         ...
 
     def follow(self, at: IntArray, rights: Sequence[IntArray]) -> tuple[S, FloatArray]:
@@ -116,8 +106,8 @@ def simulated(
     length: int | None = None,
     steps: int = 1,
     last: bool = True,
-) -> float:
-    """How far right logits are ahead on all words, at least (Theorem S).
+) -> tuple[int, float]:
+    """The nodes, and how far right logits are ahead on all words, at least (Theorem S).
 
     Args:
         net: The network, and what its nodes hold.
@@ -131,9 +121,8 @@ def simulated(
     Raises:
         Refused: If the evidence does not show it.
     """
-    states, count = listed(said["states"]), net.count
-    demand(len(states) == count > 0, "there are other nodes than states")
-    edges = listed(said["edges"]).reshape(count, -1)
+    states, (cost, cells) = listed(said["states"]), net.cost
+    edges = listed(said["edges"]).reshape(count := len(states), -1)
     known = (states >= 0) & (states < machine.transitions.shape[1])
     demand(known, "a node has no state")
     demand((edges >= -1) & (edges < count), "an edge leads nowhere")
@@ -144,10 +133,10 @@ def simulated(
     if length is not None:
         depths, end = listed(said["depths"]), length - 1
         demand(depths.shape == (count,) and depths[0] == 0, "the start has a depth")
-    demand(count * net.cost <= MOST_WORK, "there are too many nodes")
+    demand(count * cost <= MOST_WORK, "there are too many nodes")
     least, every = np.inf, np.flatnonzero(last | (depths < end))
     demand(np.delete(edges, every, axis=0) == -1, "an edge is beyond the last letter")
-    for low in range(0, len(every), size := max(1, CELLS // net.cells)):
+    for low in range(0, len(every), size := max(1, CELLS // cells)):
         at = every[low : low + size]
         after = led(machine, states[at], steps)
         images, ahead = net.follow(at, rights(machine, after))
@@ -160,17 +149,17 @@ def simulated(
         demand(depths[to] <= depths[of] + 1, "a node is reached before its depth")
         demand(net.inside(images, rows, to), "a letter leads out of the nodes")
         least = np.minimum(least, ahead.min(initial=np.inf))  # NaN stays NaN
-    return float(least)
+    return count, float(least)
 
 
 def lead(said: Interval, right: IntArray) -> FloatArray:
     """``(rows,)``: how far the right logits are ahead of every other one, at least."""
     classes, rows = said.shape[-1], np.arange(len(right))
     demand((right >= 0) & (right < classes), "the network has no logit for a state")
-    others = said.high.copy()
+    others = np.array(said.high)
     others[rows, right] = -np.inf
-    ahead = Interval.of(said.low[rows, right]) - others.max(axis=1)
-    return np.asarray(ahead.low)
+    ahead: Interval = Interval.of(said.low[rows, right]) - others.max(axis=1)
+    return ahead.low
 
 
 def shown(

@@ -46,19 +46,10 @@ class Stack:
         return np.array([[layer.start for layer in self.layers]])
 
     @property
-    def count(self) -> int:
-        """How many tuples there are."""
-        return len(self.nodes)
-
-    @property
-    def cells(self) -> int:
-        """Of following one of them."""
-        return int(self.layers[0].says.shape[1]) * len(self.layers)
-
-    @property
-    def cost(self) -> int:
-        """Of following one of them."""
-        return 2**10 * self.cells
+    def cost(self) -> tuple[int, int]:
+        """Of following one tuple."""
+        numbers = int(self.layers[0].says.shape[1]) * len(self.layers)
+        return 2**10 * numbers, numbers
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
@@ -98,11 +89,11 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         all(x.sure for x in stack.layers),
         "a number may be rounded in more than one way",
     )
-    margin = simulated(stack, told, machine, length)
+    tuples, margin = simulated(stack, told, machine, length)
     sizes = {
         "values": [x.values for x in stack.layers],
         "classes": [len(x.says) for x in stack.layers],
-        "tuples": stack.count,
+        "tuples": tuples,
     }
     return shown(model, said, sizes, margin)
 

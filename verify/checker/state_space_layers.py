@@ -101,19 +101,9 @@ class Recurrence:
         return Step(self.layer.start, np.full(self.layer.start.shape, True))
 
     @property
-    def count(self) -> int:
-        """How many hidden states there are."""
-        return len(self.values)
-
-    @property
-    def cost(self) -> int:
-        """Of a step from one."""
-        return 2**5 * self.layer.decay.size
-
-    @property
-    def cells(self) -> int:
-        """Of a step from one."""
-        return self.layer.decay.size
+    def cost(self) -> tuple[int, int]:
+        """Of a step from one hidden state."""
+        return 2**5 * self.layer.decay.size, self.layer.decay.size
 
     @property
     def machine(self) -> Machine:

@@ -10,9 +10,10 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.gated_recurrent import Cell
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.relu_boxes import Steps
 from krohn.verify.checker.simulation import CELLS, led, rights
+from krohn.verify.errors import WrongWord
 from krohn.verify.search.exact_walk import packed
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
@@ -83,10 +84,11 @@ class Boxes:
             for at in waiting:
                 visits[at] += 1
             self.net = replace(self.net, nodes=self._some(waiting))
-            work += len(waiting) * self.net.cost
+            cost, cells = self.net.cost
+            work += len(waiting) * cost
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
             demand(settled, "hidden states do not settle")
-            grown, part = dict[int, None](), max(1, CELLS // self.net.cells)
+            grown, part = dict[int, None](), max(1, CELLS // cells)
             for low in range(0, len(waiting), part):
                 some = np.arange(low, min(low + part, len(waiting)))
                 grown |= dict.fromkeys(self._followed(some, waiting))

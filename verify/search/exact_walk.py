@@ -10,13 +10,14 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.recurrent import Network
 from krohn.verify.checker.rounded_steps import Step
 from krohn.verify.checker.simulation import CELLS, led, rights
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.checker.state_space import Stack
 from krohn.verify.checker.state_space_layers import Recurrence
+from krohn.verify.errors import WrongWord
 
 
 class Limits(NamedTuple):
@@ -90,10 +91,11 @@ def walk(
             break
         demand(read < limits.letters, f"new hidden states come after {read} letters")
         net, base = _at(net, front), len(number) - len(states)
-        work += len(states) * net.cost
+        cost, cells = net.cost
+        work += len(states) * cost
         demand(work <= limits.work, limits.reason)
         parts, fresh = list[Any](), list[IntArray]()
-        size = max(1, CELLS // net.cells)
+        size = max(1, CELLS // cells)
         for low in range(0, len(states), size):
             at = np.arange(low, min(low + size, len(states)))
             after = led(machine, states[at], 1)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from krohn.algebra.semiautomaton import IntArray
 from krohn.program.statement import Sets
 from krohn.verify.checker.invariant import Part, memory
-from krohn.verify.checker.model_file import WrongWord
+from krohn.verify.errors import WrongWord
 from krohn.verify.search.effort import Effort
 
 Mode = Literal["state", "joined", "all"]
