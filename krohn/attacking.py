@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.checks import Checks
 from krohn.network.modelfile import ModelFile
 from krohn.open_target import open_target
-from krohn.progress import Progress, silent
 from krohn.report import Report, refuted
 from krohn.verification_target import Target
 from krohn.verify.attack.campaign import Attack, Extent, attack
@@ -18,12 +17,9 @@ from krohn.verify.testing.counterexample import Counterexample, pair
 def attacked(
     report: Report,
     model: str | Path | ModelFile,
-    machine: Automaton | str | Path | None = None,
+    checks: Checks | None = None,
     *,
     seconds: float,
-    seed: int = 0,
-    observation: str | None = None,
-    progress: Progress | None = None,
 ) -> Report:
     """Try to violate every bound of the proof in a report.
 
@@ -31,11 +27,9 @@ def attacked(
         report: What `krohn.verification.verify` said; it is returned as it is if it is not
             ``verified`` by a proof.
         model: The model file.
-        machine: What it must compute, as there.
+        checks: What was asked there, if anything was; the seed is that of words, orders
+            and arithmetic.
         seconds: How long to try.
-        seed: Of words, orders and arithmetic.
-        observation: What to see of ``machine``, as there.
-        progress: Called with what is being done, how much is done, and of how much.
 
     Returns:
         With ``method`` ``…+attack`` and what came of it. One number beyond its bound makes
@@ -44,14 +38,15 @@ def attacked(
     """
     if report.verdict != "verified" or report.proof is None:
         return report
-    tell = progress or silent
-    target = open_target(model, machine, observation, tell)
+    checks = checks or Checks()
+    tell = checks.report
+    target = open_target(model, checks.machine, checks.observation, tell)
     found = attack(
         target.file,
         target.machine,
         report.proof,
         Extent(seconds=seconds),
-        seed,
+        checks.seed,
         progress=lambda _, passed: tell("attacking", int(passed), int(seconds)),
     )
     tried = replace(

@@ -34,6 +34,11 @@ def verify(
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
             another digest.
     """
+    return decided(model, Checks(machine, **options))
+
+
+def decided(model: str | Path | ModelFile | CompiledModel, checks: Checks) -> Report:
+    """The same, as checks say it."""
     began = time.monotonic()
-    report = subject(model).verify(Checks(machine, **options))
+    report = subject(model).verify(checks)
     return replace(report, seconds=time.monotonic() - began)

@@ -45,8 +45,21 @@ class Networks(NetworkOptions):
     arch: Annotated[str, typer.Option(help=f"{one_of_architectures()}.")] = (
         "transformer"
     )
-    uniform: common.Uniform = False
-    positions: common.Positions = "dyadic"
+    uniform: Annotated[
+        bool,
+        typer.Option(
+            "--uniform",
+            help="Weights that do not depend on the length: only the positions grow "
+            "with it.",
+        ),
+    ] = False
+    positions: Annotated[
+        str,
+        typer.Option(
+            help="How look-backs tell positions apart: dyadic, or circle (Proposition "
+            "2): 2 dimensions, and shorter words."
+        ),
+    ] = "dyadic"
     attention: Annotated[
         str | None,
         typer.Option(

@@ -23,123 +23,31 @@ Machine = Annotated[
     str,
     typer.Argument(
         metavar="MACHINE",
-        help="Zoo name, file (- for standard input), regex:…, formal:…, or another source "
-        "by name (krohn zoo).",
+        help="Zoo name, file (- for standard input), regex:…, formal:…, or another "
+        "source by name (krohn zoo).",
     ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")
 ]
 Length = Annotated[int, typer.Option("-T", "--length", min=1, help="The longest word.")]
-Dtype = Annotated[str, typer.Option(help="float64, float32, bfloat16 or float16.")]
 Start = Annotated[
     str | None, typer.Option(metavar="STATE", help="Start state by name.")
-]
-Strict = Annotated[
-    bool, typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP.")
-]
-Activation = Annotated[
-    str,
-    typer.Option(
-        help="relu; sine: counters whose width does not grow with the length; or gelu."
-    ),
-]
-Uniform = Annotated[
-    bool,
-    typer.Option(
-        "--uniform",
-        help="Weights that do not depend on the length: only the positions grow with it.",
-    ),
-]
-Positions = Annotated[
-    str,
-    typer.Option(
-        help="How look-backs tell positions apart: dyadic, or circle (Proposition 2): "
-        "2 dimensions, and shorter words."
-    ),
-]
-Minimise = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHAT",
-        help="What to choose by: depth (blocks that attend), layers (all blocks), width, "
-        "parameters, latency; or, which is the default, compromise: parameters times "
-        "blocks squared.",
-    ),
 ]
 Observe = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Say what a state shows instead of the state: outputs (the machine's own), "
-        "stack-top, balance, boundary, first-chair, occupant, zero, location, accept.",
+        help="Say what a state shows instead of the state: outputs (the machine's "
+        "own), stack-top, balance, boundary, first-chair, occupant, zero, location, "
+        "accept.",
     ),
 ]
-Fill = Annotated[
-    str,
-    typer.Option(
-        "--complete",
-        metavar="HOW",
-        help="Missing transitions of a file: reject, sink (a new state) or stay.",
-    ),
-]
-ReadAs = Annotated[
-    str | None,
-    typer.Option(
-        "--as",
-        metavar="KIND",
-        help="What an AT&T text file is: acceptor or mealy (default: what its labels say).",
-    ),
-]
-Formal = Annotated[
-    bool,
-    typer.Option(
-        "--formal",
-        help="Read regex:… in mathematicians' notation, as formal:… does: + is or, ^+ one "
-        "or more.",
-    ),
-]
-
-Block = Annotated[
-    int | None,
-    typer.Option(
-        metavar="B",
-        min=1,
-        help="Write the state into the text after every B letters, and read it back: "
-        "fewer layers, and a pass for each block.",
-    ),
-]
-
-Within = Annotated[
-    float | None,
-    typer.Option(
-        metavar="E",
-        help="How far an output of a network of real numbers may be off: of hidden Markov "
-        "models, kernels, posterior heads, and targets of attention made of functions.",
-    ),
-]
-
 EFFORT = typer.Option(
     metavar="LEVEL",
     help="How much to search: low, normal, high, unlimited, or a number of steps.",
 )
 Effort = Annotated[str, EFFORT]
-
-Digest = Annotated[
-    str | None,
-    typer.Option(
-        metavar="D",
-        help="Demand that the claim has this digest; its first 8 digits or more will do.",
-    ),
-]
-
-Against = Annotated[
-    str | None,
-    typer.Option(
-        help="The machine, or the dynamic program, to hold it against (default: the "
-        "file's own)."
-    ),
-]
 
 
 def check(context: typer.Context, needs: Collection[Need]) -> None:
@@ -170,8 +78,23 @@ class FileReading:
         kind: What an AT&T file is read as; None for what its labels say.
     """
 
-    complete: Fill = "reject"
-    kind: ReadAs = None
+    complete: Annotated[
+        str,
+        typer.Option(
+            "--complete",
+            metavar="HOW",
+            help="Missing transitions of a file: reject, sink (a new state) or stay.",
+        ),
+    ] = "reject"
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="KIND",
+            help="What an AT&T text file is: acceptor or mealy (default: what its "
+            "labels say).",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Refuse values that there are not.
@@ -236,7 +159,14 @@ class Reading(FileReading):
         formal: Whether ``regex:`` is in mathematicians' notation.
     """
 
-    formal: Formal = False
+    formal: Annotated[
+        bool,
+        typer.Option(
+            "--formal",
+            help="Read regex:… in mathematicians' notation, as formal:… does: + is or, "
+            "^+ one or more.",
+        ),
+    ] = False
 
     def read(self, source: str) -> "Automaton":
         """The machine."""
@@ -260,7 +190,13 @@ class Wanted:
         reading: How its file is read.
     """
 
-    machine: Against = None
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            help="The machine, or the dynamic program, to hold it against (default: "
+            "the file's own)."
+        ),
+    ] = None
     start: Start = None
     observe: Observe = None
     reading: FileReading = FileReading()
@@ -296,22 +232,62 @@ class Claimed(Wanted):
         digest: All of it, or its first digits; None for any.
     """
 
-    digest: Digest = None
+    digest: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="Demand that the claim has this digest; its first 8 digits or more "
+            "will do.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class NetworkOptions:
     """The networks of a source, in `explain` and in `compile`."""
 
-    dtype: Dtype = "float32"
+    dtype: Annotated[
+        str, typer.Option(help="float64, float32, bfloat16 or float16.")
+    ] = "float32"
     start: Start = None
-    strict: Strict = False
-    activation: Activation = "relu"
-    minimise: Minimise = None
+    strict: Annotated[
+        bool, typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP.")
+    ] = False
+    activation: Annotated[
+        str,
+        typer.Option(
+            help="relu; sine: counters whose width does not grow with the length; or gelu."
+        ),
+    ] = "relu"
+    minimise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="What to choose by: depth (blocks that attend), layers (all blocks), "
+            "width, parameters, latency; or, which is the default, compromise: "
+            "parameters times blocks squared.",
+        ),
+    ] = None
     observe: Observe = None
-    block: Block = None
+    block: Annotated[
+        int | None,
+        typer.Option(
+            metavar="B",
+            min=1,
+            help="Write the state into the text after every B letters, and read it "
+            "back: fewer layers, and a pass for each block.",
+        ),
+    ] = None
     effort: Effort = "normal"
-    within: Within = None
+    within: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            help="How far an output of a network of real numbers may be off: of hidden "
+            "Markov models, kernels, posterior heads, and targets of attention made "
+            "of functions.",
+        ),
+    ] = None
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,6 @@ from krohn.commands import options as common
 from krohn.commands.options import Claimed, Wanted, check, grouped, typed
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_methods import (
-    Asked,
     EveryWord,
     Methods,
     Outputs,
@@ -37,6 +36,7 @@ def verify(
     as_json: common.Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    from krohn.checks import Checks
     from krohn.subjects import subject
 
     check(context, VERIFY)
@@ -47,12 +47,17 @@ def verify(
     wanted = against.read() if about.of_machine else None
     sharding = words.sharding()
     held = wanted if about.of_machine else against.machine
-    asked = Asked(file, held, against.observe, against.digest)
     solver.check(methods.asked or sharding is not None)
     with progress() as report:
-        found = solver.ask(asked, methods.seed, report) or methods.ask(
-            asked, sharding, report
+        checks = Checks(
+            held,
+            observation=against.observe,
+            digest=against.digest,
+            seed=methods.seed,
+            sharding=sharding,
+            progress=report,
         )
+        found = solver.ask(file, checks) or methods.ask(file, checks)
     replay = _replay(file, found, against)
     outputs.write_page(
         Shown(file, found, wanted), context.find_root().obj or (), replay

@@ -1,7 +1,7 @@
 """The methods of ``krohn verify``, each with its options."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,27 +14,10 @@ from krohn.commands.terminal import waiting
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
+    from krohn.checks import Checks
     from krohn.evidence import Checked
-    from krohn.progress import Progress
     from krohn.report import Report
     from krohn.sharding import Sharding
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a verdict is asked about.
-
-    Attributes:
-        file: A model file.
-        machine: What it is held against; None for what it states.
-        observation: What is seen of a machine.
-        digest: Of the claim that it must be, or its first digits; None for any.
-    """
-
-    file: str
-    machine: "Automaton | str | None"
-    observation: str | None
-    digest: str | None
 
 
 @dataclass(frozen=True)
@@ -90,39 +73,26 @@ class Methods:
         runs = self.exhaustive or self.sample or self.length
         return bool(self.proof or runs or self.attack is not None)
 
-    def ask(
-        self, asked: Asked, sharding: "Sharding | None", report: "Progress"
-    ) -> "Report":
+    def ask(self, file: str, checks: "Checks") -> "Report":
         """What they come to."""
-        from krohn.verification import verify
+        from krohn.verification import decided
 
-        found = verify(
-            asked.file,
-            asked.machine,
-            proof=True if self.proof or self.attack is not None else None,
-            exhaustive=self.exhaustive,
-            sample=self.sample,
-            seed=self.seed,
-            budget=self.shorten,
-            observation=asked.observation,
-            length=self.length,
-            sharding=sharding,
-            digest=asked.digest,
-            progress=report,
+        found = decided(
+            file,
+            replace(
+                checks,
+                proof=True if self.proof or self.attack is not None else None,
+                exhaustive=self.exhaustive,
+                sample=self.sample,
+                budget=self.shorten,
+                length=self.length,
+            ),
         )
         if self.attack is None:
             return found
         from krohn.attacking import attacked  # torch, which a proof does without
 
-        return attacked(
-            found,
-            asked.file,
-            asked.machine,
-            seconds=self.attack,
-            seed=self.seed,
-            observation=asked.observation,
-            progress=report,
-        )
+        return attacked(found, file, checks, seconds=self.attack)
 
 
 @dataclass(frozen=True)
@@ -225,22 +195,22 @@ class Solver:
                 "--proof, --exhaustive, --sample and --attack, in another call"
             )
 
-    def ask(self, asked: Asked, seed: int, report: "Progress") -> "Report | None":
+    def ask(self, file: str, checks: "Checks") -> "Report | None":
         """The answer as a report; None if nothing is asked."""
         if self.smt is None and self.gadgets is None:
             return None
         from krohn.ideal_network import verify_gadgets, verify_ideal
         from krohn.verify.smt.solver import Limits
 
-        limits = Limits(self.timeout, seed)
-        how: dict[str, Any] = {"digest": asked.digest, "progress": report}
+        how: dict[str, Any] = {"digest": checks.digest, "progress": checks.progress}
+        how |= {"limits": Limits(self.timeout, checks.seed)}
         if self.smt is not None:
-            how |= {"smt_lib": self.smt_lib, "observation": asked.observation}
-            how |= {"limits": limits}
-            return verify_ideal(asked.file, self.smt, asked.machine, **how)
+            how |= {"smt_lib": self.smt_lib, "observation": checks.observation}
+            machine: Any = checks.machine
+            return verify_ideal(file, self.smt, machine, **how)
         assert self.gadgets is not None
         bounds = _fraction(self.gadgets), _fraction(self.error)
-        return verify_gadgets(asked.file, *bounds, limits=limits, **how)
+        return verify_gadgets(file, *bounds, **how)
 
 
 @dataclass(frozen=True)

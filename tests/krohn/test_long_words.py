@@ -28,6 +28,7 @@ def test_a_verdict_cuts_a_long_word_and_shows_where_it_ends(
     assert shown["actual"].endswith("even none")
 
 
+@pytest.mark.slow
 def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
     class Wrong:
         verdict, word, reason = "refuted", (0,) * 510, ""

@@ -221,6 +221,7 @@ def test_lines_before_a_wrong_one_are_answered(
     assert said.err.startswith("krohn: line 3: ")
 
 
+@pytest.mark.slow
 def test_who_asks_line_by_line_is_answered_line_by_line(path: Path) -> None:
     command = [sys.executable, "-m", "krohn", "run", str(path), "--quiet"]
     with subprocess.Popen(

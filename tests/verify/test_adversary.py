@@ -82,7 +82,8 @@ def evidence(file: ModelFile) -> Json:
     machine = machine_of(json_format.from_object(file.header["machine"]))
     letters, length = len(machine.transitions), file.header["claim"]["length"]
     program = json.loads(json.dumps(file.header["program"]))
-    return refinement.find(parse(program, letters, length), machine)
+    found = refinement.find(parse(program, letters, length), machine)
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
 def token(letters: int) -> Json:

@@ -38,7 +38,7 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     for rows in parts:
         own = members(block.given, rows, operation.size)
         found.append(_weights(heads, own, gain, q, k, rows))
-    uneven, astray, lost, whole, most = (max(x) for x in zip(*found, strict=True))
+    uneven, astray, lost, whole, most = map(float, np.max(found, axis=0))
     noise = float(heads.stream.noise[source.name].max())
     largest, total = float(max(source.domain)), float(channel.domain[-1])
     heads.check_sums(max(largest + noise, 1.0) * max(1.0, most))

@@ -233,7 +233,7 @@ class Sources:
         sums = x.products(weight[np.ix_(own, units)], grid=0)
         off, around = sums.total, Interval.of(sums.value).wider(sums.total)
         low, high = (
-            np.where(off > 0, x, sums.value) for x in (around.low, around.high)
+            np.where(off == 0, sums.value, x) for x in (around.low, around.high)
         )
         ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
         every = widest(ends[:, :-1], np.zeros(1, np.int64))

@@ -30,6 +30,8 @@ from krohn.verify.checker.scores import (
 )
 
 KINDS = frozenset({SOFTMAX, SPARSE})
+MOST_ROWS = MOST // 16
+"""Rows are listed before their scores are counted."""
 
 
 class Rows(NamedTuple):
@@ -62,7 +64,7 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     assert isinstance(operation, LookBack)
     asks = [heads.stream.channel(name) for name in operation.asks]
     if operation.compared is None:
-        return _one(heads, channel, rows_of(heads, channel, asks))
+        return _one(heads, channel, asks)
     return _flagged(heads, channel, asks)
 
 
@@ -70,7 +72,11 @@ def look(heads: Heads, channel: Channel) -> Bounds:
 
 
 def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
-    """All rows that there can be, but for those that another one stands for."""
+    """All rows that there can be, but for those that another one stands for.
+
+    Raises:
+        Refused: If there are too many.
+    """
     operation, positions = channel.operation, heads.stream.positions
     assert isinstance(operation, LookBack)
     last, used = len(positions) - 1, heads.query[channel.head].any(axis=1)
@@ -85,20 +91,31 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
         demand(place == place[0], "a query moves with t")
     if one:
         each = last - np.unique(place[:0:-1], return_index=True)[1]
-    told = _joint(asks)
+    told = _joint(asks, len(each))
     t = np.tile(each, len(told))
     return Rows(t, t, list(np.repeat(told, len(each), axis=0).T))
 
 
-def _joint(asks: Sequence[Channel]) -> IntArray:
+def _joint(asks: Sequence[Channel], rows: int) -> IntArray:
     """``(tuples, channels)``: what they can say together; one channel says one number."""
     different = {c.name: c for c in asks}
     sizes = [len(c.later) for c in different.values()]
-    demand(np.prod(sizes, dtype=float) <= MOST, "a head is asked too much")
+    few = np.prod(sizes, dtype=float) * rows <= MOST_ROWS
+    demand(few, "a head has too many scores to check")
     tuples = list(product(*(c.later.tolist() for c in different.values())))
     found = np.array(tuples, np.int64).reshape(len(tuples), len(different))
     names = list(different)
     return found[:, [names.index(c.name) for c in asks]]
+
+
+def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:
+    """BOS looks at itself: its scores must be numbers, hidden ones too (A5).
+
+    Raises:
+        Refused: If one can overflow.
+    """
+    read = {c.name: np.array([c.bos]) for c in asks}
+    scores_of(heads.queries(channel, read, np.zeros(1, np.int64)), k)
 
 
 def _parts(rows: Rows, keys: int) -> Iterator[Rows]:
@@ -132,11 +149,13 @@ def _seen(
 # --------------------------------------------------------- one position is right
 
 
-def _one(heads: Heads, channel: Channel, rows: Rows) -> Bounds:
+def _one(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     """Of an operation without a key: what is asked says which position is right."""
     operation = channel.operation
     assert isinstance(operation, LookBack)
     k = heads.keys(channel, {}, np.arange(len(heads.stream.positions)))
+    rows = rows_of(heads, channel, asks)
+    _of_bos(heads, channel, asks, k)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for part in _parts(rows, len(k.value)):
         read = dict(zip(operation.asks, part.asked, strict=True))
@@ -198,6 +217,7 @@ def _flagged(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     demand(len(said) * heads.stream.positions.size <= MOST, "too many keys to check")
     every = np.tile(np.arange(size), len(said))
     k = heads.keys(channel, {key.name: np.repeat(said, size)}, every)
+    _of_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
     far = len(rows.t) * len(k.value) > MOST and isinstance(operation, Latest)
     if far and len(said) == 2 and heads.kind.name == SOFTMAX:

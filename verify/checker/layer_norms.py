@@ -56,10 +56,10 @@ class LayerNorms:
         form, unit = self.form, self.form.sum_unit
         ones, squares, noisy = (2 * size for size in _sizes(stream))
         demand(ones <= self.large, "the pairs are too small for the stream")
-        there = Interval.of(self.large**2 * self.count)
+        there = Interval.of(self.large) * self.large * self.count
         fits(there + squares, form, "the square in a LayerNorm", INSIDE)
         fits(2 * self.large, form, "a LayerNorm", STORED)
-        true, total = noisy / self.width, self.large * self.count + ones
+        true, total = noisy / self.width, Interval.of(self.large) * self.count + ones
         mean = true + unit * (total + 4 * self.large)
         error = Interval.of((self.width + 8) * unit)
         least = there / self.width * (1 - error) - true * true * (1 + error)

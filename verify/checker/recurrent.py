@@ -1,55 +1,31 @@
-"""RNNs: what hidden states hand on is walked beside the machine that is claimed.
+"""RNNs: a node is one vector that hidden states hand on, exactly.
 
 Section 7 of docs/soundness.md. A dense matrix is a sparse one.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
-from krohn.program.domains import IntArray
+from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
-from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
-from krohn.verify.checker.model_file import FloatArray, Machine, Model, WrongWord
+from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.simulation import (
+    Established,
+    listed,
+    machine_of,
+    shown,
+    simulated,
+)
 from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, by_rows, sparse
 
-# A network that counts has no end of hidden states: to notice it takes some seconds.
-MOST_PAIRS, MOST_LETTERS = 200_000, 4_000
-CELLS, MOST_TERMS = 2**23, 2**27  # at once, and in all
-
-
 NONE = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True)
-class Established:
-    """What was shown of an RNN, for words of every length.
-
-    Attributes:
-        form: Its format.
-        pairs: How many pairs of what a hidden state hands on and a machine state.
-        margin: How far the right logit is ahead of every other one, at worst.
-    """
-
-    form: Format
-    pairs: int
-    margin: float
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers; there is no longest word."""
-        return {
-            "covers": "all words of any length",
-            "length": None,
-            "dtype": self.form.name,
-            "pairs": self.pairs,
-            "margin": self.margin,
-        }
 
 
 @dataclass(frozen=True)
@@ -67,6 +43,8 @@ class Network:
         logits: ``(classes,)``: what the logits begin with.
         grid: All that is added to sums is a multiple of 2^-grid.
         beside: The most that is added to one of them, in absolute value.
+        first: ``(1, hidden)``: the hidden state before a word.
+        nodes: ``(nodes, rank)``: vectors that are handed on.
     """
 
     form: Format
@@ -79,6 +57,43 @@ class Network:
     logits: FloatArray
     grid: int
     beside: float
+    first: Sparse
+    nodes: Sparse
+
+    @property
+    def start(self) -> Sparse:
+        """``(1, rank)``: the vector that the first hidden state hands on."""
+        return self.hand_on(self.first)
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        return self.nodes.shape[0]
+
+    @property
+    def cost(self) -> int:
+        """Of following one of them."""
+        return self._driven * self.letters.shape[1]
+
+    @property
+    def cells(self) -> int:
+        """Of following one of them."""
+        return self.cost * max(self.left.fan, self.readout.fan)
+
+    @property
+    def _driven(self) -> int:
+        return self.nodes.fan * self.right.fan + len(self.awake)
+
+    def follow(
+        self, at: IntArray, rights: Sequence[IntArray]
+    ) -> tuple[Sparse, FloatArray]:
+        """What is handed on after each letter; and how far right logits are ahead then."""
+        hidden = self.after(self.nodes.some(at))
+        return self.hand_on(hidden), self.ahead(hidden, rights[1])
+
+    def inside(self, images: Sparse, rows: IntArray, at: IntArray) -> bool:
+        """Whether vectors are those of nodes."""
+        return images.some(rows).equals(self.nodes.some(at))
 
     def check_exact(self, grid: int, size: float) -> None:
         """Sums of multiples of 2^-grid whose absolute values come to ``size`` are exact."""
@@ -150,130 +165,22 @@ class Network:
         return np.asarray(correct - others)
 
 
-class Pairs(NamedTuple):
-    """New pairs of what a hidden state hands on and a machine state.
-
-    Attributes:
-        handed: ``(pairs, rank)``.
-        states: ``(pairs,)``: of the machine.
-        above: The pairs from which they are reached; None for the start.
-        origins: ``(pairs,)``: which of these, times the number of letters, plus the letter.
-    """
-
-    handed: Sparse
-    states: IntArray
-    above: "Pairs | None" = None
-    origins: IntArray = NONE
-
-    def word(self, row: int, letters: int) -> tuple[int, ...]:
-        """A shortest word to a pair and a letter, numbered as origins are."""
-        word, pairs = [row % letters], self
-        while pairs.above is not None:
-            row = int(pairs.origins[row // letters])
-            word, pairs = [row % letters, *word], pairs.above
-        return tuple(word)
-
-
-@dataclass
-class Walk:
-    """All pairs that words lead to, the shortest words first.
-
-    Attributes:
-        network: The network.
-        machine: The machine.
-        seen: The pairs that were reached.
-        margin: How far the right logit was ahead of every other one, at worst.
-        work: Terms of all sums, and eight for each number of a pair.
-    """
-
-    network: Network
-    machine: Machine
-    seen: set[bytes] = field(default_factory=set)
-    margin: float = np.inf
-    work: int = 0
-
-    def follow(self, now: Pairs) -> Iterator[Pairs]:
-        """The pairs that come next and are new.
-
-        Raises:
-            WrongWord: If the right logit is not the largest after some letter.
-        """
-        net, letters = self.network, self.network.letters.shape[1]
-        drives = now.handed.fan * net.right.fan + len(net.awake)
-        fan, count = max(net.left.fan, net.readout.fan), len(now.states)
-        size = max(1, CELLS // (drives * letters * fan))
-        for low in range(0, count, size):
-            pairs = np.arange(low, min(low + size, count))
-            hidden = net.after(now.handed.some(pairs))
-            reached = self.machine.transitions[:, now.states[pairs]].T.reshape(-1)
-            ahead = self.ahead(hidden, reached)
-            if not (ahead > 0).all():
-                wrong = low * letters + int((ahead > 0).argmin())
-                raise WrongWord(now.word(wrong, letters))
-            self.margin = float(ahead.min(initial=self.margin))
-            handed = net.hand_on(hidden)
-            new = self.new(handed, reached)
-            found = Pairs(handed.some(new), reached[new], now, low * letters + new)
-            self.work += len(pairs) * drives + len(hidden.columns) * fan
-            self.work += 8 * len(found.handed.columns)
-            few = len(self.seen) <= MOST_PAIRS and self.work <= MOST_TERMS
-            demand(few, f"the network has more than {len(self.seen) - 1} hidden states")
-            yield found
-
-    def ahead(self, hidden: Sparse, reached: IntArray) -> FloatArray:
-        """``(rows,)``: how far the right logit is ahead of every other one."""
-        return self.network.ahead(hidden, self.machine.shows[reached])
-
-    def new(self, handed: Sparse, states: IntArray) -> IntArray:
-        """The pairs that were not seen before."""
-        entries = np.stack([handed.columns, handed.values.view(np.int64)], axis=1)
-        data, tail = entries.tobytes(), states.astype(np.int64).tobytes()
-        ends, found = (16 * handed.offsets).tolist(), []
-        for i, (a, b) in enumerate(pairwise(ends)):
-            if (key := data[a:b] + tail[8 * i : 8 * i + 8]) not in self.seen:
-                self.seen.add(key)
-                found.append(i)
-        return np.array(found, np.int64)
-
-
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
-    """Visit all pairs of what a hidden state hands on and a state of the machine.
+    """All that hidden states hand on, with the machine's state said after each letter.
 
     Raises:
-        Refused: If a sum can be rounded, there are too many pairs, or the margin is not
-            as claimed.
-        WrongWord: With a shortest word, if a read-out is wrong.
+        Refused: If a sum can be rounded, the evidence does not show it, or the margin is
+            not as claimed.
     """
-    demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
-    machine, (network, start) = machine or model.machine, opened(model)
-    walk = Walk(network, machine)
-    explore(walk, start)
-    margin = min(walk.margin, LARGEST_FLOAT64)
-    demand(margin >= said.get("margin", 0), "the margin is not shown")
-    return Established(model.format, len(walk.seen), margin)
+    network = opened(model)
+    machine = machine_of(model, machine, network.letters.shape[1])
+    network = opened(model, told := said["simulation"])
+    margin = simulated(network, told, machine)
+    return shown(model, said, {"pairs": network.count}, margin)
 
 
-def explore(walk: Walk, start: Sparse) -> None:
-    """Walk on from the first hidden state ``(1, hidden)`` until nothing is new.
-
-    Raises:
-        Refused: If a sum can be rounded, or there are too many pairs.
-        WrongWord: With a shortest word, if a read-out is wrong.
-    """
-    network, machine = walk.network, walk.machine
-    demand(len(machine.transitions) == network.letters.shape[1], "other letters")
-    most = max(MOST_LETTERS, len(network.bias))
-    now, length = [Pairs(network.hand_on(start), np.array([machine.start]))], 0
-    walk.new(*now[0][:2])
-    while now:
-        length += 1
-        demand(length <= most, f"new hidden states come after {most} letters")
-        every = (found for pairs in now for found in walk.follow(pairs))
-        now = [found for found in every if len(found.states)]
-
-
-def opened(model: Model) -> tuple[Network, Sparse]:
-    """The network that a file holds, and its first hidden state ``(1, hidden)``.
+def opened(model: Model, said: Any = None) -> Network:
+    """The network that a file holds, with the vectors of evidence, if there is any.
 
     A dense weight hands on the hidden state times itself, and that drives the next one.
     """
@@ -296,7 +203,18 @@ def opened(model: Model) -> tuple[Network, Sparse]:
     grid = max(map(finest, (bias, letters.values, logits)))
     most = np.abs(bias).max() + np.abs(letters.values).max(initial=0)
     beside = max(most, np.abs(logits).max())
+    nodes = sparse(np.zeros((0, left.shape[1])))
+    if said is not None:
+        nodes = _handed(said["nodes"], left.shape[1])
     parts = left, right, awake, letters, bias, readout, logits
-    network = Network(model.format, *parts, grid, beside)
+    ends = sparse(start[None]), nodes
+    network = Network(model.format, *parts, grid, beside, *ends)
     network.check_exact(grid, beside)
-    return network, sparse(start[None])
+    return network
+
+
+def _handed(said: Any, rank: int) -> Sparse:
+    """The vectors of evidence, by rows."""
+    whole = {f"nodes.{part}": listed(said[part]) for part in ("offsets", "columns")}
+    whole["nodes.values"] = listed(said["values"], "<f8")
+    return by_rows(whole, "nodes", (len(whole["nodes.offsets"]) - 1, rank))

@@ -1,9 +1,10 @@
-"""RNNs of hidden Markov models: what they say is held against the belief of each pair.
+"""RNNs of hidden Markov models: after each letter a belief is said, up to an error.
 
 Theorem W8d of docs/within.md.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,19 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker import situations
-from krohn.verify.checker.arithmetic import INFLATION, STEPS, UNDERFLOW, Format, fits
+from krohn.verify.checker.arithmetic import (
+    FORMATS,
+    STEPS,
+    Format,
+    Interval,
+    fits,
+    store_error,
+    sum_error,
+)
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.recurrent import Walk, explore, opened
+from krohn.verify.checker.recurrent import Network, opened
+from krohn.verify.checker.simulation import simulated
 from krohn.verify.checker.sparse_matrix import Sparse
-
-OWN = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -47,53 +55,65 @@ class Established:
         }
 
 
-@dataclass
-class Said(Walk):
-    """All pairs that possible words lead to.
+@dataclass(frozen=True)
+class Beliefs:
+    """The machine of situations that possible words lead to, and the belief of each.
 
     Attributes:
-        laws: ``(states, n)``: the belief of each; NaN where no possible word leads.
-        off: How far an output was off, at most.
+        machine: It leads to -1 where no possible word leads.
+        laws: ``(states, n)``: NaN where no possible word leads.
+        off: How far an entry of these can be from the true one.
+        count: How many there are.
     """
 
-    laws: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    off: float = 0.0
+    machine: Machine
+    laws: FloatArray
+    off: float
+    count: int
 
-    def ahead(self, hidden: Sparse, reached: IntArray) -> FloatArray:
-        """``(rows,)``: 1; what is said is held against the belief."""
-        net, rows = self.network, len(reached)
-        of, at = net.readout.entries(hidden.columns)
-        terms, size = hidden.values[of] * net.readout.values[at], len(net.logits)
-        place = hidden.rows[of] * size + net.readout.columns[at]
+
+@dataclass(frozen=True)
+class Says(Network):
+    """An RNN that says beliefs, with the law of each situation."""
+
+    laws: FloatArray
+
+    def follow(
+        self, at: IntArray, rights: Sequence[IntArray]
+    ) -> tuple[Sparse, FloatArray]:
+        """What is handed on after each letter; and how far outputs are off, negative."""
+        hidden = self.after(self.nodes.some(at))
+        possible = np.flatnonzero(rights[1] >= 0)
+        off = self.off(hidden.some(possible), self.laws[rights[1][possible]])
+        return self.hand_on(hidden), -off.high
+
+    def off(self, hidden: Sparse, laws: FloatArray) -> Interval:
+        """``(rows, n)``: how far what is said can be from laws."""
+        form, size = self.form, len(self.logits)
+        of, at = self.readout.entries(hidden.columns)
+        terms = hidden.values[of] * self.readout.values[at]
+        place = hidden.rows[of] * size + self.readout.columns[at]
         summed, absolute, count = (
-            np.bincount(place, part, rows * size).reshape(rows, size)
+            np.bincount(place, part, laws.size).reshape(laws.shape).astype(np.float64)
             for part in (terms, np.abs(terms), np.ones(len(terms)))
         )
-        value, total = summed + net.logits, absolute + np.abs(net.logits)
-        most = count.max(initial=0) + net.logits.any()
-        copied = most <= 1 and (hidden.values == 1).all()
-        unit = sum(most * u / (1 - most * u) for u in (net.form.sum_unit, OWN))
-        stored = 2 * net.form.unit * (total + net.form.smallest)
-        rounded = unit * total + stored + most * UNDERFLOW
-        off = np.abs(value - self.laws[reached]) + (0.0 if copied else rounded)
-        fits(total, net.form, "an output", STEPS)
-        possible = ~np.isnan(self.laws[reached, 0])
-        demand(np.isfinite(off[possible]), "an output has no bound")
-        self.off = float(off[possible].max(initial=self.off))
-        return np.ones(rows)
-
-    def new(self, handed: Sparse, states: IntArray) -> IntArray:
-        """The pairs that were not seen before; none that only impossible words lead to."""
-        found = super().new(handed, states)
-        possible = ~np.isnan(self.laws[states[found], 0])
-        return np.asarray(found[possible])
+        most = count.max(initial=0) + self.logits.any()
+        total = Interval.of(absolute + np.abs(self.logits))
+        own = sum_error(FORMATS["float64"], most + 2, total)  # and the checker's
+        total = total + own
+        fits(total, form, "an output", STEPS)
+        apart = abs(Interval.of(summed + self.logits) - laws)
+        if most <= 1 and (hidden.values == 1).all():  # an entry of the read-out
+            return apart
+        stored = 2 * store_error(form, total)
+        return apart + own + sum_error(form, most, total) + stored
 
 
-def established(model: Model, said: Any) -> Established:
-    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+def followed(model: Model) -> Beliefs:
+    """The situations that the file of an RNN states, with their beliefs.
 
     Raises:
-        Refused: If the network says no beliefs.
+        Refused: If it states none, or makes another claim.
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
     source = situations.source_of(model.header["source"])
@@ -103,15 +123,35 @@ def established(model: Model, said: Any) -> Established:
     count, size = machine.transitions.shape[1], len(source.start)
     demand(count * size <= situations.MOST_NUMBERS, "too many beliefs to be listed")
     law = situations.beliefs(source, machine, {(q,): q for q in range(count)})
-    laws = np.full((count + 1, size), np.nan)
+    laws = np.full((count + 1, size), np.nan)  # the last one for -1
     laws[law.value] = law.belief
-    network, start = opened(model)
+    ways = machine.transitions
+    possible = np.where(np.isnan(laws[ways, 0]), -1, ways)
+    walked = Machine(machine.start, possible, np.arange(count))
+    return Beliefs(walked, laws, law.off, len(law.value))
+
+
+def says(network: Network, beliefs: Beliefs) -> Says:
+    """The network beside the beliefs.
+
+    Raises:
+        Refused: If it has other letters or outputs.
+    """
+    letters, size = len(beliefs.machine.transitions), beliefs.laws.shape[1]
     demand(len(network.logits) == size, "another number of outputs")
-    beyond = np.full((len(machine.transitions), 1), count)
-    ways = np.hstack(
-        [np.where(machine.transitions < 0, count, machine.transitions), beyond]
-    )
-    walk = Said(network, Machine(machine.start, ways, np.arange(count + 1)), laws=laws)
-    explore(walk, start)
-    error = float((walk.off + law.off) * INFLATION)
-    return Established(model.format, len(walk.seen), len(law.value), error)
+    demand(network.letters.shape[1] == letters, "other letters")
+    return Says(**vars(network), laws=beliefs.laws)
+
+
+def established(model: Model, said: Any) -> Established:
+    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+
+    Raises:
+        Refused: If the network says no beliefs.
+    """
+    beliefs = followed(model)
+    network = says(opened(model, told := said["simulation"]), beliefs)
+    off = -simulated(network, told, beliefs.machine)
+    error = Interval.of(max(off, 0.0)) + beliefs.off
+    demand(np.isfinite(off), "an output has no bound")
+    return Established(model.format, network.count, beliefs.count, error.most)

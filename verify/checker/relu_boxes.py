@@ -1,8 +1,9 @@
 """RNNs of ReLUs with sums that are rounded: boxes that no two letters lead out of.
 
-Theorem 18b of docs/soundness.md, section 7b.
+Lemma 18c of docs/soundness.md, section 7b.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,25 +12,31 @@ import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.rnn import MATRICES, Rnn
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import Noisy, exact, growth
+from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
-    LARGEST_FLOAT64,
     STEPS,
-    UNDERFLOW,
     Format,
+    Interval,
     fits,
+    flushed,
+    gamma,
 )
-from krohn.verify.checker.gated_recurrent import Box, Walk
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.recurrent import Established
+from krohn.verify.checker.simulation import (
+    MOST_WORK,
+    Established,
+    lead,
+    listed,
+    machine_of,
+    shown,
+    simulated,
+)
 from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 
-MOST_CELLS, MOST_LETTERS, MOST_WORK = 2**24, 64, 2**38
-"""Numbers of one array; letters, for what follows each is looked at together; products of
-entries in all, which take some minutes."""
+MOST_CELLS, MOST_LETTERS = 2**24, 64
+"""Numbers of one array; letters, for what follows each is looked at together."""
 
 
 class Product(NamedTuple):
@@ -37,6 +44,7 @@ class Product(NamedTuple):
 
     Attributes:
         whole: ``(rows, columns)``: left·right, nearly.
+        apart: ``(rows, columns)``: how far it is from that.
         size: ``(rows, columns)``: |left|·|right|.
         slack: How far a product can be off, relative to the sizes of its terms.
         flushed: And beside that, from products below the normal range.
@@ -44,10 +52,11 @@ class Product(NamedTuple):
     """
 
     whole: FloatArray
-    size: FloatArray
-    slack: float
-    flushed: float
-    reach: float
+    apart: Interval
+    size: Interval
+    slack: Interval
+    flushed: Interval
+    reach: Interval
 
     @classmethod
     def of(cls, left: Sparse, right: Sparse, form: Format) -> "Product":
@@ -57,15 +66,15 @@ class Product(NamedTuple):
             Refused: If sums have too many terms.
         """
         one, other = _whole(left), _whole(right)
+        whole, sizes = one @ other, (Interval.of(np.abs(x)) for x in (one, other))
+        apart, (of_one, of_other) = abs(Interval.of(one) @ other - whole), sizes
         terms = [int((m != 0).sum(axis=0).max(initial=0)) + 1 for m in (one, other)]
-        grown = [float(growth(form, np.array(k))) for k in terms]
-        slack = 2 * (sum(grown) + 2 * form.unit)
+        summed = gamma(terms[0], form.sum_unit) + gamma(terms[1], form.sum_unit)
+        slack = 2 * (summed + 2 * form.unit)
         demand(slack < 0.5, "a sum has too many terms")
-        tiny = terms[0] * UNDERFLOW + form.smallest
-        wide = float(np.abs(other).sum(axis=0).max(initial=0.0))
-        flushed = 2 * (tiny * wide + terms[1] * UNDERFLOW)
-        size, reach = np.abs(one) @ np.abs(other), np.abs(one).sum(axis=0)
-        return cls(one @ other, size, slack, flushed, float(reach.max(initial=0.0)))
+        tiny, wide = flushed(terms[0]) + form.smallest, of_other.sum(axis=0).max()
+        lost, reach = 2 * (tiny * wide + flushed(terms[1])), of_one.sum(axis=0).max()
+        return cls(whole, apart, of_one @ of_other, slack, lost, reach)
 
     def applied(self, x: Noisy, bias: FloatArray) -> Noisy:
         """``x @ left @ right + bias`` as computed, each sum stored.
@@ -73,16 +82,17 @@ class Product(NamedTuple):
         Raises:
             Refused: If a number can overflow.
         """
-        reach, found = np.abs(x.value) + x.total, x.affine(self.whole, bias)
-        fits(self.reach * reach.max(initial=0.0), x.form, "a number", STEPS)
+        found, reach = x.affine(self.whole, bias), Interval.of(np.abs(x.value))
+        reach = reach + x.total
+        fits(self.reach * reach.max(), x.form, "a number", STEPS)
         size = reach @ self.size + np.abs(bias)
         fits(size, x.form, "a sum", STEPS)
-        off = self.slack * size + self.flushed * (reach.max() > 0)
-        rest = (found.rest + off) * INFLATION
-        return Noisy(found.value, found.slopes, rest, found.form)
+        off = self.slack * size + reach @ self.apart
+        rest = off + found.rest + self.flushed * (reach.most > 0)
+        return Noisy(found.value, found.slopes, rest.high, found.form)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Steps:
     """Two letters of an RNN h' = ReLU(h·W + b + U_a), whose matrices are products.
 
@@ -93,7 +103,8 @@ class Steps:
         readout: ``(hidden, classes)``.
         bias: ``(hidden,)``.
         logits: ``(classes,)``: what is added to them.
-        work: How many products of entries were made.
+        start: ``(1, hidden)``.
+        nodes: ``(nodes, hidden)``.
     """
 
     form: Format
@@ -102,122 +113,96 @@ class Steps:
     readout: Product
     bias: FloatArray
     logits: FloatArray
-    work: int = 0
+    start: Interval
+    nodes: Interval
 
     @property
-    def hidden(self) -> int:
-        """How many units it has."""
-        return len(self.bias)
+    def count(self) -> int:
+        """How many boxes there are."""
+        return self.nodes.shape[0]
 
     @property
-    def weight(self) -> FloatArray:
-        """What most of the work of a step goes through."""
-        return self.recurrence.whole
+    def cost(self) -> int:
+        """Of following one box by two letters, each entry with a noise of its own."""
+        own = int((self.nodes.low < self.nodes.high).sum(axis=1).max(initial=0))
+        rows = 1 + len(self.letters.whole)
+        return rows * (own + 4) * (len(self.bias) + 8) ** 2
 
     @property
-    def inputs(self) -> FloatArray:
-        """``(letters², 0)``: a row for each pair of letters."""
-        return np.zeros((len(self.letters.whole) ** 2, 0))
+    def cells(self) -> int:
+        """Of what follows one box."""
+        return len(self.letters.whole) ** 2 * len(self.bias)
 
     @cached_property
-    def said(self) -> Noisy:
+    def added(self) -> Noisy:
         """``(letters, hidden)``: what each letter adds, as it is computed."""
         count, hidden = self.letters.whole.shape
         return self.letters.applied(exact(np.eye(count), self.form), np.zeros(hidden))
 
-    def noisy(self, box: Box) -> Noisy:
+    def noisy(self, box: Interval) -> Noisy:
         """Each entry of a box ``(hidden,)`` with a noise of its own, in one row."""
-        centre = (box.low + box.high) / 2
-        radius = np.maximum(box.high - centre, centre - box.low) * INFLATION
-        own = np.flatnonzero(radius)
-        most = len(self.letters.whole) ** 2 * self.hidden
-        demand((len(own) + 1) * most <= MOST_CELLS, "hidden states are too uncertain")
-        slopes = np.zeros((len(own), 1, self.hidden))
-        slopes[np.arange(len(own)), 0, own] = radius[own]
-        none = np.zeros((1, self.hidden))
+        wide = box.low < box.high
+        centre = np.where(wide, box.low / 2 + box.high / 2, box.low)
+        own, none = np.flatnonzero(wide), np.zeros((1, len(centre)))
+        small = (len(own) + 1) * self.cells <= MOST_CELLS
+        demand(small, "hidden states are too uncertain")
+        slopes = np.zeros((len(own), 1, len(centre)))
+        slopes[np.arange(len(own)), 0, own] = (box - centre).size[own]
         return Noisy(centre[None], slopes, none, self.form)
 
     def step(self, h: Noisy) -> Noisy:
         """``(rows · letters, hidden)``: after each letter."""
-        rows, letters = len(h.value), len(self.said.value)
-        self.work += rows * (len(h.slopes) + 4) * (self.hidden + 8) * (self.hidden + 8)
-        demand(self.work <= MOST_WORK, "hidden states do not settle")
+        rows, letters = len(h.value), len(self.added.value)
         before = self.recurrence.applied(h, self.bias)
         row = np.repeat(np.arange(rows), letters)
-        letter = np.tile(np.arange(letters), rows)
-        said = self.said.rows(letter)
-        none = np.zeros((len(h.slopes), *said.value.shape))
-        added = Noisy(said.value, none, said.total, self.form)
-        return before.rows(row).plus(added).relu()
+        added = self.added.rows(np.tile(np.arange(letters), rows))
+        none = np.zeros((len(h.slopes), *added.value.shape))
+        said = Noisy(added.value, none, added.total, self.form)
+        return before.rows(row).plus(said).relu()
 
-    def after(self, boxes: Box) -> Box:
-        """``(boxes, letters², hidden)``: after each two letters from ``(boxes, 1, …)``."""
-        low, high = [], []
-        for one in zip(boxes.low[:, 0], boxes.high[:, 0], strict=True):
-            found = self.step(self.step(self.noisy(Box(*one))))
-            bounds = Box(found.value, found.value).wider(found.total)
-            low.append(np.maximum(bounds.low, 0.0))  # a ReLU's
+    def follow(
+        self, at: IntArray, rights: Sequence[IntArray]
+    ) -> tuple[Interval, FloatArray]:
+        """The boxes after each two letters; and the margins after one, and after two."""
+        low, high, ahead = [], [], []
+        parts = [np.split(right, len(at)) for right in rights]
+        for i, node in enumerate(at):
+            one = self.step(self.noisy(self.nodes[node]))
+            two = self.step(one)
+            ahead += [self.ahead(one, parts[1][i]), self.ahead(two, parts[2][i])]
+            bounds = Interval.of(two.value).wider(two.total).maximum(0.0)  # a ReLU's
+            low.append(bounds.low)
             high.append(bounds.high)
-        return Box(np.stack(low), np.stack(high))
+        return Interval(np.concatenate(low), np.concatenate(high)), np.concatenate(
+            ahead
+        )
+
+    def inside(self, images: Interval, rows: IntArray, at: IntArray) -> BoolArray:
+        """Whether boxes lie in nodes."""
+        low, high = self.nodes.low[at], self.nodes.high[at]
+        return np.asarray((low <= images.low[rows]) & (images.high[rows] <= high))
 
     def ahead(self, h: Noisy, right: IntArray) -> FloatArray:
         """``(rows,)``: how far the right logit is ahead of every other one, at least."""
         said = self.readout.applied(h, self.logits)
-        demand(right < len(self.logits), "the network has no logit for a state")
-        rows, total, size = np.arange(len(right)), said.total, np.abs(said.value)
-        others = said.value + total
-        others[rows, right] = -np.inf
-        ahead = (said.value - total)[rows, right] - others.max(axis=1)
-        own = OWN * (size.max(axis=1) + total.max(axis=1))
-        return np.asarray(ahead - own, np.float64)
-
-
-OWN = INFLATION - 1
-"""More than this checker's own rounding of a difference of bounds, beside their size."""
+        return lead(Interval.of(said.value).wider(said.total), right)
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
-    """Find boxes that no two letters lead out of, and look at the logits on the way.
+    """Boxes that no two letters lead out of, with the machine's state said on the way.
 
     Raises:
-        Refused: If there are none, or the margin is not as claimed.
+        Refused: If the evidence does not show them, or the margin is not as claimed.
     """
-    demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
-    demand("source" not in model.header, "the file is about no machine")
-    machine, (steps, start) = machine or model.machine, opened(model)
-    letters = len(machine.transitions)
-    demand(letters == len(steps.letters.whole), "other letters")
-    demand(machine.transitions >= 0, "a transition leads nowhere")
-    demand(letters <= MOST_LETTERS, "too many letters to be followed two at a time")
-    twice = np.concatenate([machine.transitions[:, row] for row in machine.transitions])
-    walk = Walk(steps, machine._replace(transitions=twice))
-    walk.close(start)
-    every = [_margin(steps, walk, machine, at) for at in range(len(walk.boxes))]
-    margin = float(np.min(every))  # NaN stays NaN
-    demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    demand(margin >= said.get("margin", 0), "the margin is not shown")
-    margin = min(margin, LARGEST_FLOAT64)
-    return Established(model.format, len(walk.boxes), margin)
+    steps = opened(model)
+    machine = machine_of(model, machine, len(steps.letters.whole))
+    steps = opened(model, told := said["simulation"])
+    margin = simulated(steps, told, machine, steps=2)
+    return shown(model, said, {"pairs": steps.count}, margin)
 
 
-def _margin(steps: Steps, walk: Walk, machine: Machine, at: int) -> float:
-    """The least margin after one letter, and after two, from a box.
-
-    Every box is entered by two letters from a box, but the first: so all words of at
-    least one letter are looked at.
-    """
-    found, least = steps.noisy(walk.boxes[at]), np.inf
-    states = np.array([walk.states[at]])
-    for _ in range(2):
-        found = steps.step(found)
-        states = machine.transitions[:, states].T.reshape(-1)
-        ahead = steps.ahead(found, machine.shows[states])
-        least = float(np.minimum(least, ahead.min()))  # NaN stays NaN
-    return least
-
-
-def opened(model: Model) -> tuple[Steps, FloatArray]:
-    """The network that a file holds, and its first hidden state ``(hidden,)``.
+def opened(model: Model, said: Any = None) -> Steps:
+    """The network that a file holds, with the boxes of evidence, or with its start.
 
     Raises:
         Refused: If it is another one, too large, or in a format of 16 bits.
@@ -225,6 +210,8 @@ def opened(model: Model) -> tuple[Steps, FloatArray]:
     shape, t = held(Rnn, model.header, model.tensors), model.tensors
     stored = model.format.unit == model.format.sum_unit
     demand(stored, f"{model.format.name} rounds inner numbers too coarsely")
+    few = shape.vocabulary <= MOST_LETTERS
+    demand(few, "too many letters to be followed two at a time")
     products, sparse = [], shape.sparse
     for name in MATRICES:
         (rows, rank), (_, columns) = sparse[f"{name}.left"], sparse[f"{name}.right"]
@@ -235,11 +222,12 @@ def opened(model: Model) -> tuple[Steps, FloatArray]:
             by_rows(t, at, sparse[at]) for at in (f"{name}.left", f"{name}.right")
         )
         products.append(Product.of(left, right, model.format))
-    start, bias, logits = (
-        t[name] for name in ("hidden.start", "hidden.bias", "unembed.bias")
-    )
     recurrence, letters, readout = products
-    return Steps(model.format, recurrence, letters, readout, bias, logits), start
+    start = nodes = Interval.of(t["hidden.start"][None])
+    if said is not None:
+        nodes = Interval(*listed(said["nodes"], "<f8").reshape(2, -1, shape.hidden))
+    more = t["hidden.bias"], t["unembed.bias"], start, nodes
+    return Steps(model.format, recurrence, letters, readout, *more)
 
 
 def _whole(matrix: Sparse) -> FloatArray:

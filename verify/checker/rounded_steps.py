@@ -9,12 +9,19 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
-from krohn.verify.checker.arithmetic import STORED, SUM, UNDERFLOW, Format, fits
+from krohn.verify.checker.arithmetic import (
+    FORMATS,
+    STORED,
+    SUM,
+    Format,
+    Interval,
+    fits,
+    sum_error,
+)
 
 SPLIT = 2.0**27 + 1
 WIDE = 2.0**500
 """Factors up to here, and products from its inverse on, split without overflow."""
-SLACK = 1 - 2.0**-20
 CELL = 2**7
 """How many terms of a product take as long as one number that is looked at."""
 
@@ -61,14 +68,15 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
     error = (product - (total - back)) + (b - back)
     after = rounded(total, form)
     fits(np.maximum(np.abs(product), np.abs(after)), form, "a recurrence", STORED)
-    off = (total - after) + error + rest
+    off = Interval.of(total - after) + error + rest
     part, exponent = np.frexp(after)
     share = np.where(np.abs(part) == 0.5, 0.25, 0.5) * (after != 0)
     half = np.ldexp(share, exponent - form.digits)
     twice = 4 * form.sum_unit / form.unit if form.sum_unit < form.unit else 0.0
-    same = (rest == 0) | (np.abs(off) < (SLACK - twice) * half)
+    same = (rest == 0) | (abs(off) < (1 - twice) * half)
     lost = (product == 0) & (h != 0) & (a != 0)
-    tiny = _tiny(product, rest, form) | _tiny(after, off, form)
+    changed = np.abs(total - after) + np.abs(error) + np.abs(rest)
+    tiny = _tiny(product, rest, form) | _tiny(after, changed, form)
     return Step(after + 0.0, np.asarray(same & ~lost & ~tiny))
 
 
@@ -135,9 +143,12 @@ class Affine(NamedTuple):
         sure &= stored
         if not relu:
             return total, bool(sure.all())
-        unit = terms * form.sum_unit + 4 * form.unit
-        tiny = (terms + 1) * UNDERFLOW + 2 * form.smallest
-        negative = total + 2 * (unit * size + tiny) < 0
+        # Twice: the sizes are rounded, too.
+        off = sum_error(form, terms + 1, size) + 4 * form.unit * size
+        off = 2 * (
+            off + 2 * form.smallest + sum_error(FORMATS["float64"], terms + 1, size)
+        )
+        negative = Interval.of(total) + off < 0
         return np.where(negative, 0.0, np.maximum(total, 0.0)), bool(
             (sure | negative).all()
         )

@@ -5,9 +5,8 @@ from krohn.verify.checker import (
     generator,
     in_context,
     real_networks,
-    recurrent,
     recurrent_beliefs,
-    state_space,
+    simulation,
     transformer,
 )
 
@@ -21,7 +20,6 @@ WithinError = (
 Shown = (
     WithinError
     | transformer.Established
-    | recurrent.Established
-    | state_space.Established
+    | simulation.Established
     | generator.Established
 )

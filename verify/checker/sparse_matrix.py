@@ -6,9 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.model_file import FloatArray
 
 MOST = 2**24  # terms of one product, and entries of some rows
 
@@ -52,6 +51,16 @@ class Sparse:
         which, at = self.entries(rows)
         shape = len(rows), self.shape[1]
         return Sparse(which, self.columns[at], self.values[at], shape)
+
+    def equals(self, other: "Sparse") -> bool:
+        """Whether it is the same matrix, with the same entries."""
+        pairs = zip(self._parts, other._parts, strict=True)
+        same = self.shape == other.shape and len(self.rows) == len(other.rows)
+        return same and all(np.array_equal(*pair) for pair in pairs)
+
+    @property
+    def _parts(self) -> tuple[IntArray, IntArray, FloatArray]:
+        return self.rows, self.columns, self.values
 
     def where(self, kept: BoolArray) -> "Sparse":
         """Some of the entries."""

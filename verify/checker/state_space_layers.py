@@ -1,10 +1,11 @@
 """The layers of a state space model, each as a finite machine.
 
-Lemmas and Theorem D9 of docs/state-space-models.md.
+Lemmas and Theorem D9 of docs/state-space-models.md. Nodes are hidden states, exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,11 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
 from krohn.verify.checker.arithmetic import Format
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.rounded_steps import Affine, step
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.rounded_steps import Affine, Step, step
+from krohn.verify.checker.simulation import CELLS, listed, simulated
 
-MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25
-MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**39
-ROUND = 2**18
-"""How many terms take as long as a round that follows letters."""
+MOST_SUMS, MOST_LAYERS, MOST_TERMS = 2**25, 2**9, 2**39
 UNKNOWN = -1
 
 
@@ -67,8 +66,7 @@ class Finite(NamedTuple):
     work: int
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(NamedTuple):
     """The hidden states of a layer over all words of its letters.
 
     Attributes:
@@ -76,15 +74,68 @@ class Reached:
         moves: ``(states, letters)``: which one comes next; `UNKNOWN` for some letter
             where none comes before the end.
         start: Which one is first.
-        sure: Whether every step rounds alike in every way.
-        rounds: How often all letters were followed, one round after the other.
     """
 
     values: FloatArray
     moves: IntArray
     start: int
-    sure: bool
-    rounds: int
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """The recurrence of a layer, whose nodes are hidden states.
+
+    Attributes:
+        form: The format.
+        layer: The layer.
+        values: ``(nodes, coordinates)``.
+    """
+
+    form: Format
+    layer: Layer
+    values: FloatArray
+
+    @property
+    def start(self) -> Step:
+        """The first hidden state."""
+        return Step(self.layer.start, np.full(self.layer.start.shape, True))
+
+    @property
+    def count(self) -> int:
+        """How many hidden states there are."""
+        return len(self.values)
+
+    @property
+    def cost(self) -> int:
+        """Of a step from one."""
+        return 2**5 * self.layer.decay.size
+
+    @property
+    def cells(self) -> int:
+        """Of a step from one."""
+        return self.layer.decay.size
+
+    @property
+    def machine(self) -> Machine:
+        """Every word of the layer's letters is possible, and nothing is said yet."""
+        one = np.zeros((len(self.layer.decay), 1), np.int64)
+        return Machine(0, one, one[0])
+
+    def follow(
+        self, at: IntArray, rights: Sequence[IntArray]
+    ) -> tuple[Step, FloatArray]:
+        """What comes after each letter; nothing is said."""
+        decay, addend = self.layer.decay, self.layer.addend
+        found = step(self.values[at, None], decay, addend, self.form)
+        rows = len(at) * len(decay), -1
+        images = Step(found.after.reshape(rows), found.sure.reshape(rows))
+        return images, np.zeros(0)
+
+    def inside(self, images: Step, rows: IntArray, at: IntArray) -> bool:
+        """Whether steps lead to nodes, however they are rounded."""
+        same = images.after[rows] == self.values[at]
+        demand(images.sure[rows], "a number may be rounded in more than one way")
+        return bool(same.all())
 
 
 def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
@@ -107,40 +158,20 @@ def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
     after = at[:, None] + steps.astype(np.int64)
     moves = np.where((after >= 0) & (after < count), after, UNKNOWN)
     values = (low + at[:, None]) * 2.0**-grid
-    return Reached(values, moves, int(start - low), True, 0)
+    return Reached(values, moves, int(start - low))
 
 
-def reached(layer: Layer, form: Format, length: int | None) -> Reached:
-    """All h before a letter of a word of up to ``length`` letters.
+def reached(layer: Layer, form: Format, length: int | None, told: Any) -> Reached:
+    """All h before a letter of a word of up to ``length`` letters, by evidence.
 
     Raises:
-        Refused: If there are too many, or one leaves the format's range.
+        Refused: If it does not show them, or one leaves the format's range.
     """
-    number = {layer.start.tobytes(): 0}
-    values, moves, sure = [layer.start], list[IntArray](), True
-    now, letters, width = layer.start, *layer.decay.shape
-    read = 1
-    while len(now) and (length is None or read < length):
-        demand(read <= MOST_LETTERS, "new hidden states come after too many letters")
-        demand(
-            len(now) * layer.decay.size <= CELLS, "a layer has too many hidden states"
-        )
-        found = step(now[:, None], layer.decay, layer.addend, form)
-        sure &= bool(found.sure.all())
-        after, last = found.after.reshape(-1, width), len(number)
-        new = [number.setdefault(row.tobytes(), len(number)) for row in after]
-        many = len(number) * layer.decay.size > MOST_SUMS
-        many |= len(number) > MOST_VALUES
-        demand(not many, "a layer has too many hidden states")
-        at = np.array(new)
-        moves.append(at.reshape(-1, letters))
-        first = np.unique(at, return_index=True)[1]
-        now = after[first[at[first] >= last]]
-        values.append(now)
-        read += 1
-    moves.append(np.full((len(now), letters), UNKNOWN))
-    every = np.concatenate(values), np.concatenate(moves)
-    return Reached(*every, 0, sure, read - 1)
+    letters, width = layer.decay.shape
+    values = listed(told["nodes"], "<f8").reshape(-1, width)
+    net = Recurrence(form, layer, values)
+    simulated(net, told, net.machine, length, last=False)
+    return Reached(values, listed(told["edges"]).reshape(-1, letters), 0)
 
 
 def said(
@@ -170,9 +201,8 @@ def said(
     return says, margin, sure
 
 
-def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finite:
+def finite(layer: Layer, form: Format, found: Reached, final: bool) -> Finite:
     """A layer as a machine whose states are hidden states that nothing tells apart."""
-    found = sums(layer, form, length) or reached(layer, form, length)
     letters = len(layer.decay)
     wide = sum(layer.inner.weight.shape) + layer.outer.weight.shape[1]
     each = letters * max(wide, *(a.weight.shape[1] for a in layer.decode))
@@ -182,7 +212,6 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     work = len(found.values) * each_state
     demand(work <= MOST_TERMS, "a layer is too large to be followed")
     work += len(found.values) * letters * (MOST_TERMS // MOST_SUMS)
-    work += found.rounds * ROUND
     size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
     for low in range(0, len(found.values), size):
         parts.append(said(layer, found.values[low : low + size], form, final))
@@ -193,7 +222,7 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     moves = np.full((classes, letters), UNKNOWN)
     known = found.moves >= 0
     moves[of[known.all(axis=1)]] = of[found.moves[known.all(axis=1)]]
-    alike = found.sure and all(sure)
+    alike = all(sure)
     start, margin = int(of[found.start]), min(margins)
     return Finite(said_of[first], moves, start, len(of), margin, alike, work)
 

@@ -15,7 +15,7 @@ from krohn.verify.checker import generator, gpt2, network, transformer
 from krohn.verify.checker.model_file import Machine, Model, read
 from krohn.verify.checker.shown import Shown, WithinError
 from krohn.verify.checker.situations import followed_by
-from krohn.verify.search import norms, refinement
+from krohn.verify.search import norms, refinement, simulations
 
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
@@ -59,13 +59,14 @@ def search(
 
     Raises:
         Refused: If nothing is found that shows the claim.
-        WrongWord: With a shortest word, if the stated Program is another one.
+        WrongWord: With a shortest word, if the stated Program, or an exact recurrent
+            network, is another one.
     """
     check, evidence = network.check_of(model), dict[str, Any]()
     if model.header.get("source", {}).get("kind") in norms.MEASURED:
         return norms.least(lambda said: check(model, said, machine))
     if not kind_of(model.header["architecture"]).program:
-        # Nothing needs to be found: the checker visits all that such networks can do.
+        evidence |= simulations.find(model, machine)
         return evidence, check(model, evidence, machine)
     if (beside := machine or transformer.beside(model)) is not None:
         spoken = followed_by(model) is not None

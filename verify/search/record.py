@@ -9,9 +9,8 @@ from krohn.verify.checker import (
     generator,
     in_context,
     real_networks,
-    recurrent,
     recurrent_beliefs,
-    state_space,
+    simulation,
 )
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
 from krohn.verify.checker.heads import Look
@@ -36,16 +35,9 @@ def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
 
 
 @steps.register
-def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
-    return [told]
-
-
-@steps.register
-def _(found: state_space.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    sizes = {"values": list(found.values), "classes": list(found.classes)}
-    told = {"argument": "layers", **sizes, "tuples": found.tuples}
-    return [{**told, "margin": found.margin}]
+def _(found: simulation.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    argument = "layers" if "tuples" in found.sizes else "hidden states"
+    return [{"argument": argument, **found.sizes, "margin": found.margin}]
 
 
 @steps.register

@@ -47,6 +47,7 @@ def test_the_direction_of_a_compiled_car_is_found_and_used(car: ProbeMap) -> Non
     assert row.name in car.conclusion
 
 
+@pytest.mark.slow
 def test_what_the_compiled_car_does_not_compute_is_not_found(car: ProbeMap) -> None:
     for name in ("scan: product of the last 4 letters", "count of drive mod 2"):
         assert car.named(name).verdict == "not readable"
@@ -54,6 +55,7 @@ def test_what_the_compiled_car_does_not_compute_is_not_found(car: ProbeMap) -> N
     assert not car.named("letter").readable
 
 
+@pytest.mark.slow
 def test_functions_of_the_answer_are_no_intermediate_results(car: ProbeMap) -> None:
     assert car.named("answer").of_answer
     assert not car.named("answer").intermediate
@@ -184,6 +186,7 @@ class DepthAlone(Layered):
         return logits
 
 
+@pytest.mark.slow
 def test_what_a_network_without_the_answer_holds_of_it_is_not_hidden(
     task_of: Tasks,
 ) -> None:

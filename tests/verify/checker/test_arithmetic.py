@@ -176,15 +176,11 @@ WRITING = re.compile(r"\b(INFLATION|UNDERFLOW|OWN_UNIT|TINY)\b|\bgrowth\(")
 LEFT = {
     "attention_target.py",
     "balanced_head.py",
-    "gated_recurrent.py",
     "grid_function.py",
     "in_context.py",
     "kernel_attention.py",
     "layer_norm.py",
     "posterior_head.py",
-    "recurrent_beliefs.py",
-    "relu_boxes.py",
-    "rounded_steps.py",
     "selected_mean.py",
     "tents.py",
 }

@@ -19,7 +19,8 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.errors import Refused
-from krohn.verify.checker.gated_recurrent import GATE, Box, opened
+from krohn.verify.checker.arithmetic import GATE, Interval
+from krohn.verify.checker.gated_recurrent import opened
 from krohn.verify.proof import prove
 from krohn.verify.search.conversion import model_of
 
@@ -73,17 +74,17 @@ def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
             for n, t in file.tensors.items()
         }
         model = model_of(replace(file, tensors=tensors))
-        cell, start = opened(model)
-        centre = form.round(rng.uniform(-1, 1, size=(50, 1, len(start))))
+        cell = opened(model)
+        width, n = cell.start.shape[-1], len(cell.weight)
+        centre = form.round(rng.uniform(-1, 1, size=(50, 1, width)))
         radius = 1e-3 * rng.random(centre.shape)
         low, high = form.round(centre - radius), form.round(centre + radius)
-        found = cell.after(Box(low, high))
+        found = cell.after(Interval(low, high))
         inside = form.round(rng.uniform(low, high)).clip(low, high)[:, 0]
         net = Model(replace(file, tensors=tensors)).network
         assert isinstance(net, GatedRecurrent)
-        n = cell.hidden
         held = torch.from_numpy(inside).to(getattr(torch, dtype))
-        parts = tuple(held[:, at : at + n] for at in range(0, len(start), n))
+        parts = tuple(held[:, at : at + n] for at in range(0, width, n))
         for letter in range(len(cell.inputs)):
             _, after = net._read(torch.full((50, 1), letter), parts)
             said = torch.cat(after, dim=1).double().numpy()
@@ -168,10 +169,10 @@ def test_the_documented_reader_says_the_same(kind: str) -> None:
 
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_what_may_leave_the_format_is_refused(dtype: str) -> None:
-    cell, _ = opened(model_of(file_of("C2", "lstm", dtype)))
-    large = np.full((1, 1, 1), cell.form.largest)
+    cell = opened(model_of(file_of("C2", "lstm", dtype)))
+    large = Interval.of(np.full((1, 1, 1), cell.form.largest))
     with pytest.raises(Refused, match="overflow"):
-        cell.stored(Box(large, large), large)
+        cell.stored(large, large)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "rnn", "transformer"])

@@ -26,12 +26,14 @@ from krohn.network.modelfile import ModelFile, ModelFileError, pack
 from krohn.network.modelfile import _parse as parse
 from krohn.network.sparse import Sparse
 from krohn.program.errors import Refused
-from krohn.verify.checker import recurrent, sparse_matrix
+from krohn.verify.checker import recurrent, simulation, sparse_matrix
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.model_file import Model as CheckedModel
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
+from krohn.verify.search import exact_walk, simulations
+from krohn.verify.search.find import find
 
 NAMES = ("C3", "S3", "Grid4", "abab", "FlipFlop", "PermReset4")
 
@@ -72,7 +74,9 @@ def test_the_product_is_the_dense_network(
 
 
 @pytest.mark.usefixtures("sparse")
-@pytest.mark.parametrize(("name", "dtype"), zip(NAMES, 2 * list(FORMATS), strict=False))
+@pytest.mark.parametrize(
+    ("name", "dtype"), list(zip(NAMES, 2 * list(FORMATS), strict=False))
+)
 def test_sparse_networks_are_proved(name: str, dtype: str) -> None:
     file = rnn(name, dtype)
     machine = replace(zoo.machine(name), output=None)
@@ -147,11 +151,9 @@ def test_no_harmful_change_of_one_entry_is_accepted(name: str, dtype: str) -> No
 def shown(file: ModelFile, machine: Automaton) -> bool:
     """Whether the small checker sees from the bytes of a file that it is right."""
     data = pack(file.header, file.tensors)
-    evidence = {"format": "krohn-evidence", "version": 1}
-    evidence["model"] = hashlib.sha256(data).hexdigest()
     told = Machine(machine.start, machine.transitions, np.arange(len(machine.states)))
     try:
-        found = recheck(data, json.dumps(evidence).encode(), told)
+        found = recheck(data, json.dumps(find(data, told)).encode(), told)
     except Refused:
         return False
     assert found.facts()["length"] is None
@@ -239,10 +241,10 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
             "input.weight": given,
             "unembed.weight": read,
         }
-    network, now = recurrent.opened(
+    network = recurrent.opened(
         CheckedModel(FORMATS["float64"], tensors, {"architecture": shape})
     )
-    state = start[None]
+    now, state = network.first, start[None]
     for _ in range(3):
         after = network.after(network.hand_on(now))
         drive = state @ weight + bias
@@ -313,9 +315,25 @@ def test_the_small_checker_refuses_damaged_files(
     tensors = {n: t.copy() for n, t in file.tensors.items()}
     change(header, tensors)
     data = pack(header, tensors)
-    evidence = {"format": "krohn-evidence", "version": 1}
+    evidence = find(pack(file.header, file.tensors))
     evidence["model"] = hashlib.sha256(data).hexdigest()
     with pytest.raises(Refused, match=reason):
+        recheck(data, json.dumps(evidence).encode())
+
+
+@pytest.mark.usefixtures("sparse")
+def test_evidence_for_an_rnn_is_short_and_claims_its_margin() -> None:
+    file = rnn("Grid4")
+    data = pack(file.header, file.tensors)
+    evidence = find(data)
+    assert len(json.dumps(evidence)) < 600
+    found = recheck(data, json.dumps(evidence).encode())
+    assert found.facts()["pairs"] == 4
+    for wrong in ({"margin": 2.1}, {"margin": float("nan")}, {"model": "0"}):
+        with pytest.raises(Refused):
+            recheck(data, json.dumps({**evidence, **wrong}).encode())
+    del evidence["simulation"]
+    with pytest.raises(Refused, match="cannot be followed"):
         recheck(data, json.dumps(evidence).encode())
 
 
@@ -344,9 +362,9 @@ def test_logits_that_begin_with_more_are_all_looked_at() -> None:
 @pytest.mark.usefixtures("sparse")
 def test_walks_without_end_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     file, machine = rnn("S3"), replace(zoo.machine("S3"), output=None)
-    monkeypatch.setattr(recurrent, "MOST_PAIRS", 3)
-    assert "more than" in prove(file, machine).reason
-    monkeypatch.setattr(recurrent, "MOST_PAIRS", 99)
+    monkeypatch.setattr(simulations, "MOST_NODES", 3)
+    assert "too many hidden states" in prove(file, machine).reason
+    monkeypatch.setattr(simulations, "MOST_NODES", 99)
     monkeypatch.setattr(sparse_matrix, "MOST", 9)
     assert "too many units" in prove(file, machine).reason
 
@@ -354,7 +372,8 @@ def test_walks_without_end_are_undecided(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_one_batch_or_many_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     file, machine = rnn("Rubik"), replace(zoo.machine("Rubik"), output=None)
     whole = prove(file, machine)
-    monkeypatch.setattr(recurrent, "CELLS", 1)
+    for module in (simulation, exact_walk):
+        monkeypatch.setattr(module, "CELLS", 1)
     parts = prove(file, machine)
     assert whole.verdict == parts.verdict == "verified"
     assert whole.evidence == parts.evidence

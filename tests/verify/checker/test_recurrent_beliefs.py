@@ -20,7 +20,7 @@ from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import situations
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.recurrent_beliefs import Said
+from krohn.verify.checker.recurrent_beliefs import Says
 from krohn.verify.checker.situations import Source, beliefs
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.proof import prove
@@ -118,10 +118,8 @@ def test_outputs_that_are_stored_below_the_least_normal_number() -> None:
     network: Any = SimpleNamespace(
         form=FORMATS["float16"], readout=readout, logits=np.zeros(1)
     )
-    machine = Machine(0, np.zeros((1, 1), np.int64), one)
-    walk = Said(network, machine, laws=np.array([[exact]]))
-    walk.ahead(hidden, one)
-    assert walk.off >= abs(float(np.float16(exact)) - exact) > 0
+    off = Says.off(network, hidden, np.array([[exact]])).most
+    assert off >= abs(float(np.float16(exact)) - exact) > 0
 
 
 def test_many_dense_beliefs_are_not_multiplied_out(

@@ -21,8 +21,7 @@ from krohn.network.cache import Cache
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.gated_recurrent import Box
+from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Model as Checked
 from krohn.verify.checker.relu_boxes import opened
 from krohn.verify.proof import prove
@@ -77,25 +76,28 @@ def test_other_seeds_are_other_networks_of_the_same_function() -> None:
 def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
     """Two letters from random points of random boxes, as the runtime computes them."""
     file = compiled(name).file
-    steps, start = opened(model_of(file))
+    steps, start = opened(model_of(file)), file.tensors["hidden.start"]
     generator, letters = np.random.default_rng(4), len(zoo.machine(name).letters)
+    rights = [np.zeros(letters**n, np.int64) for n in range(3)]
     net = Model(file).network
     for _ in range(20):
         on = generator.integers(0, 2, start.shape)
         low = np.float64(np.float32(generator.uniform(0, 0.7, start.shape) * on))
-        box = Box(low, low + generator.choice([0.0, 1e-6, 1e-2, 0.2], start.shape))
-        found = steps.after(Box(box.low[None, None], box.high[None, None]))
-        inside = generator.uniform(*box, (50, len(low))).astype(np.float32)
+        high = low + generator.choice([0.0, 1e-6, 1e-2, 0.2], start.shape)
+        box = Interval(low, high)
+        held = replace(steps, nodes=box.each(lambda x: x[None]))
+        found, _ = held.follow(np.zeros(1, np.int64), rights)
+        inside = generator.uniform(low, high, (50, len(low))).astype(np.float32)
         inside = np.where((box.low <= inside) & (inside <= box.high), inside, low)
         points = torch.from_numpy(inside.astype(np.float32))
         for at, (a, b) in enumerate(product(range(letters), repeat=2)):
-            held = Cache(0, (points,))
+            cache = Cache(0, (points,))
             for letter in (a, b):
                 word = torch.full((len(points),), letter)
-                _, held = net.step(word, held)
-            h = held.parts[0].numpy()
-            assert (found.low[0, at] <= h).all()
-            assert (h <= found.high[0, at]).all()
+                _, cache = net.step(word, cache)
+            h = cache.parts[0].numpy()
+            assert (found.low[at] <= h).all()
+            assert (h <= found.high[at]).all()
 
 
 @pytest.mark.parametrize("letter", range(4))

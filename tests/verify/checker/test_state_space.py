@@ -19,20 +19,22 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
 from krohn.program.errors import Refused
-from krohn.verify.checker import state_space, state_space_layers
+from krohn.verify.checker import state_space
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.rounded_steps import Affine, rounded, step
 from krohn.verify.checker.state_space_layers import (
-    MOST_TERMS,
     Layer,
+    Reached,
+    Recurrence,
     finite,
     opened,
-    reached,
     sums,
 )
 from krohn.verify.proof import prove
+from krohn.verify.search import simulations
 from krohn.verify.search.conversion import model_of
+from krohn.verify.search.exact_walk import walk
 from krohn.verify.search.find import find
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
@@ -57,6 +59,13 @@ def file_of(
 ) -> ModelFile:
     how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
     return krohn.compile(name, length, form, **how).file
+
+
+def reached(layer: Layer, length: int | None, dtype: str = "float32") -> Reached:
+    """The hidden states that words lead to."""
+    net = Recurrence(FORMATS[dtype], layer, layer.start)
+    found = walk(net, net.machine, simulations.LAYER, length, last=False)
+    return Reached(found.nodes, found.edges, 0)
 
 
 def machine_of(name: str) -> Automaton:
@@ -88,7 +97,7 @@ def test_every_length(form: str, name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype"), zip(BOUNDED, 2 * list(FORMATS), strict=False)
+    ("name", "dtype"), list(zip(BOUNDED, 2 * list(FORMATS), strict=False))
 )
 def test_counters_up_to_a_length(name: str, dtype: str) -> None:
     file, machine = file_of(name, ROUNDING, 70, dtype), machine_of(name)
@@ -256,9 +265,9 @@ def test_sums_that_are_sure_are_exact(dtype: str) -> None:
         (lambda h, t: h["architecture"].update(outputs=3), "other outputs"),
         (lambda h, t: h["architecture"].update(layers=[]), "no layers"),
         (lambda h, t: h["architecture"].update(layers={"a": 1}), "is no list"),
-        (lambda h, t: t["layers.0.decay"].put(0, 2.0**100), "can overflow"),
-        (lambda h, t: t["layers.0.decay"].put(0, 0.875), "more than one way|letters"),
-        (lambda h, t: t["layers.0.decay"].put(0, 1.0), "too many hidden states"),
+        (lambda h, t: t["layers.0.decay"].put(0, 2.0**100), "out of the nodes"),
+        (lambda h, t: t["layers.0.decay"].put(0, 0.875), "out of the nodes"),
+        (lambda h, t: t["layers.0.decay"].put(0, 1.0), "out of the nodes"),
     ],
 )
 def test_damaged_files_are_refused(change: Any, reason: str) -> None:
@@ -361,7 +370,7 @@ def test_sums_are_all_that_words_reach_or_more(name: str, scale: float) -> None:
     model = model_of(file_of(name, ROUNDING, 40))
     (layer,), form = opened(model), model.format
     layer = layer._replace(addend=layer.addend * scale)
-    more, known = sums(layer, form, 40), reached(layer, form, 40)
+    more, known = sums(layer, form, 40), reached(layer, 40)
     assert more is not None
     at = {h: i for i, h in enumerate(more.values[:, 0])}
     assert {*known.values[:, 0]} <= {*at}
@@ -443,25 +452,33 @@ def test_hidden_states_are_followed_at_a_bounded_cost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A letter costs as much as a hidden state: neither may be many of the other."""
-    calls, known = [], state_space_layers.step
-    monkeypatch.setattr(state_space_layers, "MOST_SUMS", 2**12)
-    monkeypatch.setattr(
-        state_space_layers, "step", lambda *x: calls.append(0) or known(*x)
-    )
+    known = simulations.LAYER
+    few = known._replace(nodes=2**6, letters=2**5)
     none = Affine(np.ones((65, 1)), np.zeros(1))
     ones = np.ones((64, 1))
     layer = Layer(ones[:1], ones, ones, (), none, none)
-    with pytest.raises(Refused, match="too many hidden states"):
-        reached(layer, FORMATS["float32"], None)
-    assert len(calls) == 64
+    for limits, reason in (
+        (few._replace(letters=2**9), "too many hidden states"),
+        (few, "come after 32 letters"),
+        (known._replace(work=2**14), "too many hidden states"),
+    ):
+        net = Recurrence(FORMATS["float32"], layer, layer.start)
+        with pytest.raises(Refused, match=reason):
+            walk(net, net.machine, limits, None, last=False)
 
 
-@pytest.mark.parametrize("bound", ["MOST_TERMS", "MOST_SUMS"])
+@pytest.mark.parametrize(
+    ("module", "bound", "value"),
+    [
+        (state_space, "MOST_TERMS", 8),
+        (simulations, "TUPLES", simulations.TUPLES._replace(work=8)),
+    ],
+)
 def test_all_layers_together_have_a_bounded_cost(
-    bound: str, monkeypatch: pytest.MonkeyPatch
+    module: Any, bound: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, machine = file_of("C2xC2", ROUNDING, 20), machine_of("C2xC2")
-    monkeypatch.setattr(state_space, bound, 8)
+    monkeypatch.setattr(module, bound, value)
     proof = prove(file, machine)
     assert proof.verdict == "undecided"
     assert proof.reason is not None
@@ -472,23 +489,43 @@ def test_a_long_chain_of_small_layers_costs_what_it_takes() -> None:
     """A number that is looked at takes longer than a term of a product."""
     one = Affine(np.ones((1, 1)), np.zeros(1))
     ones, table = np.ones((1, 1)), Affine(np.ones((2, 1)), np.zeros(1))
-    layer = Layer(ones, ones, ones, (one,) * 1000, table, one)
-    with pytest.raises(Refused, match="too large to be followed"):
-        finite(layer, FORMATS["float64"], 2**22, True)
-    assert finite(layer, FORMATS["float64"], 2**4, True).values == 16
-
-
-def test_letters_that_lead_on_one_by_one_are_counted() -> None:
-    """Many layers that are followed for many letters: no array is large."""
-    one, table = (
-        Affine(np.ones((1, 1)), np.zeros(1)),
-        Affine(np.ones((2, 1)), np.ones(1)),
+    layer, form = (
+        Layer(ones, ones, ones, (one,) * 1000, table, one),
+        FORMATS["float64"],
     )
-    ones = np.ones((1, 1))
-    layer = Layer(0 * ones, ones, 2.0**-40 * ones, (one,), table, one)
-    found = finite(layer, FORMATS["float64"], 2**10, False)
-    assert found.values == 2**10
-    assert found.work * 2**12 > MOST_TERMS
+    with pytest.raises(Refused, match="too large to be followed"):
+        finite(layer, form, sums(layer, form, 2**22), True)  # type: ignore[arg-type]
+    assert finite(layer, form, sums(layer, form, 2**4), True).values == 16  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("decay", "reason"), [(2.0**100, "can overflow"), (1.0, "come after 30 letters")]
+)
+def test_nothing_is_found_of_damaged_layers(
+    decay: float, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layer that counts without end is followed for few letters."""
+    monkeypatch.setattr(simulations, "LAYER", simulations.LAYER._replace(letters=30))
+    file, name = flip_flop()[0], "layers.0.decay"
+    tensor = file.tensors[name].copy()
+    tensor.put(0, decay)
+    file = replace(file, tensors={**file.tensors, name: tensor})
+    proof = prove(file, machine_of("FlipFlop"))
+    assert proof.verdict == "undecided"
+    assert reason in proof.reason
+
+
+def test_letters_that_lead_on_one_by_one_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many layers that are followed for many letters: no array is large."""
+    monkeypatch.setattr(simulations, "LAYER", simulations.LAYER._replace(letters=30))
+    file = file_of("C2xC2", ROUNDING, 20, "float64")
+    starts = {n: t + 2.0**-40 for n, t in file.tensors.items() if n.endswith("start")}
+    file = replace(file, tensors={**file.tensors, **starts})  # no sums that are known
+    proof = prove(file, machine_of("C2xC2"))
+    assert proof.verdict == "undecided"
+    assert "come after 11 letters" in proof.reason
 
 
 @pytest.mark.parametrize("said", [1, 0, None, "true"])

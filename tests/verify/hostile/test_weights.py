@@ -7,7 +7,7 @@ import pytest
 from hostile import EACH, FORMATS, Judge, filled, first, good, nothing, pack
 
 import krohn
-from krohn.verify.checker import recurrent
+from krohn.verify.search import simulations
 
 
 @pytest.mark.sample(3)
@@ -87,12 +87,12 @@ def test_scores_that_overflow(dtype: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [300, pytest.param(recurrent.MOST_LETTERS, marks=pytest.mark.slow)]
+    "limit", [300, pytest.param(simulations.MOST_LETTERS, marks=pytest.mark.slow)]
 )
 def test_an_rnn_that_counts_without_end(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    monkeypatch.setattr(recurrent, "MOST_LETTERS", limit)
+    monkeypatch.setattr(simulations, "MOST_LETTERS", limit)
     file = good("rnn")
     drift = file.tensors["hidden.bias"].copy()
     drift[4] -= 2.0**-20

@@ -1,0 +1,202 @@
+"""Rule S: finitely many nodes that no letter leads out of.
+
+Theorem S of docs/soundness.md, section 7. Evidence gives the nodes and the edges between
+them; each kind of network has a reader, which follows letters from nodes.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format, Interval
+from krohn.verify.checker.model_file import Machine, Model
+
+MOST_WORK, CELLS = 2**38, 2**22
+"""Operations that following all nodes may take; numbers that are looked at together."""
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Established:
+    """What was shown of a network that computes a machine.
+
+    Attributes:
+        form: Its format.
+        length: The longest word; None for words of every length.
+        sizes: How many nodes there are, by their names.
+        margin: How far the right logit is ahead of every other one, at worst.
+    """
+
+    form: Format
+    length: int | None
+    sizes: Mapping[str, Any]
+    margin: float
+
+    def facts(self) -> dict[str, Any]:
+        """In numbers."""
+        up_to = "any length" if self.length is None else f"up to {self.length} letters"
+        told = {"covers": f"all words of {up_to}", "length": self.length}
+        told |= {"dtype": self.form.name, **self.sizes}
+        return {**told, "margin": self.margin}
+
+
+class Reader(Protocol[S]):
+    """A network, and the nodes of evidence: each holds some of what it can remember."""
+
+    @property
+    def start(self) -> S:
+        """What it remembers before a word."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        ...
+
+    @property
+    def cost(self) -> int:
+        """Operations that it takes to follow one node."""
+        ...
+
+    @property
+    def cells(self) -> int:
+        """Numbers of arrays that it takes to follow one node."""
+        ...
+
+    def follow(self, at: IntArray, rights: Sequence[IntArray]) -> tuple[S, FloatArray]:
+        """What is remembered after the letters of each edge, node by node.
+
+        Args:
+            at: The nodes.
+            rights: What must be said in each node, after each letter, and so on; -1 where
+                nothing is claimed.
+
+        Returns:
+            The images, one for each edge; and how far the right logits are ahead of every
+            other one there, or in all nodes, at least.
+        """
+        ...
+
+    def inside(self, images: S, rows: IntArray, at: IntArray) -> BoolArray | bool:
+        """Whether some of the images lie in these nodes."""
+        ...
+
+
+def listed(text: Any, code: str = "<i4") -> Any:
+    """An array of evidence: whole numbers of 32 bits, or (``<f8``) float64."""
+    numbers = np.frombuffer(b64decode(text, validate=True), code)
+    demand(np.isfinite(numbers), "a number of the evidence is not finite")
+    return numbers.astype(np.int64 if code == "<i4" else np.float64)
+
+
+def led(machine: Machine, states: IntArray, steps: int) -> list[IntArray]:
+    """The states after no letter, after each one, and so on; -1 where none can come."""
+    none = np.full((len(machine.transitions), 1), -1)
+    ways, found = np.hstack([machine.transitions, none]).T, [states]
+    for _ in range(steps):
+        found.append(ways[found[-1]].reshape(-1))
+    return found
+
+
+def rights(machine: Machine, states: Sequence[IntArray]) -> list[IntArray]:
+    """What must be said in states; -1 for -1."""
+    shows = np.append(machine.shows, -1)
+    return [shows[each] for each in states]
+
+
+def simulated(
+    net: Reader[Any],
+    said: Any,
+    machine: Machine,
+    length: int | None = None,
+    steps: int = 1,
+    last: bool = True,
+) -> float:
+    """How far right logits are ahead on all words, at least (Theorem S).
+
+    Args:
+        net: The network, and what its nodes hold.
+        said: The evidence: ``states`` of the machine, ``edges``, and if there is a longest
+            word ``depths``: letters that lead to each node, at least.
+        machine: The machine.
+        length: The longest word; None for words of every length.
+        steps: How many letters make an edge.
+        last: Whether something is said after the last letter, too.
+
+    Raises:
+        Refused: If the evidence does not show it.
+    """
+    states, count = listed(said["states"]), net.count
+    demand(len(states) == count > 0, "there are other nodes than states")
+    edges = listed(said["edges"]).reshape(count, -1)
+    known = (states >= 0) & (states < machine.transitions.shape[1])
+    demand(known, "a node has no state")
+    demand((edges >= -1) & (edges < count), "an edge leads nowhere")
+    zero = np.zeros(1, np.int64)
+    demand(states[0] == machine.start, "the first node has another state")
+    demand(net.inside(net.start, zero, zero), "the first node does not hold the start")
+    depths, end = np.zeros(count, np.int64), np.inf
+    if length is not None:
+        depths, end = listed(said["depths"]), length - 1
+        demand(depths.shape == (count,) and depths[0] == 0, "the start has a depth")
+    demand(count * net.cost <= MOST_WORK, "there are too many nodes")
+    least, every = np.inf, np.flatnonzero(last | (depths < end))
+    demand(np.delete(edges, every, axis=0) == -1, "an edge is beyond the last letter")
+    for low in range(0, len(every), size := max(1, CELLS // net.cells)):
+        at = every[low : low + size]
+        after = led(machine, states[at], steps)
+        images, ahead = net.follow(at, rights(machine, after))
+        to, of = edges[at].reshape(-1), np.repeat(at, edges.shape[1])
+        demand(to.shape == after[-1].shape, "there are other letters than edges")
+        demand((to >= 0) | (after[-1] < 0) | (depths[of] >= end), "an edge is missing")
+        rows = np.flatnonzero(to >= 0)
+        to, of = to[rows], of[rows]
+        demand(states[to] == after[-1][rows], "an edge leads to another state")
+        demand(depths[to] <= depths[of] + 1, "a node is reached before its depth")
+        demand(net.inside(images, rows, to), "a letter leads out of the nodes")
+        least = np.minimum(least, ahead.min(initial=np.inf))  # NaN stays NaN
+    return float(least)
+
+
+def lead(said: Interval, right: IntArray) -> FloatArray:
+    """``(rows,)``: how far the right logits are ahead of every other one, at least."""
+    classes, rows = said.shape[-1], np.arange(len(right))
+    demand((right >= 0) & (right < classes), "the network has no logit for a state")
+    others = said.high.copy()
+    others[rows, right] = -np.inf
+    ahead = Interval.of(said.low[rows, right]) - others.max(axis=1)
+    return ahead.low
+
+
+def shown(
+    model: Model, said: Any, sizes: Mapping[str, Any], margin: float
+) -> Established:
+    """That right logits are ahead by a margin.
+
+    Raises:
+        Refused: If they are not, or not by as much as is claimed.
+    """
+    demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
+    margin = min(margin, LARGEST_FLOAT64)
+    demand(margin >= said.get("margin", 0), "the margin is not shown")
+    length = model.header["claim"].get("length")
+    return Established(model.format, length, sizes, margin)
+
+
+def machine_of(model: Model, machine: Machine | None, letters: int) -> Machine:
+    """The machine that a recurrent network is claimed to compute, on every word.
+
+    Raises:
+        Refused: If the claim is another one.
+    """
+    demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
+    demand("source" not in model.header, "the file is about no machine")
+    machine = machine or model.machine
+    demand(len(machine.transitions) == letters, "other letters")
+    demand(machine.transitions >= 0, "a transition leads nowhere")
+    return machine

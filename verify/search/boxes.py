@@ -1,0 +1,143 @@
+"""Boxes of hidden states that no letter leads out of: they grow until none does."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.gated_recurrent import Cell
+from krohn.verify.checker.model_file import Machine, WrongWord
+from krohn.verify.checker.relu_boxes import Steps
+from krohn.verify.checker.simulation import CELLS, led, rights
+from krohn.verify.search.exact_walk import packed
+
+MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
+"""Hidden states that differ by less than half of the inverse may share a box."""
+
+
+@dataclass
+class Boxes:
+    """All boxes that were found, each with a state of the machine.
+
+    Attributes:
+        net: The network, as the checker reads it.
+        machine: The machine.
+        steps: How many letters make an edge.
+        number: Of each box, by its state and about where it is.
+        low: ``(remembered,)``: the least numbers of each box.
+        high: The greatest.
+        states: Of the machine.
+        words: From which box, and along which edge, it was found.
+        edges: Of each box, the boxes that hold its images.
+    """
+
+    net: Cell | Steps
+    machine: Machine
+    steps: int = 1
+    number: dict[bytes, int] = field(default_factory=dict)
+    low: list[FloatArray] = field(default_factory=list)
+    high: list[FloatArray] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)
+    words: list[tuple[int, int]] = field(default_factory=list)
+    edges: list[list[int]] = field(default_factory=list)
+
+    def enter(self, found: Interval, state: int, origin: tuple[int, int]) -> int | None:
+        """Let a box hold what was found; its number if it is new or had to grow."""
+        place = np.round((found.low + found.high) * (APART / 2)).astype(np.int64)
+        key = place.tobytes() + state.to_bytes(8, "little")
+        at = self.number.setdefault(key, len(self.low))
+        if origin[0] >= 0:
+            self.edges[origin[0]].append(at)
+        if at == len(self.low):
+            size = found.shape[0] + len(self.machine.shows)
+            demand(at < 16 * size + 64, f"hidden states are in more than {at} places")
+            self.states.append(state)
+            self.words.append(origin)
+            self.edges.append([])
+            self.low.append(found.low)
+            self.high.append(found.high)
+        else:
+            low, high = self.low[at], self.high[at]
+            if (low <= found.low).all() and (found.high <= high).all():
+                return None
+            found = found.joined(Interval(low, high))
+        if origin[0] >= 0:  # with room for later positions, so that few grow twice
+            found = found.wider((found.high - found.low) / 32)
+        self.low[at], self.high[at] = found.low, found.high
+        return at
+
+    def close(self) -> None:
+        """Follow all letters from all boxes until each leads into one.
+
+        Raises:
+            Refused: If boxes go on growing, or there are too many.
+        """
+        self.enter(self.net.start[0], self.machine.start, (-1, -1))
+        waiting, visits, work = [0], list[int](), 0
+        while waiting:
+            visits += [0] * (len(self.low) - len(visits))
+            for at in waiting:
+                visits[at] += 1
+            self.net = replace(self.net, nodes=self._some(waiting))
+            work += len(waiting) * self.net.cost
+            settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
+            demand(settled, "hidden states do not settle")
+            grown, part = dict[int, None](), max(1, CELLS // self.net.cells)
+            for low in range(0, len(waiting), part):
+                some = np.arange(low, min(low + part, len(waiting)))
+                grown |= dict.fromkeys(self._followed(some, waiting))
+            waiting = list(grown)
+
+    def _followed(self, some: Any, waiting: list[int]) -> Iterator[int]:
+        """The boxes that are new, or had to grow, after all letters from some."""
+        states = np.array([self.states[waiting[i]] for i in some])
+        after = led(self.machine, states, self.steps)
+        found, _ = self.net.follow(some, rights(self.machine, after))
+        demand(np.isfinite(found.size), "a hidden state has no bound")
+        count = len(after[-1]) // len(some)
+        for row, state in enumerate(after[-1].tolist()):
+            at, letter = waiting[some[row // count]], row % count
+            if letter == 0:
+                self.edges[at] = []
+            here = Interval(found.low[row], found.high[row])
+            if (new := self.enter(here, state, (at, letter))) is not None:
+                yield new
+
+    def _some(self, numbers: list[int]) -> Interval:
+        low, high = (np.stack([x[at] for at in numbers]) for x in (self.low, self.high))
+        nodes = Interval(low, high)
+        return nodes[:, None] if isinstance(self.net, Cell) else nodes
+
+    def refute(self, cell: Cell) -> None:
+        """Look for a box in which another logit is surely ahead.
+
+        Raises:
+            WrongWord: If there is one but the first, with a word that leads there.
+        """
+        for at in range(1, len(self.low)):
+            said = cell.said(self._some([at]))[0]
+            right = int(self.machine.shows[self.states[at]])
+            demand(right < len(said.low), "the network has no logit for a state")
+            others = np.delete(said.low, right)
+            if (said.high[right] < others).any():
+                raise WrongWord(self._word(at))
+
+    def _word(self, at: int) -> tuple[int, ...]:
+        """A word that leads into a box."""
+        found = list[int]()
+        while self.words[at][0] >= 0:
+            at, letter = self.words[at]
+            found.append(letter)
+        return tuple(reversed(found))
+
+    def evidence(self) -> dict[str, Any]:
+        """What was found, as the checker reads it."""
+        return {
+            "states": packed(np.array(self.states)),
+            "edges": packed(np.array(self.edges)),
+            "nodes": packed(np.stack([np.stack(self.low), np.stack(self.high)])),
+        }
