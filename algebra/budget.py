@@ -10,7 +10,7 @@ from math import inf, isfinite
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.near_names import near
+from krohn.algebra.wording import near
 
 ENTRIES = 1_000
 """The entries of an array that take about as long as the call itself."""

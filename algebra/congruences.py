@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget
 from krohn.algebra.graphs import strong_components, weak_components
-from krohn.algebra.semiautomaton import IntArray
 
 PASSES = 10  # over each entry where equivalences are made
 JOINING = 50  # array operations that join two of them

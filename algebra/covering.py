@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.cascade import INVALID, Cascade
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.rows import distinct
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 PIECE = 2**18  # pairs of a triple and a state that are looked at together
 PASSES = 30  # over each of them, and array operations in a row

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
 from krohn.algebra.graphs import components_of_steps, weak_components
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import IntArray
 
 NO_IDEMPOTENT = -1
 

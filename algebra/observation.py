@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, shorten
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.outputs import acceptance
-from krohn.algebra.near_names import near
-from krohn.algebra.semiautomaton import shorten
+from krohn.algebra.formats.assembly import acceptance
+from krohn.algebra.wording import near
 
 EMPTY, ERROR = "ε", "error"
 _STACK = re.compile(r"(?:[(\[{<]\d*)+")

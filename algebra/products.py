@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 UNDEFINED = -1
 MOST_ENTRIES = 20_000_000

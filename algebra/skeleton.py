@@ -1,23 +1,212 @@
-"""The skeleton of a machine: the images of its state set under all words.
+"""The skeleton of a machine: images of its states, and the groups that permute them."""
 
-The sets ``X·s`` for words s, and the singletons, form a finite set on which the letters
-act. Sets that lead to each other have equally many states and are alike; each such class
-has a group, and the classes have a height. All of Krohn–Rhodes theory that does not ask
-for single elements of the monoid can be read off here, without enumerating the monoid.
-"""
-
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.graphs import components_of_steps
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.image_sets import PASSES, BitArray, BoolArray, images, pack, set_keys
-from krohn.algebra.permutators import permutator_words, schreier_generators, transports
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+
+# Sets of states, and all that words make of the set of all states.
+
+
+BoolArray = npt.NDArray[np.bool_]
+BitArray = npt.NDArray[np.uint64]
+
+PIECE_BYTES = 2**25
+PASSES = 10  # over each entry, or array operations in a row, where sets are made
+FOLLOWED = 2  # passes over each entry of a set that a letter moves
+KEYED = 30  # entries that could be read while a set is looked up by its key
+
+
+def pack(sets: BoolArray) -> BitArray:
+    """Sets ``(count, states)`` as bits ``(count, words)``."""
+    padded = np.zeros((len(sets), -(-sets.shape[1] // 64) * 64), dtype=bool)
+    padded[:, : sets.shape[1]] = sets
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def set_keys(sets: BoolArray) -> list[bytes]:
+    """One key for each of some sets ``(count, states)``, equal for equal sets."""
+    packed = np.packbits(sets, axis=1)
+    width = packed.shape[1]
+    data = packed.tobytes()
+    return [data[i : i + width] for i in range(0, len(data), width)]
+
+
+def apply(letter: IntArray, sets: BoolArray) -> BoolArray:
+    """The images ``(count, states)`` of sets under one letter ``(states,)``."""
+    order = np.argsort(letter, kind="stable")
+    targets, first = np.unique(letter[order], return_index=True)
+    after = np.zeros_like(sets)
+    after[:, targets] = np.logical_or.reduceat(sets[:, order], first, axis=1)
+    return after
+
+
+def images(
+    machine: Semiautomaton, budget: Budget
+) -> tuple[BoolArray, IntArray, IntArray]:
+    """All images of the state set, with the singletons, and how letters act on them.
+
+    Returns:
+        ``sets``, ``step`` and ``reached`` as in ``Skeleton``.
+
+    Raises:
+        BudgetExceeded: If there are too many of them.
+    """
+    n, letters = len(machine.states), len(machine.letters)
+    everything = np.ones((1, n), dtype=bool)
+    known = {key: i for i, key in enumerate(set_keys(everything))}
+    pieces, parents = [everything], [np.full((1, 2), -1)]
+    steps: list[IntArray] = []
+    first, singletons = 0, False
+    rows = max(1, PIECE_BYTES // (letters * n))
+    for piece in pieces:
+        budget.spend(len(piece) * letters * (FOLLOWED * n + KEYED), PASSES * letters)
+        step, fresh, parent = _advance(machine, piece, first, known)
+        steps.append(step)
+        first += len(piece)
+        budget.check(len(known), "images of the state set")
+        if first == len(known) and not singletons:
+            fresh, singletons = _missing_singletons(n, known), True
+            parent = np.full((len(fresh), 2), -1)
+        for start in range(0, len(fresh), rows):
+            pieces.append(fresh[start : start + rows])
+            parents.append(parent[start : start + rows])
+    return (
+        np.concatenate(pieces),
+        np.concatenate(steps, axis=1),
+        np.concatenate(parents),
+    )
+
+
+def _advance(
+    machine: Semiautomaton, piece: BoolArray, first: int, known: dict[bytes, int]
+) -> tuple[IntArray, BoolArray, IntArray]:
+    """Where letters take some sets; the new sets among those, and their origin."""
+    after = np.stack([apply(letter, piece) for letter in machine.transitions])
+    flat = after.reshape(-1, piece.shape[1])
+    step = np.empty(len(flat), dtype=np.int64)
+    fresh: list[int] = []
+    for i, key in enumerate(set_keys(flat)):
+        count = len(known)
+        step[i] = known.setdefault(key, count)
+        if len(known) > count:
+            fresh.append(i)
+    new = np.array(fresh, dtype=np.int64)
+    letter, row = np.unravel_index(new, after.shape[:2])
+    origin = np.stack([row + first, letter], axis=1)
+    return step.reshape(after.shape[:2]), flat[new], origin
+
+
+def _missing_singletons(n: int, known: dict[bytes, int]) -> BoolArray:
+    single = np.eye(n, dtype=bool)
+    missing = [i for i, key in enumerate(set_keys(single)) if key not in known]
+    for key in set_keys(single[missing]):
+        known[key] = len(known)
+    return single[missing]
+
+
+# Words that turn an image into itself: the permutator group of a class of images.
+#
+# A class is given by its inner steps, ``(letters, members)``: the place in the class to
+# which a letter takes each member, -1 where it leaves the class. Member 0 is its
+# representative.
+
+
+def transports(
+    machine: Semiautomaton, representative: BoolArray, inner: IntArray
+) -> IntArray:
+    """``(members, size)``: the states of each member, carried along a spanning tree."""
+    start = np.flatnonzero(representative)
+    points = np.full((inner.shape[1], len(start)), -1, dtype=np.int64)
+    points[0] = start
+    frontier = np.array([0])
+    while len(frontier):
+        letter, at = np.nonzero(inner[:, frontier] >= 0)
+        after = inner[letter, frontier[at]]
+        new = points[after, 0] < 0
+        fresh, first = np.unique(after[new], return_index=True)
+        letter, at = letter[new][first], at[new][first]
+        points[fresh] = machine.transitions[letter[:, None], points[frontier[at]]]
+        frontier = fresh
+    return points
+
+
+def schreier_generators(
+    machine: Semiautomaton, points: IntArray, inner: IntArray
+) -> IntArray:
+    """``(k, size)``: there by the transport, on by a letter, back by the transport."""
+    letter, before = np.nonzero(inner >= 0)
+    after = inner[letter, before]
+    moved = machine.transitions[letter[:, None], points[before]]
+    position = np.full((len(points), len(machine.states)), -1, dtype=np.int64)
+    np.put_along_axis(position, points, np.arange(points.shape[1])[None], axis=1)
+    found = np.unique(np.take_along_axis(position[after], moved, axis=1), axis=0)
+    moving = (found != np.arange(points.shape[1])).any(axis=1)
+    return np.asarray(found[moving], dtype=np.int64)
+
+
+def permutator_words(
+    machine: Semiautomaton, start: IntArray, inner: IntArray
+) -> Iterator[tuple[list[int], IntArray]]:
+    """Words that generate the group, with their permutations, none of them twice.
+
+    Args:
+        machine: The machine.
+        start: ``(size,)``: the states of the representative.
+        inner: The steps inside the class.
+    """
+    there, back = _paths(inner, forwards=True), _paths(inner, forwards=False)
+    seen = {np.arange(len(start)).tobytes()}
+    for member, after_letters in enumerate(inner.T.tolist()):
+        for letter, after in enumerate(after_letters):
+            if after < 0:
+                continue
+            word = [*there[member], letter, *back[after]]
+            at = start
+            for a in word:
+                at = machine.transitions[a, at]
+            permutation = np.searchsorted(start, at)
+            if permutation.tobytes() not in seen:
+                seen.add(permutation.tobytes())
+                yield word, permutation
+
+
+def _paths(inner: IntArray, forwards: bool) -> dict[int, list[int]]:
+    """Shortest words from the representative to each member, or from each to it."""
+    edges: dict[int, list[tuple[int, int]]] = {}
+    for member, after_letters in enumerate(inner.T.tolist()):
+        for letter, after in enumerate(after_letters):
+            if after >= 0:
+                source, target = (member, after) if forwards else (after, member)
+                edges.setdefault(source, []).append((letter, target))
+    words: dict[int, list[int]] = {0: []}
+    queue = deque([0])
+    while queue:
+        at = queue.popleft()
+        for letter, target in edges.get(at, ()):
+            if target not in words:
+                old = words[at]
+                words[target] = [*old, letter] if forwards else [letter, *old]
+                queue.append(target)
+    return words
+
+
+# The skeleton of a machine: the images of its state set under all words.
+#
+# The sets ``X·s`` for words s, and the singletons, form a finite set on which the letters
+# act. Sets that lead to each other have equally many states and are alike; each such
+# class
+# has a group, and the classes have a height. All of Krohn–Rhodes theory that does not ask
+# for single elements of the monoid can be read off here, without enumerating the monoid.
+
 
 MOST_IMAGES = 200_000
 

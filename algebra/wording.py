@@ -1,7 +1,15 @@
-"""Numbers with their nouns, words by their runs, and texts cut to a length."""
+"""Numbers, names and words in sentences, and rational numbers as people write them."""
 
+import re
 from collections.abc import Iterable
+from difflib import get_close_matches
+from fractions import Fraction
 from itertools import groupby
+
+from krohn.algebra.errors import KrohnError
+
+# Numbers with their nouns, words by their runs, and texts cut to a length.
+
 
 LONGEST = 200
 """In characters, of a word on which a network is wrong; how to replay it has all."""
@@ -33,3 +41,57 @@ def in_runs(word: Iterable[str]) -> str:
     """Letters in a row as powers: ``1^128 0``."""
     runs = [(letter, len(list(group))) for letter, group in groupby(word)]
     return " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
+
+
+# Names that somebody may have meant.
+
+
+def near(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """`` (did you mean scan?)`` where a known name is much like it; else nothing.
+
+    Args:
+        name: What was asked for.
+        known: The names that there are.
+        most: How many of them to say.
+        cutoff: How alike they must be, as `difflib.get_close_matches` counts.
+    """
+    folded = {k.casefold(): k for k in known}
+    close = get_close_matches(name.casefold(), list(folded), n=most, cutoff=cutoff)
+    return f" (did you mean {' or '.join(folded[c] for c in close)}?)" if close else ""
+
+
+# Rational numbers as people write them: ``1/3``, ``0.4``, ``1e-3``.
+
+
+_FORM = re.compile(
+    r"\d{1,40}/\d{1,40}|(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?"
+)
+
+
+def rational(text: str) -> Fraction:
+    """The number that a text says.
+
+    Texts may come from files that mean harm: ``1e999999999`` has as many digits, so that
+    exponents of three digits are no numbers here.
+
+    Raises:
+        ValueError: If it says none that is 0 or more, or one of too many digits.
+        ZeroDivisionError: If it divides by 0.
+    """
+    if not _FORM.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no number such as 1/3 or 0.4")
+    return Fraction(text)
+
+
+def probability(text: str) -> Fraction:
+    """A probability as a person writes it: ``1/3`` or ``0.4``.
+
+    Raises:
+        KrohnError: If it is no number.
+    """
+    try:
+        return rational(text)
+    except (ValueError, ZeroDivisionError):
+        raise KrohnError(
+            f"{text!r} is no probability; write one such as 1/2 or 0.4"
+        ) from None

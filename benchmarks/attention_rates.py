@@ -28,13 +28,13 @@ from krohn.compare.measures.attention_spectrum import (
     of_layer,
     of_logits,
 )
-from krohn.compare.training.described import content_name
+from krohn.compare.training.provenance import content_name
 from krohn.compare.training.run_table import RunTable
 from krohn.network.attention_layer import AttentionLayer
 from krohn.network.precision import FloatArray
 from krohn.sources.attention_targets.complexity import Complexity
-from krohn.sources.attention_targets.pod import decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.sampling import SineSeries
+from krohn.sources.attention_targets.target import decompose, gauss_legendre
 
 LENGTH, RANK = 16, 400
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)

@@ -16,8 +16,7 @@ from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
 from krohn.sources.hidden_markov import HiddenMarkovModel, named
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import search
+from krohn.verify.search.find import model_of, search
 
 BATCH = 24
 CASES = (

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.constructions.beliefs import machine_of

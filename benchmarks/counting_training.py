@@ -19,17 +19,16 @@ from report import Row, Table, publish
 import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.compare.measures import simulator
-from krohn.compare.measures.answers import right
+from krohn.compare.measures.accuracy import right
 from krohn.compare.models import Gpt
-from krohn.compare.tasks.surviving import Surviving
+from krohn.compare.tasks.languages import Surviving
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 from krohn.counting_machines import unrolled
 from krohn.sources.counting import named
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
 
 PROGRAMS = ("Dyck1", "AnBnCn", "Majority", "MoreAThanB")
 SEEDS = (0, 1)

@@ -18,15 +18,14 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
-from krohn.algebra.cascade import Cascade
-from krohn.algebra.cascade_structure import kind, levels
+from krohn.algebra.cascade import Cascade, kind, levels
 from krohn.algebra.decomposition.methods import Decomposition, decompose
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.green import green
 from krohn.algebra.groups.series import composition_factors
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.machines import read
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -23,8 +23,7 @@ from krohn.compiler.construction_choice.known_constructions import (
     ON_REQUEST,
     construct,
 )
-from krohn.compiler.construction_choice.planning import plans
-from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.construction_choice.planning import Plan, plans
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.network.precision import PRECISIONS

@@ -16,8 +16,8 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.observation import observe
-from krohn.algebra.semiautomaton import IntArray
 from krohn.network.model import Model
 from krohn.verify.testing.counterexample import pair
 

@@ -14,8 +14,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
-from krohn.network.attention_kind import Sparse, attention_kind
-from krohn.network.work import parts
+from krohn.network.attention_kind import Sparse, attention_kind, parts
 from krohn.source_kinds import named
 
 SIZES = (4, 8, 12, 16, 20)

@@ -19,7 +19,7 @@ from report import Row, Table, publish
 
 import krohn
 from krohn.asked import Asked
-from krohn.compare.measures.texts import text_scores
+from krohn.compare.measures.accuracy import text_scores
 from krohn.compare.models import EfficientGpt, Gpt
 from krohn.compare.tasks.texts import Steps, TextTask
 from krohn.compare.training import Cell, Recipe, Run

@@ -13,13 +13,14 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.in_context.gradient_descent import (
+from krohn.sources.in_context import (
+    InContext,
+    Prompt,
     Regression,
     descent,
     least_squares,
     regression,
 )
-from krohn.sources.in_context.prompts import InContext, Prompt
 
 MOST_WORDS = 2**16
 """How many words of L + M letters are listed at most."""

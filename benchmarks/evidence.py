@@ -15,10 +15,9 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import pack
 from krohn.program.errors import Refused
-from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker.network import recheck
 from krohn.verify.errors import Rejected
-from krohn.verify.search.find import find
+from krohn.verify.search.find import find, one_thread
 
 
 def measure(job: tuple[str, int, str]) -> Row:

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import krohn
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.network.model import Model
-from krohn.verify.testing.shard_worker import ShardWork
+from krohn.verify.testing.sharded import ShardWork
 from krohn.verify.testing.shards import Outcome, Shard, job
 
 MODELS = [

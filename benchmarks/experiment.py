@@ -8,8 +8,8 @@ from pathlib import Path
 from report import parser
 
 from krohn.algebra.errors import KrohnError
-from krohn.commands.terminal import progress
-from krohn.compare.training.cells import Cell, Measure
+from krohn.commands.options import progress
+from krohn.compare.training.run import Cell, Measure
 from krohn.compare.training.run_table import fold
 from krohn.compare.training.sweep import Result, sweep
 

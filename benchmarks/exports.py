@@ -12,7 +12,8 @@ from pathlib import Path
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile
 
 LENGTH = 32
 PLACES = ("transformer-lens", "huggingface", "onnx")

@@ -17,13 +17,12 @@ from glitch_rate import glitches
 from report import Row, Table, publish
 
 import krohn
-from krohn.algebra.zoo.flipflop import ceiling
+from krohn.algebra.zoo.samplers import ceiling
 from krohn.compare.measures import simulator
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.tasks.flipflop import DENSE, SPARSE, TRAINED
-from krohn.compare.training.cells import Cell
+from krohn.compare.tasks.languages import DENSE, SPARSE, TRAINED
 from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 from krohn.network.model import Model
 

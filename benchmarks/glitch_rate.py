@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import Instructions, reads_of
-from krohn.compare.measures.answers import tally
-from krohn.compare.measures.rates import Rate, clustered_rate
-from krohn.compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
+from krohn.algebra.zoo.samplers import Instructions, reads_of
+from krohn.compare.measures.accuracy import Rate, clustered_rate, tally
+from krohn.compare.tasks.languages import DENSE, SPARSE, TRAINED, FlipFlop
 from krohn.compare.tasks.task import Task
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
 
 READ = ("r",)
 READS = 20_000

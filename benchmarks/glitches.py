@@ -20,10 +20,9 @@ from report import Row, Table, publish
 from krohn.compare.measures import simulator
 from krohn.compare.models import Gpt
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.presets import gpt
-from krohn.compare.training.run import Run
-from krohn.compare.training.sharpening import Sharpening
+from krohn.compare.training.recipe import Sharpening
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 
 STEPS, LENGTH, READS = 2000, 32, 10_000

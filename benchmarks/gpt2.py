@@ -18,7 +18,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.zoo import catalogue
 from krohn.gpt2 import verify
 from krohn.network.exports import gpt2
-from krohn.network.exports.gpt2_directory import open_logits, write
+from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
 
 MOST_PARAMETERS = 150_000_000

@@ -10,7 +10,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.grammars import against, facts
+from krohn.hidden_markov_models import against, facts
 from krohn.sources.grammars import CATALOGUE
 
 CUTS = "grammars, cut at a depth"

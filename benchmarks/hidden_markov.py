@@ -9,16 +9,14 @@ import numpy as np
 from model_memory import forgotten, history_spread, stated_memory
 from report import Row, Table, parser, publish
 
-from krohn.model_facts import facts
-from krohn.observability import gamma
+from krohn.model_facts import facts, gamma
 from krohn.program.domains import FloatArray
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.assumptions import observed, rank
-from krohn.sources.hidden_markov.forms import driven
-from krohn.sources.hidden_markov.mixing import mixing_time
+from krohn.sources.hidden_markov.families import driven
+from krohn.sources.hidden_markov.structure import mixing_time, observed, rank
+from krohn.sources.linear_dynamics import mixing_time as dynamics_mixing_time
 from krohn.sources.linear_dynamics import named as dynamics_named
-from krohn.sources.linear_dynamics.dynamics import mixing_time as dynamics_mixing_time
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
 PRINTED = {"0.01": 120.0, "0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}

@@ -15,18 +15,17 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from krohn.compare.measures.belief_scores import scores
+from krohn.compare.measures.beliefs import scores
 from krohn.compare.probes.beliefs import layer_probes, part_probes
 from krohn.compare.tasks.beliefs import BeliefTask
-from krohn.compare.training.belief_presets import preset
 from krohn.compare.training.beliefs import outputs
-from krohn.compare.training.cells import Cell
-from krohn.compare.training.run import Run
+from krohn.compare.training.presets import preset
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
-from krohn.comparison.belief_headline import over_seeds
-from krohn.comparison.belief_networks import MEASURED, PROBED, rules
+from krohn.comparison.belief_comparison import MEASURED, PROBED, rules
+from krohn.comparison.belief_result import over_seeds
 from krohn.sources import hidden_markov
-from krohn.sources.hidden_markov.forms import mixture
+from krohn.sources.hidden_markov.families import mixture
 
 MODELS, STATES, LETTERS, SEEDS = 4, 3, 3, (0, 1)
 DESK = preset("desk")

@@ -20,22 +20,20 @@ from report import Row, Table, publish
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Architecture, Gpt
 from krohn.compare.tasks.beliefs import BeliefTask, task_of
-from krohn.compare.training.belief_presets import preset
 from krohn.compare.training.beliefs import BeliefRecipe, doubling
-from krohn.compare.training.cells import Cell
+from krohn.compare.training.presets import preset
+from krohn.compare.training.run import Cell
 from krohn.compare.training.sweep import Result
-from krohn.comparison.belief_comparison import triangle
-from krohn.comparison.belief_headline import over_seeds
-from krohn.comparison.belief_networks import Looked, derived, look, rules
-from krohn.comparison.belief_result import BeliefModel
-from krohn.comparison.json_values import read
+from krohn.comparison.belief_comparison import Looked, derived, look, rules, triangle
+from krohn.comparison.belief_result import BeliefModel, over_seeds
+from krohn.comparison.result import read
 from krohn.drawing import render
-from krohn.page.belief_charts import triangles
+from krohn.page.belief_page import triangles
 from krohn.program.errors import Refused
 from krohn.program.writing import atomic_write
 from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov.forms import driven
-from krohn.sources.hidden_markov.mixing import mixing_time
+from krohn.sources.hidden_markov.families import driven
+from krohn.sources.hidden_markov.structure import mixing_time
 from krohn.sources.linear_systems import LinearSystem
 
 DESK = preset("desk")

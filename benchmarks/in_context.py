@@ -13,12 +13,12 @@ import torch
 from error_split import prompts_of, split
 
 from krohn.compiler.in_context import Rows, in_context
+from krohn.model_facts import gamma
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
-from krohn.observability import gamma
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.assumptions import observed
+from krohn.sources.hidden_markov.structure import observed
 from krohn.sources.in_context import (
     InContext,
     Prompt,

@@ -24,9 +24,8 @@ from krohn.compare.measures.accuracy import WORDS, accuracy
 from krohn.compare.measures.baselines import baselines
 from krohn.compare.models import Gpt, Lstm
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 from krohn.network.model import Model
 

@@ -23,7 +23,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.source_kinds import named
 from krohn.source_kinds.real_sequences import said
 from krohn.sources.kernels import Kernel
-from krohn.sources.kernels.prediction import causal_floor, errors, invariant_floor
+from krohn.sources.kernels.kernel import causal_floor, errors, invariant_floor
 
 CASES = (
     ("Exp32", "original"),

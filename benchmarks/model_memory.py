@@ -10,9 +10,9 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.hidden_markov.assumptions import MOST_NUMBERS
-from krohn.sources.hidden_markov.forms import undriven
+from krohn.sources.hidden_markov.families import undriven
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.hidden_markov.structure import MOST_NUMBERS
 
 MOST_ROWS = 1024
 """Entries of a history whose covariance is looked at."""

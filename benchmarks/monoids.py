@@ -18,9 +18,9 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.green import green
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import IntArray
 
 RUNS = 3
 ORACLE = "libsemigroups_pybind11"

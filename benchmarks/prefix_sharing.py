@@ -18,8 +18,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.network.model import Model

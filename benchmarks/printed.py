@@ -12,16 +12,18 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.compiler.constructions.thesis import semidirect, wreath
-from krohn.compiler.constructions.thesis.permutation_reset import taken_apart
-from krohn.compiler.constructions.thesis.semidirect import SemidirectSimulator
+from krohn.compiler.constructions.thesis import extensions
+from krohn.compiler.constructions.thesis.extensions import (
+    SemidirectSimulator,
+    WreathSimulator,
+)
+from krohn.compiler.constructions.thesis.krohn_rhodes import taken_apart
 from krohn.compiler.constructions.thesis.simulator import (
     Abelian,
     SideBySide,
     Simulator,
     group_of,
 )
-from krohn.compiler.constructions.thesis.wreath import WreathSimulator
 
 
 @dataclass(frozen=True)
@@ -137,14 +139,14 @@ def cyclic(*moduli: int) -> Callable[[Automaton, int], Sizes]:
 
 def split(machine: Automaton) -> Simulator:
     """The simulator of Lemma 18."""
-    found = semidirect.simulator(group_of(machine))
+    found = extensions.semidirect_simulator(group_of(machine))
     assert found is not None
     return found
 
 
 def woven(machine: Automaton) -> Simulator:
     """The simulator of Lemma 19."""
-    return wreath.simulator(group_of(machine))
+    return extensions.wreath_simulator(group_of(machine))
 
 
 def solvable(machine: Automaton, length: int, degree: int) -> Sizes:

@@ -14,9 +14,8 @@ from torch import Tensor
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
-from krohn.algebra.zoo.samplers import flip_flop
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.zoo.samplers import READ, VALUES, WRITE, Instructions, flip_flop
 from krohn.network.model import Model
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")

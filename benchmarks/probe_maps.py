@@ -19,14 +19,12 @@ from report import Table, publish
 from krohn.compare.models import build
 from krohn.compare.probes import ProbeMap, Survey, survey
 from krohn.compare.probes.probe_map import Cell as Probed
-from krohn.compare.probes.probe_map import Row
-from krohn.compare.probes.sentences import conclusion
+from krohn.compare.probes.probe_map import Row, conclusion
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.presets import gpt
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
-from krohn.comparison.json_values import read
+from krohn.comparison.result import read
 
 SEEDS = (0, 1, 2)
 SHOWN = 8

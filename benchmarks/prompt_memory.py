@@ -16,7 +16,7 @@ import torch
 from report import Row, Table, each, parser, publish
 
 from krohn.asked import Asked
-from krohn.compare.tasks.public_texts import subsequences
+from krohn.compare.tasks.texts import subsequences
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse
 from krohn.network.decoding import BLANK, decode

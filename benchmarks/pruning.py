@@ -9,8 +9,7 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compiler.masks import nearest_subset
-from krohn.compiler.pruned import prune
+from krohn.compiler.pruned import nearest_subset, prune
 from krohn.machines import machine_of
 from krohn.network.precision import PRECISIONS
 

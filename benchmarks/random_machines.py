@@ -19,10 +19,9 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
     ON_REQUEST,

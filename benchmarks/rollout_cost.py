@@ -22,10 +22,10 @@ from report import Row, Table, each, parser, publish
 
 from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.network.attention_kind import parts
 from krohn.network.decoding import BLANK, decode
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
-from krohn.network.work import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.attention_limits.prompt_memory import kept_numbers
 

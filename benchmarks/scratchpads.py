@@ -18,9 +18,8 @@ from report import Row, Table, publish
 from krohn.compare.measures import by_bias, by_length, simulator, spread
 from krohn.compare.models.architecture import Positions
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.presets import gpt
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 
 MACHINES = ("C2", "Dyck4,2")

@@ -20,8 +20,7 @@ from krohn.asked import Asked
 from krohn.compiled_model import model_file
 from krohn.compiler.compiled_network import realise
 from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
-from krohn.compiler.construction_choice.planning import plans
-from krohn.compiler.construction_choice.stages import Plan
+from krohn.compiler.construction_choice.planning import Plan, plans
 from krohn.compiler.constructions.departures import construction, piecewise
 from krohn.compiler.errors import CompileError
 from krohn.machines import read

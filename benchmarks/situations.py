@@ -13,7 +13,7 @@ import torch
 from report import Row, Table, parser, publish
 
 import krohn
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compiled_model import CompiledModel
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray

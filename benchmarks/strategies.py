@@ -20,9 +20,8 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.verify.testing.black_box import black_box
-from krohn.verify.testing.counterexample import pair
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator, pair
+from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.strategies import STRATEGIES
 
 WORDS, FAR = 300, 100

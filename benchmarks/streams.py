@@ -24,10 +24,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import krohn
-from krohn.algebra.bracket_distribution import distribution
-from krohn.algebra.brackets import Stack
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.brackets import Stack, distribution
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.generator import Freedom
 from krohn.network.generator import Generator
 from krohn.network.model import Model

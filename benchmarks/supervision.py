@@ -20,9 +20,8 @@ from report import Row, Table, publish
 from krohn.compare.measures import by_count, countable, simulator
 from krohn.compare.measures.accuracy import accuracy
 from krohn.compare.tasks.catalogue import INDIRECT, task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result
 
 KINDS = {"Transformer": gpt, "LSTM": lstm}

@@ -14,8 +14,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.real_sequences import RealSequences, batch_size, said
-from krohn.sources.attention_targets.sampling import attention_target
-from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.sampling import SineSeries, attention_target
 from krohn.sources.attention_targets.target import AttentionTarget
 
 KNOTS = (16, 32, 64, 128, 256, 512)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from krohn.program.domains import FloatArray
-from krohn.sources.attention_targets.sine_series import SineSeries, aggregate
+from krohn.sources.attention_targets.sampling import SineSeries, aggregate
 
 SETTLED = 3
 """Slopes are fitted from this m on."""

@@ -18,8 +18,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.sources.linear_systems import LinearSystem, named
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import search
+from krohn.verify.search.find import model_of, search
 
 BATCH = 64
 CASES = (

@@ -11,13 +11,11 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.bracket_distribution import BracketDistribution, distribution
-from krohn.algebra.brackets import Stack
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.brackets import BracketDistribution, Stack, distribution
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.rational import rational
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.wording import rational
 from krohn.network.architecture import kind_of
 from krohn.network.generator import Generator
 from krohn.network.model import Model

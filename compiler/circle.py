@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.algebra.semiautomaton import IntArray
-from krohn.compiler.attention_scales import circle_reader
+from krohn.algebra.automaton import IntArray
+from krohn.compiler.positions import circle_reader
 from krohn.compiler.units import Expression, Stage, combination
 from krohn.network.precision import FloatArray
 from krohn.program import Map, Operation, Program, Table

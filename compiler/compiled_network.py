@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
 from krohn.compiler import gated_recurrent, rnn, state_space
-from krohn.compiler.bounds import Bound, Steps
-from krohn.compiler.construction_choice.best_first_search import Search
-from krohn.compiler.construction_choice.objectives import COMPROMISE
-from krohn.compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
-from krohn.compiler.construction_choice.stages import Plan, Request, branch
-from krohn.compiler.cost import Cost, predict
+from krohn.compiler.construction_choice.planning import (
+    MOST_PARAMETERS,
+    Plan,
+    Planning,
+    Request,
+    branch,
+    plans,
+)
+from krohn.compiler.construction_choice.search import COMPROMISE, Search
+from krohn.compiler.cost import Bound, Cost, Steps, predict
 from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import least
 from krohn.compiler.pipeline import Observer, Options, arrange, optimise

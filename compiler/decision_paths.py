@@ -1,21 +1,155 @@
-"""Decision paths: how a table of tables is decided, for one MLP to do it at once.
-
-A Map that reads Maps which the same MLP must compute is *opened*: its value is decided
-by channels that are stored already, its leaves. A path is one way to decide it: a set of
-values for some of the leaves, whatever the others are. Paths exclude each other and
-cover what can occur, so that an MLP needs one unit for each. They are as many as the
-paths of a reduced decision diagram, not as the rows of a joint table.
-"""
+"""Decision paths: how a table of tables is decided, for one MLP to do it at once."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 import numpy as np
 
-from krohn.compiler.decision_diagram import Diagram, Values, diagram
-from krohn.program import Map, Operation, Program, Select, Table, Token, is_embedded
+from krohn.algebra.automaton import IntArray
+from krohn.program import (
+    Map,
+    Operation,
+    Program,
+    Select,
+    Sum,
+    Table,
+    Token,
+    is_embedded,
+    is_sum,
+)
+
+# The stored channels from which an MLP decides a Map.
+
+
+def summands(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
+    """The channels of a sum, if the table's only input is a sum that nothing stores.
+
+    An MLP makes such a table of steps along the sum: it is not computed for itself.
+    """
+    operation = program.operations[name]
+    if not isinstance(operation, Map) or len(operation.inputs) != 1:
+        return ()
+    (read,) = operation.inputs
+    return program.operations[read].reads if _opens(program, read, stored) else ()
+
+
+def _opens(program: Program, name: str, stored: Container[str]) -> bool:
+    """Whether a channel is a sum of two stored integers that is not stored itself."""
+    operation = program.operations[name]
+    summed = isinstance(operation, Map) and isinstance(operation.function, Sum)
+    if name in stored or not summed:
+        return False
+    read = operation.reads
+    two = len(read) == 2 and all(n in stored for n in read)
+    return two and program.one_hot.isdisjoint(read)
+
+
+def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
+    """The channels from which a channel is decided, in the order it reads them.
+
+    These are stored ones, and such as no MLP can compute or decide.
+    """
+    found: dict[str, None] = {}
+    todo = list(
+        reversed(summands(program, name, stored) or program.operations[name].reads)
+    )
+    seen: set[str] = set()
+    while todo:
+        at = todo.pop()
+        operation = program.operations[at]
+        if at in stored or operation.is_attention or is_sum(operation):
+            found[at] = None
+        elif at not in seen:
+            seen.add(at)
+            below = reversed(operation.reads)
+            todo += [n for n in below if n not in found and n not in seen]
+    return tuple(found)
+
+
+# Tables as reduced decision diagrams: no question without consequence.
+
+
+Values = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A question about one input of a table.
+
+    Attributes:
+        column: Which input.
+        branches: The values of the input that lead to each successor; a successor is the
+            index of another node, or −1 − value where the value is decided.
+    """
+
+    column: int
+    branches: tuple[tuple[int, Values], ...]
+
+
+@dataclass
+class Diagram:
+    """A table as a reduced decision diagram: no question without consequence.
+
+    Attributes:
+        nodes: The questions.
+        root: The first one, or −1 − value for a constant.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    root: int = 0
+    known: dict[Node, int] = field(default_factory=dict)
+
+    def node(self, column: int, branches: Mapping[int, list[int]]) -> int:
+        """The node with these branches; none if all lead to the same."""
+        if len(branches) == 1:
+            return next(iter(branches))
+        ordered = tuple((to, frozenset(v)) for to, v in sorted(branches.items()))
+        made = Node(column, ordered)
+        if made not in self.known:
+            self.known[made] = len(self.nodes)
+            self.nodes.append(made)
+        return self.known[made]
+
+
+def diagram(rows: IntArray, values: IntArray) -> Diagram:
+    """The reduced diagram of a table, asking its inputs in order.
+
+    Args:
+        rows: ``(rows, inputs)`` in lexicographic order.
+        values: ``(rows,)``.
+    """
+    made = Diagram()
+    columns = [rows[:, i].tolist() for i in range(rows.shape[1])]
+    leaves = (-1 - values).tolist()
+
+    def below(low: int, high: int, column: int) -> int:
+        if column == len(columns):
+            return int(leaves[low])
+        part, seen = rows[low:high, column], columns[column]
+        cuts = np.flatnonzero(part[1:] != part[:-1]) + (low + 1)
+        last = column + 1 == len(columns)
+        branches: dict[int, list[int]] = {}
+        for start, stop in pairwise([low, *cuts.tolist(), high]):
+            # Most calls would end at once.
+            to = leaves[start] if last else below(start, stop, column + 1)
+            branches.setdefault(to, []).append(seen[start])
+        return made.node(column, branches)
+
+    made.root = below(0, len(rows), 0)
+    return made
+
+
+# Decision paths: how a table of tables is decided, for one MLP to do it at once.
+#
+# A Map that reads Maps which the same MLP must compute is *opened*: its value is decided
+# by channels that are stored already, its leaves. A path is one way to decide it: a set
+# of
+# values for some of the leaves, whatever the others are. Paths exclude each other and
+# cover what can occur, so that an MLP needs one unit for each. They are as many as the
+# paths of a reduced decision diagram, not as the rows of a joint table.
+
 
 Given = Mapping[str, frozenset[int]]
 

@@ -1,8 +1,4 @@
-"""The balanced generator of nested brackets (thesis, Theorem 1 and Corollary 1, repaired).
-
-A query that closes a bracket sees every matched pair cancel, whatever the scores are. So
-LayerNorm's output says which brackets are open, and the attention pattern is free.
-"""
+"""The balanced generator of nested brackets (thesis, Theorem 1, Corollary 1, repaired)."""
 
 from dataclasses import dataclass
 from math import inf
@@ -10,11 +6,150 @@ from typing import Any
 
 import numpy as np
 
-from krohn.algebra.bracket_distribution import BracketDistribution
+from krohn.algebra.brackets import BracketDistribution, Brackets, Stack
 from krohn.compiler.errors import CompileError
-from krohn.compiler.generator_mlp import depth_maps, law_maps
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
+
+# The MLPs of a generator: steps that saturate, so that only exact 0 and 1 are combined.
+#
+# A *step* is two hidden layers: ReLU(1 − ReLU(ramp)) is exactly 1 below the ramp and
+# exactly
+# 0 above it, in every format. Four affine maps then replace the six of the thesis, and
+# its
+# gates (Lemmas 40 to 42, errata D5 to D7) are not needed.
+
+
+# Ramps end at 9/16 of a gap and begin at 7/16: noise of 7/16 of it does no harm.
+STEEPNESS = 8.0
+GRID = 64.0
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Affine maps with ReLUs between them.
+
+    Attributes:
+        weights: ``(inputs, outputs)`` each.
+        biases: ``(outputs,)`` each.
+    """
+
+    weights: tuple[FloatArray, ...]
+    biases: tuple[FloatArray, ...]
+
+    @property
+    def widths(self) -> list[int]:
+        """The hidden widths."""
+        return [len(bias) for bias in self.biases[:-1]]
+
+    def tensors(self) -> dict[str, FloatArray]:
+        """By the names of a model file."""
+        return {
+            f"mlp.{j}.{part}": tensor
+            for part, tensors in (("weight", self.weights), ("bias", self.biases))
+            for j, tensor in enumerate(tensors)
+        }
+
+
+def _complement(width: int) -> tuple[FloatArray, FloatArray]:
+    """1 − x, the second half of a step."""
+    return -np.eye(width), np.ones(width)
+
+
+def law_maps(law: BracketDistribution, tokens: int, share: float) -> Maps:
+    """The MLP g of the balanced layer: from token and top bracket to the law.
+
+    Args:
+        law: The distribution.
+        tokens: How many coordinates say the token; two for each pair follow.
+        share: The least that an open bracket adds to the difference of its coordinates.
+
+    Units, each a step: a token that opens a bracket; the stack is empty; the token
+    closes and leaves depth l; the bracket of this kind and level l is open. The third
+    layer keeps the first two and joins the last two. A gate of at least 64/share closes on
+    brackets of other levels, whatever LayerNorm says of them.
+    """
+    found, depth = law.brackets, law.brackets.depth
+    pairs = found.kinds * depth
+    slope = 2.0 ** np.ceil(np.log2(STEEPNESS / share))
+    inner = [(kind, level) for kind in range(found.kinds) for level in range(1, depth)]
+    width = pairs + 1 + (depth - 1) + len(inner)
+    weight, bias = np.zeros((tokens + 2 * pairs, width)), np.full(width, -0.5)
+    weight[:pairs, :pairs] = 2 * np.eye(pairs)
+    weight[[*range(pairs, 2 * pairs, depth), tokens - 1], pairs] = 2
+    for level in range(1, depth):
+        weight[pairs + level : 2 * pairs : depth, pairs + level] = 2
+    join = np.zeros((width, pairs + 1 + len(inner)))
+    join[: pairs + 1, : pairs + 1] = -np.eye(pairs + 1)
+    for j, (kind, level) in enumerate(inner):
+        pair, unit = kind * depth + level - 1, pairs + depth + j
+        weight[tokens + pair, unit] = slope
+        weight[tokens + pairs + pair, unit] = -slope
+        bias[unit] = (1 - STEEPNESS) / 2
+        join[[unit, pairs + level], pairs + 1 + j] = -1, -STEEPNESS * slope
+    opened = [divmod(pair, depth) for pair in range(pairs)]
+    stacks: list[Stack] = [(0,) * level + (kind,) for kind, level in opened]
+    stacks += [(), *((0,) * (level - 1) + (kind,) for kind, level in inner)]
+    laws = np.array([law.law(stack) for stack in stacks], dtype=np.float64)
+    second, ones = _complement(width)
+    return Maps(
+        (weight, second, join, laws),
+        (bias, ones, np.ones(join.shape[1]), np.zeros(law.letters)),
+    )
+
+
+def depth_maps(found: Brackets, start: float) -> Maps:
+    """The MLP g of the depth layer: from letter and depth to the token, one-hot.
+
+    Depth z is seen as √2·z/√(z² + start²), the difference of two coordinates. Steps:
+    "this is not the letter"; "the depth is below z" for z = 1..D. Depth z and a letter
+    are ReLU(below z + 1 − below z − not the letter).
+    """
+    letters, depth = len(found.opens), found.depth
+    pairs = found.kinds * depth
+    z = np.arange(depth + 1)
+    seen = np.sqrt(2) * z / np.sqrt(z**2 + start**2)
+    slopes = 2.0 ** np.ceil(np.log2(STEEPNESS / np.diff(seen)))
+    width = letters + 1 + depth
+    weight, bias = np.zeros((letters + 5, width)), np.full(width, -0.5)
+    weight[: letters + 1, : letters + 1] = 2 * np.eye(letters + 1)
+    weight[letters + 1, letters + 1 :], weight[letters + 2, letters + 1 :] = (
+        slopes,
+        -slopes,
+    )
+    # On a grid, so that the checker sees that the sums of steps are exact.
+    bias[letters + 1 :] = (
+        np.rint(GRID * (0.5 - slopes * (seen[1:] + seen[:-1]) / 2)) / GRID
+    )
+    join, tokens = np.zeros((width, 2 * pairs + 1)), 2 * pairs + 1
+    least = np.zeros(tokens)
+    for a in range(letters):
+        kind = found.opens[a] if found.opens[a] is not None else found.closes[a]
+        for level in range(1, depth + 1):
+            opens = found.opens[a] is not None
+            token = (kind or 0) * depth + level - 1 + (0 if opens else pairs)
+            reached = level if opens else level - 1
+            join[a, token] = -1
+            if reached > 0:
+                join[letters + reached, token] = -1
+            if reached < depth:
+                join[letters + 1 + reached, token] = 1
+            else:
+                least[token] = 1
+    join[letters, -1], least[-1] = -1, 1
+    second, ones = _complement(width)
+    return Maps(
+        (weight, second, join, np.eye(tokens, tokens + 2 * pairs)),
+        (bias, ones, least, np.zeros(tokens + 2 * pairs)),
+    )
+
+
+# The balanced generator of nested brackets (thesis, Theorem 1 and Corollary 1, repaired).
+#
+# A query that closes a bracket sees every matched pair cancel, whatever the scores are.
+# So
+# LayerNorm's output says which brackets are open, and the attention pattern is free.
+
 
 NAME = "balanced"
 SUMMARY = "the law of the next bracket, with attention that is free up to a balance"

@@ -1,4 +1,4 @@
-"""The layout of the residual stream: which dimensions each channel has, and when."""
+"""Scheduling into blocks, and the layout of the residual stream."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
@@ -6,9 +6,240 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from krohn.compiler.schedule import Schedule
+from krohn.compiler.decision_paths import Opener, leaves, summands
+from krohn.compiler.passes.base import PassError
+from krohn.compiler.sum_of_steps import linear
 from krohn.network.precision import FloatArray
-from krohn.program import Program
+from krohn.program import Position, Program, Token, is_embedded, is_sum
+
+# Scheduling into blocks: the snapshot at which each channel appears.
+#
+# The residual stream is looked at after every sublayer; these *snapshots* are numbered: 0
+# after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP.
+
+
+Group = tuple[int, bool]
+"""The rank of heads, and whether they are linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The channels that there are before a snapshot.
+
+    Attributes:
+        born: Snapshot of each channel.
+        snapshot: The snapshot.
+    """
+
+    born: Mapping[str, int]
+    snapshot: int
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a channel is among them."""
+        at = self.born.get(name)  # type: ignore[call-overload]
+        return at is not None and at < self.snapshot
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A Program with the snapshot at which each stored channel appears.
+
+    A Map that only Maps of the same MLP read is not stored: they open it
+    (`krohn.compiler.decision_paths`).
+
+    Attributes:
+        program: What is scheduled.
+        born: Snapshot of each channel that is stored (the token itself never is).
+        blocks: How many blocks there are.
+    """
+
+    program: Program
+    born: Mapping[str, int]
+    blocks: int
+    _leaves: dict[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def last(self) -> int:
+        """The last snapshot."""
+        return 2 * self.blocks
+
+    def attention(self, block: int) -> list[str]:
+        """The channels that the heads of a block write."""
+        return [n for n, s in self.born.items() if s == 2 * block + 1]
+
+    def maps(self, block: int) -> list[str]:
+        """The channels that the MLP of a block writes."""
+        return [n for n, s in self.born.items() if s == 2 * block + 2]
+
+    def leaves(self, name: str) -> tuple[str, ...]:
+        """The stored channels that a channel is computed from."""
+        if name not in self._leaves:
+            self._leaves[name] = leaves(self.program, name, self._before(name))
+        return self._leaves[name]
+
+    def opener(self, name: str) -> Opener:
+        """Opens the Maps that one MLP computes together with a channel."""
+        return Opener(self.program, self._before(name))
+
+    def _before(self, name: str) -> "Before":
+        return Before(self.born, self.born[name])
+
+    @property
+    def depth(self) -> int:
+        """How many blocks attend: depth in the convention of the thesis."""
+        return sum(bool(self.attention(b)) for b in range(self.blocks))
+
+
+def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Schedule:
+    """Place every channel as early as it can be; independent ones share a block.
+
+    Heads wait for each other where that saves an attention layer: there are as few as the
+    longest chain of attention operations has.
+
+    Args:
+        program: What to schedule.
+        most_paths: Tables of tables become one MLP if no more paths decide them.
+        strict: Whether an MLP has one hidden layer: it can decide by one channel, or by
+            one-hot channels.
+    """
+    born = _times(program, most_paths, strict, {})
+    if _attending(program, born) > max(attention_ranks(program).values()):
+        born = _align_heads(program, most_paths, strict)
+    stored = _stored_channels(program, born)
+    kept = {name: snapshot for name, snapshot in born.items() if name in stored}
+    last = max(kept.values(), default=0)
+    return Schedule(program, kept, (last + 1) // 2)
+
+
+def _times(
+    program: Program, most_paths: int, strict: bool, soonest: Mapping[Group, int]
+) -> dict[str, int]:
+    """The snapshot of every channel, as early as can be.
+
+    Args:
+        program: What is scheduled.
+        most_paths: As for `schedule`.
+        strict: As for `schedule`.
+        soonest: By group, a snapshot before which no head may write.
+    """
+    groups, linear = _groups(program), dict[int, bool]()
+    born: dict[str, int] = {}
+    for name, operation in program.operations.items():
+        if not isinstance(operation, Token):
+            born[name] = _earliest(program, name, born, most_paths, strict)
+        if operation.is_attention:
+            born[name] = max(born[name], soonest.get(groups[name], 0))
+            while linear.setdefault(born[name], operation.linear) != operation.linear:
+                born[name] += 2
+    return born
+
+
+def _groups(program: Program) -> dict[str, Group]:
+    """The rank of each channel, and whether a linear head writes it.
+
+    All heads of a block are linear, or none is.
+    """
+    ranks = attention_ranks(program)
+    return {n: (ranks[n], op.linear) for n, op in program.operations.items()}
+
+
+def attention_ranks(program: Program) -> dict[str, int]:
+    """How many attention operations the longest chain up to each channel has."""
+    ranks: dict[str, int] = {}
+    for name, operation in program.operations.items():
+        before = max((ranks[n] for n in operation.reads), default=0)
+        ranks[name] = before + operation.is_attention
+    return ranks
+
+
+def _attending(program: Program, born: Mapping[str, int]) -> int:
+    return len({s for n, s in born.items() if program.operations[n].is_attention})
+
+
+def _align_heads(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
+    """Heads of one rank wait for each other: no packing has fewer attention layers.
+
+    Linear heads wait apart from the others.
+    """
+    groups = _groups(program)
+    soonest: dict[Group, int] = {}
+    while True:
+        born = _times(program, most_paths, strict, soonest)
+        found: dict[Group, int] = {}
+        for name, snapshot in born.items():
+            if program.operations[name].is_attention:
+                found[groups[name]] = max(snapshot, found.get(groups[name], 0))
+        if found == soonest:
+            return born
+        soonest = found
+
+
+def _earliest(
+    program: Program,
+    name: str,
+    born: Mapping[str, int],
+    most_paths: int,
+    strict: bool,
+) -> int:
+    operation = program.operations[name]
+    if isinstance(operation, Position) or is_embedded(program, operation):
+        return 0
+    ready = max(born[n] for n in operation.reads)
+    if operation.is_attention:
+        return ready + 1 if ready % 2 == 0 else ready + 2
+    if ready % 2 == 1 or ready == 0:
+        return ready + 1 + (ready == 0)
+    before = Before(born, ready)
+    summed = summands(program, name, before)
+    alone = is_sum(operation) or name in program.sizes
+    if alone or not (summed or most_paths):
+        return ready + 2
+    stored = leaves(program, name, before)
+    if not all(n in before for n in stored):
+        return ready + 2
+    if summed:
+        return ready if linear(program, name, before, not strict) else ready + 2
+    flat = len(stored) == 1 or program.one_hot.issuperset(stored)
+    few = (flat or not strict) and Opener(program, before).few(name, most_paths)
+    together = few or linear(program, name, before, deep=not strict)
+    return ready if together else ready + 2
+
+
+def _stored_channels(program: Program, born: Mapping[str, int]) -> set[str]:
+    """The outputs, the channels that heads read, and the channels that decide these."""
+    todo = [n for n in program.outputs if n in born]
+    stored: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in stored:
+            continue
+        stored.add(name)
+        if born[name] > 0:
+            todo += leaves(program, name, Before(born, born[name]))
+    return stored
+
+
+def check_schedule(plan: Schedule) -> None:
+    """Every channel is ready where it is read: heads read even snapshots, MLPs odd ones.
+
+    Raises:
+        PassError: If one is not.
+    """
+    for name in plan.born:
+        operation = plan.program.operations[name]
+        if isinstance(operation, Position) or is_embedded(plan.program, operation):
+            continue
+        if plan.born[name] % 2 != int(operation.is_attention):
+            raise PassError(f"channel {name!r} is placed in the wrong sublayer")
+        direct = operation.is_attention
+        read = operation.reads if direct else plan.leaves(name)
+        if any(plan.born.get(n, plan.last + 1) >= plan.born[name] for n in read):
+            raise PassError(f"channel {name!r} reads a channel that is not ready")
+
+
+# The layout of the residual stream: which dimensions each channel has, and when.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,205 @@
-"""The list of passes, and the one function that runs it."""
+"""The list of passes, the position features, and the function that runs it all."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from krohn.compiler.attention import Lowering, flags
+from krohn.compiler.attention.block_sum import blocks, check_block_sum
+from krohn.compiler.attention.latest import fits_plainly
+from krohn.compiler.circle import circle_of
 from krohn.compiler.errors import CompileError
-from krohn.compiler.layout import Layout, allocate
-from krohn.compiler.needed_positions import budget, positions
+from krohn.compiler.layout import Layout, Schedule, allocate, check_schedule, schedule
 from krohn.compiler.passes.base import Pass
-from krohn.compiler.passes.fuse import Fuse
-from krohn.compiler.passes.infer import InferDomains
-from krohn.compiler.passes.one_hot import OneHotMatches, WidenOutputs
-from krohn.compiler.passes.prune import DropDead
-from krohn.compiler.passes.round_reads import RoundReads
-from krohn.compiler.passes.share import Share
-from krohn.compiler.passes.split_deep_tables import SplitDeepTables
-from krohn.compiler.position_table import Positions
-from krohn.compiler.schedule import Schedule, check_schedule, schedule
+from krohn.compiler.passes.recode import (
+    OneHotMatches,
+    RoundReads,
+    SplitDeepTables,
+    WidenOutputs,
+)
+from krohn.compiler.passes.simplify import DropDead, Fuse, InferDomains, Share
+from krohn.compiler.positions import (
+    CIRCLE_PLATEAU,
+    STEP_PLATEAU,
+    PositionCode,
+    Positions,
+    check_count,
+    position_code,
+    uniform_code,
+)
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
-from krohn.program import Program
+from krohn.program import (
+    BlockSum,
+    Latest,
+    Map,
+    MarkedSum,
+    Operation,
+    PrefixSum,
+    Program,
+    Shift,
+    Sum,
+    Table,
+)
+
+# The position features that a Program needs, and their limits in a format.
+
+
+HALF_STEP = 1 / 2
+"""Two whole numbers that are less than this off are apart."""
+
+
+def positions(
+    program: Program,
+    precision: Precision,
+    uniform: bool = False,
+    circle: bool = False,
+) -> Positions:
+    """Which features the attention operations of a Program need.
+
+    Positions are spread over both signs where heads for the latest flag are the only
+    ones that read their order, and the format cannot hold it otherwise.
+
+    Raises:
+        CompileError: If some need weights that depend on the length, but may not.
+    """
+    operations = list(program.operations.values())
+    if uniform:
+        _check_uniform(program, precision)
+    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
+    fetched: dict[type[Operation], int] = {}
+    for operation in operations:
+        if operation.is_attention:
+            most = max(program.domains.get(operation.reads[0], (1,)))
+            fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
+    ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
+    return Positions(
+        length=program.length,
+        precision=precision,
+        code=_code(program, furthest, precision, uniform, circle),
+        fetched=fetched,
+        needed=frozenset[str]().union(
+            *(Lowering.of[kind].features for kind in fetched)
+        ),
+        uniform=uniform,
+        marks=tuple(
+            dict.fromkeys(
+                flags(program, op) for op in operations if isinstance(op, MarkedSum)
+            )
+        ),
+        blocks=tuple(
+            dict.fromkeys(
+                (op.size, blocks(program, op))
+                for op in operations
+                if isinstance(op, BlockSum)
+            )
+        ),
+        spread=not uniform
+        and ordered == {Latest}
+        and not fits_plainly(program.length, precision),
+    )
+
+
+def _code(
+    program: Program, furthest: int, precision: Precision, uniform: bool, circle: bool
+) -> PositionCode | None:
+    if circle and not furthest:
+        raise CompileError(
+            "no head looks back by a fixed distance, so positions on a circle are not "
+            "needed; leave --positions circle out"
+        )
+    if not furthest:
+        return None
+    if uniform:
+        return uniform_code(precision)
+    return position_code(program.length, furthest, circle)
+
+
+def _check_uniform(program: Program, precision: Precision) -> None:
+    for operation in program.operations.values():
+        if operation.is_attention and not Lowering.of[type(operation)].uniform:
+            raise CompileError(
+                "weights of counters, stacks, cascades and pointers depend on the "
+                "length; leave --uniform out"
+            )
+        period = 2 ** uniform_code(precision).frequencies
+        if isinstance(operation, Shift) and program.length + operation.by >= period:
+            raise CompileError(
+                f"{precision.name} cannot tell {program.length} positions apart by "
+                "weights that do not depend on the length; use a shorter length or a "
+                "wider dtype"
+            )
+
+
+def budget(
+    program: Program,
+    precision: Precision,
+    activation: str = "relu",
+    uniform: bool = False,
+    circle: bool = False,
+) -> None:
+    """Refuse a Program whose heads a format cannot hold.
+
+    Args:
+        program: With domains.
+        precision: The format.
+        activation: Periodic tables are read from a circle if it is ``"sine"``.
+        uniform: Whether weights must not depend on the length.
+        circle: Whether positions are told apart on a single circle.
+
+    Raises:
+        CompileError: With the operation that does not fit.
+    """
+    features = positions(program, precision, uniform, circle)
+    for kind in features.fetched:
+        Lowering.of[kind].largest(features)  # refuses what the format cannot hold
+    for name, operation in program.operations.items():
+        if isinstance(operation, (PrefixSum, MarkedSum)):
+            common = Lowering.of[type(operation)].gain(program, operation)
+            plateau = _plateau(program, name, activation)
+            # Other sums need only be nearer to themselves than to their neighbours.
+            most = max(program.domains[name]) * plateau / HALF_STEP
+            most = max(most, _told_apart(program, name))
+            check_count(program.length, most, common, precision, plateau)
+        elif isinstance(operation, BlockSum):
+            most, blocks = max(program.domains[name]), features.block_entries
+            check_block_sum(program.length, operation.size, most, blocks, precision)
+
+
+def _told_apart(program: Program, name: str) -> int:
+    """The largest value of a channel that a reader tells from the value below it.
+
+    A number is off in proportion to itself, and a sum of two is not below either of them.
+    """
+    every, found = max(program.domains[name]), 0
+    if name in program.outputs:
+        return every
+    for reader, operation in program.operations.items():
+        if name not in operation.reads:
+            continue
+        function = operation.function if isinstance(operation, Map) else None
+        if isinstance(function, Sum):
+            found = max(found, _told_apart(program, reader))
+        elif isinstance(function, Table) and len(operation.reads) == 1:
+            differs = np.flatnonzero(np.diff(function.values)) + 1
+            found = max(found, int(function.rows[differs].max(initial=0)))
+        else:
+            return every
+    return min(found, every)
+
+
+def _plateau(program: Program, name: str, activation: str) -> float:
+    """How far a sum may be off for all tables that read it."""
+    readers = [op for op in program.operations.values() if name in op.reads]
+    round_ones = activation == "sine" and all(
+        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
+    )
+    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU
+
+
+# The list of passes, and the one function that runs it.
+
 
 Observer = Callable[[str, Program], None]
 
@@ -35,7 +216,7 @@ class Options:
             a block for each (`krohn.compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
             units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
-            of these (`krohn.compiler.gelu_units`).
+            of these (`krohn.compiler.units`).
         uniform: Whether all weights but the position table are the same for every length.
         circle: Whether look-backs tell positions apart on the single circle of
             Proposition 2, whose gap shrinks with the length.

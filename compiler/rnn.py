@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import output_classes
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.minimisation import output_classes, reachable
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.sparse import Sparse

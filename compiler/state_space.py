@@ -11,16 +11,22 @@ from functools import partial
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.cascade import Cascade
-from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import output_classes
+from krohn.algebra.minimisation import output_classes, reachable
 from krohn.algebra.structure import Counter, Memory, as_counter, as_memory
-from krohn.compiler.constructions.cascade_search import find_cascade
+from krohn.compiler.constructions.cascade import find_cascade
 from krohn.compiler.errors import CompileError
-from krohn.compiler.held_components import Affine, Held, Sum, flips, latches, switches
-from krohn.compiler.recurrent_layer import Layer, table
+from krohn.compiler.held_components import (
+    Affine,
+    Held,
+    Layer,
+    Sum,
+    flips,
+    latches,
+    switches,
+    table,
+)
 from krohn.compiler.transformer import Network
 from krohn.network.precision import Precision
 

@@ -14,10 +14,9 @@ from math import prod
 
 import numpy as np
 
-from krohn.algebra.semiautomaton import IntArray
-from krohn.compiler.decision_paths import Opener
+from krohn.algebra.automaton import IntArray
+from krohn.compiler.decision_paths import Opener, leaves, summands
 from krohn.compiler.errors import CompileError
-from krohn.compiler.leaves import leaves, summands
 from krohn.compiler.passes.base import evaluate_cone
 from krohn.network.precision import FloatArray
 from krohn.program import Flagged, Map, Program, Table, is_embedded

@@ -1,21 +1,122 @@
 """Lowering to the tensors of a causal Transformer, with a map of all places."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from krohn.compiler import head_assembly
-from krohn.compiler.attention import Head
+from krohn.compiler.attention import Head, Lowering, look
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.mlp import block_mlp
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import FloatArray
-from krohn.program import LetterMatrix, Map, Position, Table, is_embedded
+from krohn.program import (
+    LetterMatrix,
+    Map,
+    Operation,
+    Position,
+    Program,
+    Table,
+    is_embedded,
+)
+from krohn.program.domains import IntArray
+from krohn.program.operations.base import LookBack
 from krohn.program.statement import StatedPlace, program_to_wire
+
+# Attention heads: one for every way of looking back.
+
+
+def patterns(layout: Layout, block: int) -> dict[Operation, list[str]]:
+    """The channels of a block by how they look; each way becomes one head."""
+    grouped: dict[Operation, list[str]] = {}
+    for name in layout.plan.attention(block):
+        operation = layout.plan.program.operations[name]
+        grouped.setdefault(look(operation), []).append(name)
+    return grouped
+
+
+def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
+    """The entry of the architecture for the kind of a block's heads, if any.
+
+    Args:
+        layout: The channels of the network, and their places.
+        block: The number of the block.
+        sparse: The positions that all heads see; None for all.
+
+    Raises:
+        CompileError: If a head must look where it does not see.
+    """
+    found = patterns(layout, block)
+    linear = {looked.linear for looked in found}
+    if len(linear) > 1:
+        raise CompileError(
+            "a block cannot have both linear heads and heads of another kind"
+        )
+    if sparse is None:
+        return {"attention": {"kind": "linear"}} if True in linear else {}
+    program = layout.plan.program
+    t = np.arange(program.length + 1)
+    for looked, channels in found.items():
+        fetched = _looked_at(program, looked)
+        hidden = None if fetched is None else t[~sparse.sees(t, fetched)]
+        if hidden is None and program.near is not None:
+            hidden = t[:0] if program.near < sparse.window else t
+        if hidden is None or len(hidden):
+            raise CompileError(
+                f"{channels[0]!r} looks {_far(t, fetched, hidden)}, and sparse heads see "
+                f"the last {sparse.window} positions"
+            )
+    return {"attention": {"kind": "sparse", **asdict(sparse)}} if found else {}
+
+
+def _looked_at(program: Program, looked: Operation) -> IntArray | None:
+    """Where a head looks from each position, ``(T + 1,)``; None if words decide it."""
+    others = [program.operations[name] for name in looked.reads[1:]]
+    given = [np.array([x.values]) for x in others if isinstance(x, Position)]
+    if not isinstance(looked, LookBack) or len(given) < len(others):
+        return None
+    return np.ravel(looked.position(given, np.arange(program.length + 1)))
+
+
+def _far(t: IntArray, fetched: IntArray | None, hidden: IntArray | None) -> str:
+    """Where a head looks that sees too little, in words."""
+    if fetched is None or hidden is None:
+        return "anywhere"
+    return f"{(t - fetched)[hidden].max()} positions back"
+
+
+def build(
+    layout: Layout, positions: Positions, looked: Operation, channels: list[str]
+) -> Head:
+    """The head of a way of looking, copying each channel's source to the channel."""
+    lowering = Lowering.of[type(looked)]
+    query, key = lowering.matrices(layout, positions, looked)
+    gain = lowering.gain(layout.plan.program, looked)
+    value, out = _copy(layout, channels, gain)
+    return Head(query, key, value, out)
+
+
+def _copy(
+    layout: Layout, channels: list[str], gain: float
+) -> tuple[FloatArray, FloatArray]:
+    sources: list[int] = []
+    targets: list[int] = []
+    for name in channels:
+        operation = layout.plan.program.operations[name]
+        source, target = layout.places[operation.reads[0]], layout.places[name]
+        sources += range(source.start, source.stop)
+        targets += range(target.start, target.stop)
+    value = np.zeros((layout.d_model, len(sources)))
+    out = np.zeros((len(sources), layout.d_model))
+    value[sources, range(len(sources))] = 1.0
+    out[range(len(sources)), targets] = gain
+    return value, out
+
+
+# Lowering to the tensors of a causal Transformer, with a map of all places.
 
 
 @dataclass(frozen=True)
@@ -67,7 +168,7 @@ def lower(
     for b in range(layout.plan.blocks):
         shape, chosen, block = _block(layout, features, b, strict, activation, scale)
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
-        blocks.append({**shape, **head_assembly.kind(layout, b, sparse)})
+        blocks.append({**shape, **kind(layout, b, sparse)})
         head_of.update(chosen)
     architecture = {
         "kind": "transformer",
@@ -156,11 +257,11 @@ def _block(
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
     built: list[Head] = []
-    for pattern, channels in head_assembly.patterns(layout, block).items():
+    for pattern, channels in patterns(layout, block).items():
         head_of.update(dict.fromkeys(channels, len(built)))
-        built.append(head_assembly.build(layout, features, pattern, channels))
+        built.append(build(layout, features, pattern, channels))
     if built:
-        linear = any(looked.linear for looked in head_assembly.patterns(layout, block))
+        linear = any(looked.linear for looked in patterns(layout, block))
         tensors |= _stack(built, strict, linear)
     mlp = block_mlp(layout, features.precision, block, strict, activation, scale)
     layers = mlp.layers() if mlp else []
@@ -174,7 +275,7 @@ def _block(
         "d_v": tensors["attention.value"].shape[2] if built else 0,
         "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
     }
-    causal = [looked.causal for looked in head_assembly.patterns(layout, block)]
+    causal = [looked.causal for looked in patterns(layout, block)]
     if not all(causal):
         shape["causal"] = causal
     activations = mlp.activations() if mlp else []

@@ -24,11 +24,10 @@ from formula import (
     value_of,
 )
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import commutator, conjugate, inverse, product
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.algebra.zoo.groups import one_line
+from krohn.algebra.zoo.machines import one_line
 
 MOST_INSTRUCTIONS = 1_000_000
 

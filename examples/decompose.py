@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import krohn
-from krohn import cascade_file
+from krohn import decomposition
 from krohn.algebra import covering
 from krohn.decomposition import Decomposed, decompose, describe, save
 
@@ -50,7 +50,7 @@ def survives(found: Decomposed) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "cascade.json"
         save(found, path)
-        again = cascade_file.load(path)
+        again = decomposition.load_cascade(path)
     machine = krohn.zoo(found.machine.name).semiautomaton
     proof = covering.prove(machine, again)
     return f"proved again, for {proof.coordinates} coordinates"

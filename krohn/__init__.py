@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from krohn.explanation import explain
     from krohn.exporting import Export, export
     from krohn.generation import compile_generator
-    from krohn.grammars import grammar
-    from krohn.hidden_markov_models import gaussian_hmm, hidden_markov, masked
+    from krohn.hidden_markov_models import gaussian_hmm, grammar, hidden_markov, masked
     from krohn.learning import Learned, learn
     from krohn.machines import automaton, read, zoo
     from krohn.network.errors import ExportError, ModelFileError

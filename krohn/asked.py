@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal, Self, TypedDict
 
-from krohn.algebra.near_names import near
+from krohn.algebra.wording import near
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Observer, Options
 from krohn.network.precision import PRECISIONS
 from krohn.option_rules import Architecture
-from krohn.option_values import format_name, whole
+from krohn.python_values import format_name, whole
 
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
@@ -76,7 +76,7 @@ class Asked:
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
         minimise: What is chosen by: a key of
-            `krohn.compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
+            `krohn.compiler.construction_choice.search.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
             `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's

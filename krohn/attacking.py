@@ -7,9 +7,8 @@ import numpy as np
 
 from krohn.checks import Checks
 from krohn.network.modelfile import ModelFile
-from krohn.open_target import open_target
 from krohn.report import Report, refuted
-from krohn.verification_target import Target
+from krohn.verification_target import Target, open_target
 from krohn.verify.attack.campaign import Attack, Extent, attack
 from krohn.verify.testing.counterexample import Counterexample, pair
 

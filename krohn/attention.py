@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.rational import probability
+from krohn.algebra.wording import probability
 from krohn.compare.attention_variation import (
     Reader,
     baseline,
@@ -20,7 +20,7 @@ from krohn.compare.attention_variation import (
     variation,
 )
 from krohn.drawing import check_suffix, save
-from krohn.drawing.attention_patterns import draw_attention
+from krohn.drawing.attention import draw_attention
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.running import letters_of

@@ -1,24 +1,30 @@
-"""Many machines at once: compiled, proved and run, row by row, resumable.
+"""Many machines at once, row by row, resumable; and the table of what came of them."""
 
-The job file has a line for each row that is done (`krohn.jobs.journal`), named by a hash
-of all that its result depends on: the row, its files, the options, the version of Krohn.
-"""
-
+import csv
 import hashlib
-from collections.abc import Container, Sequence
+import json
+from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.batch_table import Row
-from krohn.batch_work import BatchWork, Done, RowResult, Task, refused
+from krohn.batch_work import BatchWork, Done, Row, RowResult, Task, refused
 from krohn.jobs import journal
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.program import strict_json
+from krohn.program.writing import atomic_write
 from krohn.verify.testing.simulation_result import Progress
+
+# Many machines at once: compiled, proved and run, row by row, resumable.
+#
+# The job file has a line for each row that is done (`krohn.jobs.journal`), named by a
+# hash
+# of all that its result depends on: the row, its files, the options, the version of
+# Krohn.
 
 
 @dataclass(frozen=True)
@@ -132,3 +138,62 @@ class _Ledger:
             f"{len(self.done)} of {total} rows are kept in {self.path}; run the same "
             "command again to go on"
         )
+
+
+# The table of a batch: as CSV, JSON or a page, by the end of its name.
+
+
+COLUMNS = tuple(field.name for field in fields(RowResult))
+
+
+def as_csv(found: Batch) -> str:
+    """A line for each row; a cell is empty where there is nothing to say."""
+    out = StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for result in found.results:
+        cells = result.to_object()
+        lines.writerow(["" if cells[c] is None else cells[c] for c in COLUMNS])
+    return out.getvalue()
+
+
+def as_json(found: Batch) -> str:
+    """All rows as one object."""
+    return json.dumps(found.to_object(), ensure_ascii=False, indent=1) + "\n"
+
+
+def as_page(found: Batch) -> str:
+    """A page that needs nothing else."""
+    from krohn.page.rendering import rendered
+
+    return rendered("batch.html", {"found": found})
+
+
+FORMATS: dict[str, Callable[[Batch], str]] = {
+    ".csv": as_csv,
+    ".json": as_json,
+    ".html": as_page,
+}
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse names by which no format goes.
+
+    Raises:
+        KrohnError: If there is none.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise KrohnError(
+            f"{path}: no table format goes by the ending {path.suffix!r}; choose a name "
+            f"that ends in {', '.join(FORMATS)}"
+        )
+
+
+def write(found: Batch, path: Path) -> None:
+    """Write the table whole or not at all.
+
+    Raises:
+        KrohnError: If the end of the name is unknown, or the file system refuses.
+    """
+    check_suffix(path)
+    atomic_write(path, FORMATS[path.suffix.lower()](found))

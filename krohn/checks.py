@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from krohn.algebra.errors import KrohnError
 from krohn.program.claim import Claim
-from krohn.progress import Progress, silent
+from krohn.report import Progress, silent
 from krohn.sharding import Sharding
 from krohn.verify.testing.simulation_result import BUDGET
 

@@ -22,13 +22,13 @@ from krohn.commands.explain import explain
 from krohn.commands.export import export
 from krohn.commands.grammar import grammar
 from krohn.commands.learn import learn
+from krohn.commands.options import CANNOT, DONE
 from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
-from krohn.commands.terminal import CANNOT, DONE
 from krohn.commands.verify import verify
 from krohn.commands.zoo import zoo
-from krohn.network.modelfile import ModelFileError
+from krohn.network.errors import ModelFileError
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"

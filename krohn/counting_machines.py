@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.equivalence.systems import NONE, Counting
 from krohn.program.domains import BoolArray
 from krohn.sources.counting import Comparison, CountingProgram, Junction, Negation

@@ -14,8 +14,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile
-from krohn.network.trained import is_network
+from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.exact_numbers import real_array
@@ -33,7 +32,7 @@ from krohn.sources.hidden_markov.decompile import (
 from krohn.sources.hidden_markov.masked import Task, factors
 from krohn.sources.posterior_heads import PosteriorHead
 from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from krohn.sources.posterior_heads.families import NEXT
+from krohn.sources.posterior_heads.head import NEXT
 
 SUFFIX = ".json"
 """Of a file of a recovered model."""
@@ -160,7 +159,7 @@ def decompile(
     if isinstance(model, CompiledModel):
         model = model.file
     path = isinstance(model, str | Path)
-    if path and not str(model).endswith(".npy") and not is_network(str(model)):
+    if path and not str(model).endswith(".npy") and not is_trained_network(str(model)):
         model = modelfile.read(str(model))
     try:
         if isinstance(model, ModelFile) and (points := _points(model)) is not None:

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.shown import output_classes
+from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
-from krohn.open_target import open_target
 from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -20,17 +19,14 @@ from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
-from krohn.verification_target import Target
+from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
-from krohn.verify.blas_threads import one_thread
 from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.shown import Shown
-from krohn.verify.proof import Proof
-from krohn.verify.search.conversion import machine_of
-from krohn.verify.search.find import for_file
-from krohn.verify.search.record import steps
+from krohn.verify.proof import Proof, steps
+from krohn.verify.search.find import for_file, machine_of, one_thread
 from krohn.verify.trusted import TrustedFile, totals
 
 LARGEST = 2**30

@@ -11,10 +11,8 @@ from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.machines import OWN
 from krohn.network.modelfile import ModelFile
 from krohn.sharding import Sharding
-from krohn.verify.testing.job_journal import JobJournal
-from krohn.verify.testing.shard_worker import ShardWork
-from krohn.verify.testing.sharded import Tally, run_shards, share
-from krohn.verify.testing.shards import Job, Outcome, Shard, job
+from krohn.verify.testing.sharded import ShardWork, Tally, run_shards, share
+from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, job
 from krohn.verify.testing.simulation_result import Progress, Simulation
 
 

@@ -6,10 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.wording import cut
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.formats import json_format
 from krohn.asked import Asked
 from krohn.compiled_model import CompiledModel, with_evidence

@@ -11,21 +11,18 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
 from krohn.network.exports import Destination
-from krohn.network.exports.gpt2_directory import open_logits, write
+from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.open_target import open_target
 from krohn.program import strict_json
 from krohn.program.errors import Refused
-from krohn.progress import Progress, silent
-from krohn.report import Report
-from krohn.verification_target import Target
-from krohn.verify.blas_threads import one_thread
+from krohn.report import Progress, Report, silent
+from krohn.verification_target import Target, open_target
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import Established
 from krohn.verify.proof import Verdict, prove
-from krohn.verify.search.find import search
+from krohn.verify.search.find import one_thread, search
 
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),

@@ -8,26 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import output_classes
+from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.open_target import open_target
 from krohn.program import claim
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.writing import atomic_write
-from krohn.progress import Progress, silent
-from krohn.report import Report
+from krohn.report import Progress, Report, silent
 from krohn.source_kinds import source_of
-from krohn.verification_target import Target
+from krohn.verification_target import Target, open_target
 from krohn.verify.errors import Rejected
 from krohn.verify.proof import Verdict
-from krohn.verify.smt.gadgets import Finding, Gadget, decide
+from krohn.verify.smt.gadgets import Finding, Gadget, Limits, decide
 from krohn.verify.smt.network import Decision, question
-from krohn.verify.smt.solver import Limits
 from krohn.verify.smt.steps import Question as OfSteps
-from krohn.verify.smt.steps import StepFinding, decide_steps
-from krohn.verify.smt.tables import gadgets
+from krohn.verify.smt.steps import StepFinding, decide_steps, gadgets
 from krohn.verify.testing.counterexample import Counterexample
 from krohn.verify.testing.shortest_failing import Minimal
 

@@ -1,4 +1,4 @@
-"""What a machine is, and what it would cost to compile it in each way."""
+"""What a machine is, what its language is called, and what each of its networks costs."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -7,18 +7,180 @@ from typing import Any
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.classification import Classification, classify
-from krohn.algebra.classification.findings import find
-from krohn.algebra.classification.group_names import LARGEST_COUNT, writable
+from krohn.algebra.classification.findings import (
+    LARGEST_COUNT,
+    Findings,
+    find,
+    writable,
+)
+from krohn.algebra.classification.languages import LanguageClasses, classify_language
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
+from krohn.algebra.wording import count
 from krohn.asked import Asked
-from krohn.candidates import construction_table
-from krohn.certification import MachineClaim, Way, choose, planned, proof_steps
+from krohn.compiled_model import (
+    Choice,
+    MachineClaim,
+    Way,
+    choose,
+    planned,
+    proof_steps,
+    rows_of,
+)
 from krohn.compiler.compiled_network import machine_of_states
-from krohn.compiler.construction_choice.known_constructions import depth_grows
-from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.construction_choice.known_constructions import (
+    depth_grows,
+    summary_of,
+)
+from krohn.compiler.construction_choice.planning import Candidate, Planning, planning
+from krohn.compiler.construction_choice.search import OBJECTIVES, objective_named
+from krohn.compiler.cost import Cost
 from krohn.compiler.rnn import Units
-from krohn.language import language
+
+# Which networks there are for a machine, and which one is chosen, as plain values.
+
+
+Network = tuple[str, Cost | None]
+"""A construction, and what one of its networks costs."""
+
+
+def construction_table(
+    planning: Planning, minimise: str | None, choice: Choice[Any, Any]
+) -> dict[str, Any]:
+    """The table of constructions and the Pareto front.
+
+    Args:
+        planning: All ways to compute the machine.
+        minimise: What the choice goes by; None for the compromise.
+        choice: The choice by this.
+
+    Returns:
+        ``front``: the networks that no other one beats, with the chosen one and those
+        that were tried, by depth; each is ``chosen`` or not, and ``proved`` is null where
+        it was not tried; ``constructions``: all that apply, best first, with the sizes of
+        one network, or, where ``exact`` is false, sizes that each of its networks has at
+        least; ``unavailable``: the others, with the reason; ``chosen``, ``minimise``,
+        ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
+        ``tried``: what is not proved though it would be chosen before.
+    """
+    objective = objective_named(minimise)
+    chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
+    proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
+    if chosen is not None and choice.found is not None:
+        proved[chosen] = True
+    beside = {chosen} if chosen else set[Network]()
+    front = {(p.construction, p.cost) for p in planning.front()}
+    ordered: list[Any] = sorted({*front, *beside, *proved}, key=_by_depth)
+    found = planning.candidates(objective)
+    return {
+        "front": [
+            _network(*n) | {"chosen": n == chosen, "proved": proved.get(n)}
+            for n in ordered
+        ],
+        "constructions": [_row(c) for c in found if c.bound is not None],
+        "unavailable": [
+            {"name": c.name, "reason": c.reason} for c in found if c.bound is None
+        ],
+        "chosen": chosen and chosen[0],
+        "proved": chosen and proved.get(chosen),
+        "tried": rows_of(choice.tried),
+        "minimise": objective,
+        "why": _why(choice, found, objective),
+    }
+
+
+def _by_depth(network: Network) -> tuple[int, int]:
+    cost = network[1]
+    assert cost is not None
+    return cost.depth, cost.parameters
+
+
+def _network(name: str, cost: Cost) -> dict[str, Any]:
+    return {
+        "name": name,
+        **asdict(cost),
+        "width": cost.width,
+        "summary": summary_of(name),
+    }
+
+
+def _row(candidate: Candidate) -> dict[str, Any]:
+    cost = candidate.cost or candidate.bound
+    assert cost is not None
+    return {
+        "name": candidate.name,
+        **asdict(cost),
+        "width": cost.width,
+        "exact": candidate.cost is not None,
+        "summary": summary_of(candidate.name),
+    }
+
+
+_LABELS = {
+    "layers": "blocks",
+    "area_time": "parameters × blocks²",
+    "latency": "predicted latency (µs)",
+}
+
+
+def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> str:
+    if choice.way is None:
+        what = (
+            "that applies gives a network that is proved"
+            if choice.tried
+            else "serves this machine"
+        )
+        return f"no construction of a Transformer {what}; use --arch rnn"
+    failed = {(t.construction, t.cost) for t in choice.tried}
+    name, cost = choice.way.construction, choice.way.cost
+    assert cost is not None
+    first = OBJECTIVES[objective][0]
+    beside = " of the networks that were not tried before" if failed else ""
+    amount = _amount(getattr(cost, first))
+    others = [
+        c
+        for c in found
+        if c.name != name and c.bound and (c.name, c.cost) not in failed
+    ]
+    reason = f"it has the least {_label(first)}{beside}, {amount}"
+    reason += _rival(cost, others[0], objective) if others else ""
+    return reason + (_fewer_blocks(cost, others) if objective == "depth" else "")
+
+
+def _rival(cost: Cost, rival: Candidate, objective: str) -> str:
+    """What the next best construction has."""
+    first, *others = OBJECTIVES[objective]
+    sizes = rival.cost or rival.bound
+    least = "" if rival.cost else "at least "
+    reason = f"; {rival.name} has {least}{_amount(getattr(sizes, first))}"
+    if rival.cost and getattr(sizes, first) == getattr(cost, first):
+        unlike = (_label(n) for n in others if getattr(sizes, n) != getattr(cost, n))
+        reason += " and " + next((f"more {n}" for n in unlike), "the same sizes")
+    return reason
+
+
+def _fewer_blocks(cost: Cost, others: list[Candidate]) -> str:
+    """Which construction has fewer blocks, though more of them attend."""
+    known = [(c.cost.layers, c.name) for c in others if c.cost is not None]
+    layers, name = min(known, default=(cost.layers, ""))
+    if layers >= cost.layers:
+        return ""
+    return (
+        f"; counting the blocks that do not attend, too, it has {cost.layers} layers "
+        f"and {name} has {layers} (--minimise layers)"
+    )
+
+
+def _label(size: str) -> str:
+    return _LABELS.get(size, size)
+
+
+def _amount(size: float) -> str:
+    return f"{size:,.0f}"
+
+
+# What a machine is, and what it would cost to compile it in each way.
+
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -218,3 +380,77 @@ def _kind(machine: Automaton) -> str:
     if all(n in (1, len(machine.states)) for n in images):
         return "a permutation-reset machine: letters permute the states or reset them"
     return "a general machine: some letter merges several states, but not all of them"
+
+
+# What the language of a machine is called.
+
+
+def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:
+    """What the language of a machine is called.
+
+    Returns:
+        ``of`` (which words it has), ``states`` (of the minimal machine), ``tier``,
+        ``alike`` (letters that act alike), ``classes`` (name, whether it holds or null,
+        why, and a witness with ``k`` where there is one), and ``network``: what follows
+        for networks.
+    """
+    found = classify_language(machine, budget, known)
+    whole = "the words it accepts"
+    parts = "for each state of the minimal machine, the words that lead to it"
+    return {
+        "of": whole if found.acceptor else parts,
+        "states": found.states,
+        "tier": found.tier,
+        "alike": found.alike,
+        "classes": [asdict(p) for p in found.classes],
+        "network": list(_network_of_language(found)),
+    }
+
+
+def _network_of_language(found: LanguageClasses) -> Iterator[str]:
+    """What follows for networks (docs/classes.md, section 4)."""
+    yield from _depth_of_language(found)
+    rasp, single = found["C-RASP"], found["R∘G"]
+    if rasp.holds and rasp.witness is not None:
+        rounds = rasp.witness["rounds"]
+        counts = f"{rounds} round{'s' * (rounds != 1)} of counts" if rounds else "order"
+        yield (
+            f"it is in C-RASP ({counts}): trained softmax Transformers are expected to "
+            "generalise in length"
+        )
+    elif rasp.holds is False:
+        reason = (
+            "a network must find what was written last"
+            if single.holds is False
+            else "counts of letters cannot tell its states apart"
+        )
+        yield (
+            f"it is not in C-RASP, because {reason}: trained softmax Transformers are "
+            "not expected to generalise in length"
+        )
+
+
+def _depth_of_language(found: LanguageClasses) -> Iterator[str]:
+    """The fewest attention layers that its classes promise, whatever the length."""
+    threshold, piecewise = (
+        found[n] for n in ("locally threshold testable", "piecewise testable")
+    )
+    tier = found["tier-based locally threshold testable"]
+    if threshold.holds and threshold.witness is not None:
+        k = threshold.witness["k"]
+        yield (
+            f"windows of {k} letters, and counts of these windows, decide: "
+            f"{count(1 + (k > 1), 'attention layer')} for every T"
+        )
+    elif piecewise.holds and piecewise.witness is not None:
+        k = piecewise.witness["k"]
+        yield (
+            f"subsequences of up to {k} letters decide, and each layer adds a letter: "
+            f"{count(k, 'attention layer')} for every T"
+        )
+    elif tier.holds and tier.witness is not None:
+        k = tier.witness["k"]
+        yield (
+            f"the last {k} letters of the tier, and counts of these, decide: "
+            f"{count(k, 'attention layer')} for every T"
+        )

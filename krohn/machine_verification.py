@@ -9,13 +9,13 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks
 from krohn.network.modelfile import ModelFile
-from krohn.open_target import open_target
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
     Words,
+    open_target,
 )
 from krohn.verify.attention_limits.head_limits import head_bounds
 from krohn.verify.proof import Proof, prove

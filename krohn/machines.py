@@ -11,9 +11,9 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
-from krohn.algebra.near_names import near
+from krohn.algebra.minimisation import moore
 from krohn.algebra.observation import observe
-from krohn.algebra.shown import moore
+from krohn.algebra.wording import near
 from krohn.foreign import Headed, own_machine
 from krohn.machine_objects import Told, ToldKeywords, from_object
 from krohn.network import modelfile

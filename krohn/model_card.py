@@ -8,7 +8,7 @@ import torch
 from krohn.algebra.wording import count, cut
 from krohn.foreign import called
 from krohn.network.exports import Destination
-from krohn.network.exports.labels import Labels
+from krohn.network.exports.circuit import Labels
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile, claimed_length
 from krohn.program.letter_tokenizer import BOS, blank, tokens

@@ -1,22 +1,125 @@
 """What `krohn explain` says of a hidden Markov model beside its network."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
-from krohn.algebra.automaton import Automaton
+import numpy as np
+
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.classification.findings import find
+from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
-from krohn.belief_machine import machine_of
 from krohn.compiler.constructions import belief_window, normalised_products
 from krohn.machine_facts import by_groups
-from krohn.observability import gamma
+from krohn.network.precision import FloatArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.assumptions import observed, rank
-from krohn.sources.hidden_markov.beliefs import Beliefs
-from krohn.sources.hidden_markov.mixing import mixing_time
-from krohn.sources.hidden_markov.structure import Structure
+from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
+from krohn.sources.hidden_markov.structure import Structure, mixing_time, observed, rank
+
+# The machine of the beliefs that a hidden Markov model can hold, if they are finite.
+
+
+IMPOSSIBLE = "impossible"
+"""The state to which words lead that the model never says."""
+
+
+def belief_machine(model: HiddenMarkovModel) -> Automaton:
+    """The machine of reachable beliefs.
+
+    Raises:
+        MachineError: If they are not found to be finitely many.
+    """
+    beliefs = reachable(model)
+    if beliefs is None:
+        raise MachineError(
+            f"{model.name} is a hidden Markov model and is not known to have finitely "
+            "many beliefs, so it cannot serve as a machine; see krohn explain"
+        )
+    return machine_of(model, beliefs)
+
+
+def machine_of(model: HiddenMarkovModel, beliefs: Beliefs) -> Automaton:
+    """The machine of beliefs that were found; one more state if words are impossible.
+
+    A belief that is certain has the name of its state; the others are numbered.
+    """
+    size = len(beliefs.weights)
+    table, names = beliefs.following, _names(model, beliefs)
+    if (table < 0).any():
+        table = np.where(table < 0, size, table)
+        table = np.pad(table, ((0, 0), (0, 1)), constant_values=size)
+        names = (*names, IMPOSSIBLE)
+    if len(set(names)) < len(names):
+        names = tuple(map(str, range(len(names))))
+    remark = (
+        f"{model.name} is a hidden Markov model; this is the machine of its beliefs"
+    )
+    moves = Semiautomaton(table, model.letters, names)
+    return Automaton(moves, start=0, name=model.name, remark=remark)
+
+
+def _names(model: HiddenMarkovModel, beliefs: Beliefs) -> tuple[str, ...]:
+    found = []
+    for number, weights in enumerate(beliefs.weights):
+        likely = [name for name, w in zip(model.states, weights, strict=True) if w]
+        found.append(likely[0] if len(likely) == 1 else f"belief{number}")
+    return tuple(found)
+
+
+# How observable a hidden Markov model is: γ, by linear programs.
+#
+# It needs scipy's simplex, which `sources` may not import (docs/dependencies.md).
+
+
+MOST_OBSERVED_STATES = 12
+"""There are 2^(n−1) − 1 linear programs of n states: 2,047 of 12."""
+
+
+def gamma(laws: FloatArray) -> float:
+    """The least ‖O b − O b'‖₁ / ‖b − b'‖₁ of two laws b, b' of the state, exactly.
+
+    The difference of two laws is (p − q)/2 times its norm, with p a law of some states
+    and q one of the others. So for each way to part the states in two it is a linear
+    program: the least ‖O(p − q)‖₁ / 2, the distance of two polytopes (assumption 2 of
+    Hao et al. 2025, after Golowich et al. 2022).
+
+    Args:
+        laws: ``(words, n)``: O; each column is the law of what is said in a state.
+
+    Raises:
+        KrohnError: If there are too many states.
+    """
+    states = laws.shape[1]
+    if states > MOST_OBSERVED_STATES:
+        raise KrohnError(
+            f"observability needs 2^{states - 1} linear programs; they are solved for up "
+            f"to {MOST_OBSERVED_STATES} states"
+        )
+    sides = product((1.0, -1.0), repeat=states - 1)
+    parted = [np.array([1.0, *signs]) for signs in sides if -1.0 in signs]
+    return min((_nearest(laws, signs) for signs in parted), default=1.0)
+
+
+def _nearest(laws: FloatArray, signs: FloatArray) -> float:
+    """Half the L1 distance of the laws of the states of each sign."""
+    from scipy.optimize import linprog
+
+    words, states = laws.shape
+    signed, slack = laws * signs, -np.eye(words)
+    above = np.block([[signed, slack], [-signed, slack]])
+    sums = np.zeros((2, states + words))
+    sums[0, :states], sums[1, :states] = signs > 0, signs < 0
+    costs = np.repeat([0.0, 0.5], [states, words])
+    found = linprog(costs, above, np.zeros(2 * words), sums, [1, 1], method="highs")
+    assert found.fun is not None, "two polytopes have a distance"
+    return max(0.0, float(found.fun))
+
+
+# What `krohn explain` says of a hidden Markov model beside its network.
+
 
 SAMPLES, WORK = 500, 2**28
 """Words of which a mixing time is estimated, and how much is multiplied for it."""

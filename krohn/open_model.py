@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.activations import Activations
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.foreign import called
 from krohn.intervention import (
+    Activations,
     Intervention,
     Outcome,
     changed,
@@ -29,12 +29,12 @@ from krohn.intervention import (
 from krohn.network import model as base
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.hooks import Hook, Hooks
-from krohn.network.modelfile import ModelFile, ModelFileError
-from krohn.network.places import VariablePlace
+from krohn.network.errors import ModelFileError
+from krohn.network.forward_pass import Hook, Hooks
+from krohn.network.model import VariablePlace, Word, Words, is_one
+from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
-from krohn.network.words import Word, Words, is_one
-from krohn.option_values import format_name
+from krohn.python_values import format_name
 from krohn.running import shown_along
 from krohn.source_kinds import of_file
 
@@ -204,7 +204,7 @@ class Model(base.Model):
         Args:
             words: As `forward` takes them.
             hooks: For a place, or a variable by name, a function that gets what stands
-                there (as `krohn.activations.Activations` says it) and returns what is to
+                there (as `krohn.intervention.Activations` says it) and returns what is to
                 stand there, or None to leave it.
 
         Returns:

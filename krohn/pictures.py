@@ -4,19 +4,70 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
 from krohn.algebra.cascade import Cascade
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.green import green
+from krohn.algebra.monoid import TransformationMonoid
+from krohn.algebra.wording import count
 from krohn.compiled_model import CompiledModel
 from krohn.decomposition import Decomposed, picture
-from krohn.drawing import (
-    check_suffix,
-    draw_cascade,
-    save,
-)
+from krohn.drawing import check_suffix, draw_cascade, save
+from krohn.drawing.eggbox import draw_eggboxes
 from krohn.machines import MODEL, machine_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.source_kinds import of_file, with_kind
+
+# The monoid of a machine as a picture: small enough to be seen.
+
+
+MOST_ELEMENTS = 200_000
+
+
+def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
+    """The egg-boxes of the transformation monoid of a machine, in the J-order.
+
+    Args:
+        machine: Any machine.
+        effort: How much work to do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
+
+    Raises:
+        BudgetExceeded: If there are more than 200,000 elements or no step remains; the
+            message says what to do.
+        DrawingError: If there are too many D-classes.
+    """
+    monoid = _monoid(machine, steps_of(effort))
+    found = green(monoid)
+    facts = [
+        f"transformation monoid of {count(monoid.size, 'element')}",
+        count(len(found.d_sizes), "D-class", "es"),
+        f"{count(len(machine.states), 'state')}, "
+        f"{count(len(machine.letters), 'letter')}",
+    ]
+    remarks = []
+    if not monoid.identity_is_product:
+        remarks.append("The identity is no product of letters; it was adjoined.")
+    return draw_eggboxes(
+        found.egg_boxes(), found.covers(), machine.name, " · ".join(facts), remarks
+    )
+
+
+def _monoid(machine: Automaton, steps: float) -> TransformationMonoid:
+    budget = Budget(steps, MOST_ELEMENTS)
+    try:
+        return TransformationMonoid.enumerate(machine.semiautomaton, budget)
+    except BudgetExceeded as error:
+        raise BudgetExceeded(
+            f"the monoid of {machine.name} is too large for a picture ({error}); raise "
+            "--effort if it was stopped, else draw a smaller machine",
+            error.found,
+        ) from error
+
+
+# Drawing whatever has a picture: machines, monoids, decompositions, networks, sources.
+
 
 EFFORT = "high"
 """How much a monoid is searched for where nothing is said."""
@@ -58,7 +109,6 @@ def draw(
 
 
 def _eggbox(source: object, effort: str | float) -> Figure:
-    from krohn.monoid import draw_monoid
 
     if _file(source) is not None:
         raise KrohnError("eggbox= needs a machine, not a model")

@@ -5,11 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, shorten
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import shorten
-from krohn.verify.testing.counterexample import Counterexample, Pair, Reading, pair
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import (
+    Counterexample,
+    Pair,
+    Reading,
+    Simulator,
+    pair,
+)
 
 ELSEWHERE = "replay.safetensors"
 """Where a network is written that was compiled on the way."""

@@ -1,4 +1,4 @@
-"""What verification came to."""
+"""What verification came to, and how long work tells how far it has come."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.examination import Examination
     from krohn.verify.testing.shortest_failing import Minimal
+
+# How long work tells how far it has come.
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and of how much."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+# What verification came to.
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from krohn.drawing.attention import LEAST, Head, Rollout
 from krohn.drawing.recurrence import Cell, Recurrence
 from krohn.drawing.recurrence import called as naming
-from krohn.drawing.rollout import LEAST, Head, Rollout
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray

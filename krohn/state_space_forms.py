@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.errors import CompileError
 from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts

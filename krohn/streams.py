@@ -14,18 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.access_words import approaches
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.graphs import approaches
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import stated_machine
 from krohn.network import modelfile
 from krohn.network.cache import Cache, Tree
-from krohn.network.model import Model, said
+from krohn.network.model import Model, check_tokens, said
 from krohn.network.transformer import Transformer
-from krohn.network.words import check_tokens
 
 AT_ONCE = 256
 """The most letters that a network with recurrent state reads before it answers."""

@@ -1,15 +1,68 @@
-"""Verifying a model: a file, the directory of a GPT-2, or the file of a trained network."""
+"""Verifying what is in a file: a model, a GPT-2, a trained network."""
 
 import time
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
+from krohn import gpt2
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import CompiledModel
-from krohn.network.modelfile import ModelFile
+from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile, is_trained_network
+from krohn.option_rules import OF_SOURCES
 from krohn.report import Report
-from krohn.subjects import subject
+from krohn.source_kinds import of_file
+
+# What `krohn verify` can be asked about: a model file, a GPT-2, a trained network.
+
+
+class Subject(NamedTuple):
+    """A model of which it can be decided what it computes.
+
+    Attributes:
+        called: What it is, for messages.
+        takes: The options of `krohn verify` that matter; None for all.
+        of_machine: Whether it is about a machine.
+        verify: What becomes of it; raises KrohnError if an option has no effect.
+    """
+
+    called: str
+    takes: Collection[str] | None
+    of_machine: bool
+    verify: Callable[[Checks], Report]
+
+
+def subject(model: str | Path | ModelFile | CompiledModel) -> Subject:
+    """What a model is.
+
+    Raises:
+        ModelFileError: If it cannot be read.
+    """
+    if gpt2.is_export(model):
+        called = "the directory of a GPT-2, which is proved"
+        return Subject(called, gpt2.TAKES, True, partial(gpt2.checked, model))
+    if isinstance(model, str | Path) and is_trained_network(model):
+        return Subject("a trained network", None, True, partial(_examined, model))
+    if isinstance(model, str | Path):
+        file = modelfile.read(model)
+    else:
+        file = model.file if isinstance(model, CompiledModel) else model
+    kind, of_machine = of_file(file), "source" not in file.header
+    takes = None if of_machine else OF_SOURCES + kind.asks
+    called = f"a file about {kind.called}"
+    return Subject(called, takes, of_machine, partial(kind.verify, file))
+
+
+def _examined(path: str | Path, checks: Checks) -> Report:
+    from krohn.examination import examined  # torch, as for all that runs words
+
+    return examined(path, checks)
+
+
+# Verifying a model: a file, the directory of a GPT-2, or the file of a trained network.
 
 
 def verify(

@@ -1,14 +1,24 @@
-"""A model and the machine that it is held against, and how words are run through it."""
+"""A model and what it is held against: opened, aligned, and run on words."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from krohn.algebra.automaton import Automaton
+import numpy as np
+
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.foreign import names_machine, own_machine, with_names
+from krohn.machines import OWN, machine_of
+from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
+from krohn.program import claim
 from krohn.program.claim import Claim
-from krohn.progress import Progress
+from krohn.program.wording import at_most
+from krohn.report import Progress, silent
 from krohn.sharding import Sharding
 from krohn.verify.testing.simulation_result import BUDGET, Simulation
 
@@ -17,6 +27,9 @@ if TYPE_CHECKING:
     from krohn.replaying import Replay
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.shortest_failing import Minimal
+
+# A model and the machine that it is held against, and how words are run through it.
+
 
 DEFAULT_SAMPLE_LENGTH = 256
 
@@ -166,3 +179,256 @@ class Words:
         if self.sample and all(r.passed for r in runs):
             runs.append(target.run_sample(self.sample, self.seed, self.longest))
         return tuple(runs)
+
+
+# A generator of brackets and its stacks, and how prefixes are run through it.
+
+
+LONGEST_PREFIX = 1024
+"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
+
+
+@dataclass(frozen=True)
+class GeneratorTarget(Target):
+    """A generator and its stacks: each output is held against a law of brackets."""
+
+    @property
+    def exhaustible(self) -> bool:
+        """No: what was run were legal prefixes only."""
+        return False
+
+    @property
+    def proved(self) -> str:
+        """What a proof is about, in words."""
+        claim = self.file.header["claim"]
+        return (
+            f"all legal prefixes of up to {self.length} letters: each output is within "
+            f"{at_most(claim['tolerance'])} of the law that opens with "
+            f"q = {claim['opening']}"
+        )
+
+    def run_all(self, length: int) -> Simulation:
+        """Run every legal prefix of up to ``length`` letters."""
+        from krohn.verify.testing import bracket_words
+
+        if self.sharding is not None:
+            raise KrohnError(
+                "the words of a generator are run by one process only; leave --jobs, "
+                "--job, --shard and --cluster out"
+            )
+        report = self.report("running all words")
+        return bracket_words.run_all(self.file, self.machine, length, report)
+
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random prefixes."""
+        from krohn.verify.testing import bracket_words
+
+        most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
+        length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
+        report = self.report("running samples")
+        return bracket_words.run_sample(
+            self.file, self.machine, count, length, seed, report
+        )
+
+    def minimise(self, found: "Counterexample") -> "Minimal":
+        """What a wrong prefix comes to."""
+        from krohn.verify.testing import bracket_words
+
+        return bracket_words.minimise(self.file, self.machine, found, self.budget)
+
+    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
+        """Hold every law along a prefix against the right one.
+
+        Raises:
+            KrohnError: If a state is given, or the word is no legal prefix.
+        """
+        from krohn.replaying import along
+        from krohn.verify.testing import bracket_words
+
+        if state is not None:
+            raise KrohnError(
+                "a generator gives laws, not states; use --expect without a state, "
+                "which compares every law with the right one"
+            )
+        letters = self.machine.encode(word)
+        found = bracket_words.replay(self.file, self.machine, letters)
+        return along(word, found, "(the right law)")
+
+
+# A machine with letters, states and outputs in the order of a model file.
+
+
+def aligned(machine: Automaton, own: Automaton) -> Automaton:
+    """The machine with letters, states and outputs in the order of the file.
+
+    States and outputs that the file does not know come last; a state that it does not
+    know is a difference if the file says states, such an output if it says outputs.
+
+    Raises:
+        KrohnError: If the alphabets differ.
+    """
+    if set(machine.letters) != set(own.letters):
+        odd = sorted(set(machine.letters) ^ set(own.letters))
+        raise KrohnError(
+            f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
+            "only one of them"
+        )
+    if machine.inputs is not None and own.inputs is not None:
+        ours, theirs = (
+            m.inputs.named_nodes(m.letters) for m in (machine, own) if m.inputs
+        )
+        if (machine.inputs.bits, ours) != (own.inputs.bits, theirs):
+            raise KrohnError(
+                f"{machine.name} and the model take some vectors of input bits for "
+                "different letters"
+            )
+    known = set(own.states)
+    states = (*own.states, *(s for s in machine.states if s not in known))
+    found = _reordered(machine, own, states)
+    return replace(found, output=_aligned_output(machine, own, states))
+
+
+def _aligned_output(
+    machine: Automaton, own: Automaton, states: tuple[str, ...]
+) -> Output | None:
+    """The outputs on states in the order of the file, those that it lacks last."""
+    ours, theirs = machine.output, own.output
+    if ours is None or theirs is None or ours.on != "states":
+        return None
+    names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
+    place = np.array([names.index(n) for n in ours.names])
+    table = np.zeros(len(states), dtype=np.int64)
+    at = {q: i for i, q in enumerate(states)}
+    table[[at[q] for q in machine.states]] = place[ours.table]
+    return Output("states", table, names)
+
+
+def _reordered(
+    machine: Automaton, own: Automaton, states: tuple[str, ...]
+) -> Automaton:
+    """States that the machine lacks become loops that nothing reaches."""
+    place = {s: i for i, s in enumerate(states)}
+    table = np.tile(np.arange(len(states)), (len(own.letters), 1))
+    to = np.array([place[s] for s in machine.states])
+    row = {a: i for i, a in enumerate(machine.letters)}
+    table[:, to] = to[machine.transitions[[row[a] for a in own.letters]]]
+    structure = type(machine.semiautomaton)(table, own.letters, states)
+    start = int(to[machine.start])
+    return Automaton(structure, start, name=machine.name, inputs=own.inputs)
+
+
+# Opening a model beside the machine that it is held against.
+
+
+def open_target(
+    model: str | Path | ModelFile,
+    machine: object,
+    observation: str | None,
+    progress: Progress = silent,
+    tokenizer: Mapping[str, Any] | None = None,
+) -> Target:
+    """A model and the machine that `verify` is given, ready to be compared.
+
+    Args:
+        model: A model file.
+        machine: What it is held against; None for the machine that it states.
+        observation: What is seen of it.
+        progress: Called with what is done.
+        tokenizer: By what a GPT-2 reads texts.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    modelfile.claimed_length(file.header)
+    outputs = file.header["claim"].get("shows") == "outputs"
+    if observation is not None and not outputs:
+        raise KrohnError(
+            "--observe is for models of outputs, and this is one of states; leave "
+            "--observe out"
+        )
+    laws = kind_of(file.header["architecture"]).answers == "laws"
+    kind = GeneratorTarget if laws else Target
+    if machine is None:
+        return kind(file, _stated(file), progress, claim.of(file.header, tokenizer))
+    seen = (observation or OWN) if outputs else None
+    wanted = machine_of(machine, observation=seen)
+    file, notes = with_names(file, wanted)
+    own = own_machine(file)
+    held = aligned(wanted, own)
+    if not outputs:
+        _check_shown(wanted, own)
+    header = _claiming(file, wanted, held)
+    return kind(file, held, progress, claim.of(header, tokenizer), notes=notes)
+
+
+def _claiming(file: ModelFile, wanted: Automaton, held: Automaton) -> dict[str, Any]:
+    """The header of a file that claims what it is held against.
+
+    It is that of the file itself, if both have the same states, moves and answers.
+    """
+    header, precision = file.header, file.precision.name
+    said = {"start": wanted.states[wanted.start], "dtype": precision}
+    of_file = names_machine(file) and said.items() <= header["claim"].items()
+    if of_file:
+        own = own_machine(file)
+        outputs = header["claim"].get("shows") == "outputs"
+        if _moves(aligned(own, own), outputs) == _moves(held, outputs):
+            return header
+    told = json_format.to_object(wanted)
+    return {**header, "machine": told, "claim": {**header["claim"], **said}}
+
+
+def _moves(machine: Automaton, outputs: bool) -> tuple[object, ...]:
+    """All that a proof is about: states, start, moves, and outputs if they are said."""
+    output = machine.output if outputs else None
+    shown = output and (output.names, output.table.tolist())
+    return machine.states, machine.start, machine.transitions.tolist(), shown
+
+
+def _check_shown(machine: Automaton, own: Automaton) -> None:
+    """Refuse a file that says states, and says that they show what they do not.
+
+    Raises:
+        KrohnError: Which names a state.
+    """
+    right = _shown(machine)
+    for place, said in _shown(own).items():
+        if right.get(place, said) != said:
+            raise KrohnError(
+                f"{machine.name} shows {right[place]!r} {place}, where the model is to "
+                f"show {said!r}"
+            )
+
+
+def _shown(machine: Automaton) -> dict[str, str]:
+    """The name of the output in each state, or on each transition, by what that is."""
+    output = machine.output
+    if output is None:
+        return {}
+    if output.on == "states":
+        pairs = zip(machine.states, output.table, strict=True)
+        return {f"in state {q!r}": output.names[i] for q, i in pairs}
+    return {
+        f"at letter {a!r} in state {q!r}": output.names[i]
+        for a, row in zip(machine.letters, output.table, strict=True)
+        for q, i in zip(machine.states, row, strict=True)
+    }
+
+
+def _stated(file: ModelFile) -> Automaton:
+    """The machine that the file itself states."""
+    if not names_machine(file):
+        raise KrohnError(
+            "the file does not say which machine it computes; say --machine MACHINE"
+        )
+    own = own_machine(file)
+    claim = file.header["claim"]
+    if claim.get("start") != own.states[own.start]:
+        raise KrohnError(
+            f"the file is damaged: it claims the start state {claim.get('start')!r}, its "
+            f"machine starts in {own.states[own.start]!r}"
+        )
+    return aligned(own, own)

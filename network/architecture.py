@@ -1,23 +1,62 @@
-"""The architectures of networks: what all networks of one architecture have in common.
-
-`krohn.program.architecture` declares their sizes and tensors, `krohn.network.architectures`
-all else. Whoever needs to know how they differ asks here, and not for a name.
-"""
+"""The architectures of networks: what all networks of one architecture have in common."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
 from pkgutil import iter_modules
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from krohn.network.errors import ModelFileError
 from krohn.network.sparse import is_index
-from krohn.network.step import Step
 from krohn.program.architecture import Architecture as Declared
 from krohn.program.architecture import Shapes
 from krohn.program.by_name import load
 from krohn.program.errors import Refused
+
+# The step of a recurrent network, in operations that every place it runs at has.
+
+
+class Functions(Protocol):
+    """The functions of numbers, and how a row is cut."""
+
+    def relu(self, x: Any, /) -> Any:
+        """max(x, 0)."""
+
+    def sigmoid(self, x: Any, /) -> Any:
+        """1 / (1 + e^−x)."""
+
+    def tanh(self, x: Any, /) -> Any:
+        """Tanh x."""
+
+    def split(self, x: Any, parts: int, /) -> tuple[Any, ...]:
+        """Equal parts of each row."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a network remembers of the letters so far, and how a letter changes that.
+
+    Attributes:
+        starts: The tensors that are remembered before a word.
+        after: What is remembered after a letter, of the tensors by name, the letter, all
+            that was remembered, and `Functions`. Tensors have ``+``, ``-``, ``*``, ``@``
+            and ``T``, and ``tensor[letter]`` is the row of a letter. The first of what is
+            remembered is h: logits are h · ``unembed.weight`` + ``unembed.bias``.
+    """
+
+    starts: tuple[str, ...]
+    after: Callable[
+        [Mapping[str, Any], Any, tuple[Any, ...], Functions], tuple[Any, ...]
+    ]
+
+
+# The architectures of networks: what all networks of one architecture have in common.
+#
+# `krohn.program.architecture` declares their sizes and tensors,
+# `krohn.network.architectures`
+# all else. Whoever needs to know how they differ asks here, and not for a name.
+
 
 A = TypeVar("A", bound=Declared)
 Architecture = Mapping[str, Any]
@@ -66,7 +105,7 @@ class Kind(Generic[A]):
     declared: type[A]
     title: str
     width_of: Callable[[A], int]
-    runtime: str = "krohn.network.stepping:Stepped"
+    runtime: str = "krohn.network.recurrent:Stepped"
     layers_of: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
     step: Step | None = None
     sparse_of: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing

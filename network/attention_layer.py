@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network.errors import ModelFileError
-from krohn.network.full_precision import in_full
+from krohn.network.forward_pass import in_full
 
 
 class ReluNetwork(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from krohn.network.torch_threads import threads
+from krohn.network.forward_pass import threads
 from krohn.network.transformer import Transformer
 
 BLANK = -1

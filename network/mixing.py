@@ -15,8 +15,7 @@ from krohn.network.attention_kind import (
     Softmax,
     Sparse,
 )
-from krohn.network.branching import Both, attend, attend_alike
-from krohn.network.cache import Tree
+from krohn.network.cache import Both, Tree, attend, attend_alike
 
 
 class Mixing(ABC):

@@ -1,20 +1,197 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Sequence
-from typing import Literal, cast, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from krohn.network import modelfile
-from krohn.network.alphabets import alphabets
 from krohn.network.architecture import kind_of
-from krohn.network.modelfile import ModelFile, ModelFileError
-from krohn.network.places import VariablePlace, places
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile, alphabets
+from krohn.network.recurrent import Stepping
 from krohn.network.sparse import is_index
-from krohn.network.stepping import Stepping
 from krohn.network.transformer import Transformer
-from krohn.network.words import Word, Words, check_tokens, found, is_one, padded
+
+# Where the variables of a machine lie in the residual stream, as a model file says it.
+
+
+@dataclass(frozen=True)
+class VariablePlace:
+    """Where a variable of the machine lies in the residual stream.
+
+    Attributes:
+        channel: The name of the variable.
+        dims: First dimension, and one past the last.
+        snapshots: First and last snapshot at which it is there: 0 is after the
+            embedding, 2b + 1 after the heads of block b, 2b + 2 after its MLP.
+        code: ``"integer"`` (the value itself) or ``"one-hot"``.
+        head: Which head of its block wrote it, if one did.
+        operation: The operation that it is the result of, as the file states it.
+    """
+
+    channel: str
+    dims: tuple[int, int]
+    snapshots: tuple[int, int]
+    code: str
+    head: int | None
+    operation: Mapping[str, Any]
+
+    def read(self, stream: Tensor) -> Tensor:
+        """What stands in a stream ``(…, d)``: ``(…)`` whole numbers.
+
+        Of a code of real numbers, those themselves: ``(…, dimensions)``.
+        """
+        values = stream[..., slice(*self.dims)]
+        if self.code == "one-hot":
+            return values.argmax(dim=-1)
+        return values[..., 0].round().long() if self.code == "integer" else values
+
+    def write(self, stream: Tensor, values: Tensor) -> Tensor:
+        """A stream in which these values stand, as `read` returns them."""
+        if self.code == "one-hot":
+            values = one_hot(values.long(), self.dims[1] - self.dims[0])
+        elif self.code == "integer":
+            values = values[..., None]
+        changed = stream.clone()
+        changed[..., slice(*self.dims)] = values.to(stream)
+        return changed
+
+
+def places(header: Mapping[str, Any]) -> dict[str, VariablePlace]:
+    """Where every stored channel lies, by name.
+
+    Raises:
+        ModelFileError: If the header is malformed there.
+    """
+    try:
+        stated = header.get("program", {}).get("channels", [])
+        return {c["name"]: _place(c) for c in stated if "dims" in c}
+    except (AttributeError, LookupError, TypeError) as error:
+        raise ModelFileError(
+            f"the file is damaged: its channels are malformed ({error!r})"
+        ) from None
+
+
+def _place(channel: Mapping[str, Any]) -> VariablePlace:
+    where = ("name", "dims", "snapshots", "code", "head", "domain")
+    operation = {k: v for k, v in channel.items() if k not in where}
+    return VariablePlace(
+        channel=channel["name"],
+        dims=(channel["dims"][0], channel["dims"][1]),
+        snapshots=(channel["snapshots"][0], channel["snapshots"][1]),
+        code=channel["code"],
+        head=channel.get("head"),
+        operation=operation,
+    )
+
+
+# Words by the names of their letters, one or many, as tensors of tokens.
+
+
+Word = Sequence[str]
+SHOWN = 12
+
+
+class Words(NamedTuple):
+    """Words side by side.
+
+    Attributes:
+        tokens: ``(batch, time)``; after the end of a word stands the first letter, which
+            no earlier position sees.
+        lengths: ``(batch,)``: how many letters each word has.
+    """
+
+    tokens: Tensor
+    lengths: Tensor
+
+
+def is_one(words: object) -> bool:
+    """Whether this is a word, and no list of words: a string, or letters by name.
+
+    Raises:
+        ModelFileError: If it is neither.
+    """
+    if not isinstance(words, Iterable):
+        raise ModelFileError(
+            "a word is a string or a list of letters, and several are a list of such "
+            f"lists; a {type(words).__name__} is neither"
+        )
+    return not isinstance(words, Sequence) or not any(
+        isinstance(part, list | tuple) for part in words
+    )
+
+
+def padded(words: Sequence[Sequence[int]], device: torch.device) -> Words:
+    """Words of tokens side by side."""
+    lengths = torch.tensor([len(word) for word in words], dtype=torch.long)
+    tokens = torch.zeros(len(words), int(lengths.max()), dtype=torch.long)
+    for row, word in zip(tokens, words, strict=True):
+        row[: len(word)] = torch.tensor(word, dtype=torch.long)
+    return Words(tokens.to(device), lengths.to(device))
+
+
+def found(
+    word: Word, index: Callable[[str], int | None], letters: Sequence[str], of: str = ""
+) -> list[int]:
+    """The tokens of a word.
+
+    Args:
+        word: Its letters by name.
+        index: The token of a name; None for what is no letter.
+        letters: All of them.
+        of: Which word it is, for messages.
+
+    Raises:
+        ModelFileError: If something in it is no letter; the message says where.
+    """
+    tokens = []
+    for at, letter in enumerate(word, start=1):
+        token = index(letter) if isinstance(letter, str) else None
+        if token is None:
+            shown = ", ".join(letters[:SHOWN]) + ", …" * (len(letters) > SHOWN)
+            apart = isinstance(word, str) and max(map(len, letters)) > 1
+            hint = "; a string is read sign by sign, so give a list of letters" * apart
+            raise ModelFileError(
+                f"{letter!r} is not a letter (letter {at}{of}); the letters are "
+                f"{shown}{hint}"
+            )
+        tokens.append(token)
+    return tokens
+
+
+def check_tokens(tokens: Tensor, letters: Sequence[str], device: torch.device) -> None:
+    """Refuse tensors that are no words.
+
+    Raises:
+        ModelFileError: If they are of another shape, type or device, or have an entry
+            that is no letter; the message says where.
+    """
+    if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
+        raise ModelFileError(
+            "tokens are whole numbers, a row for each word (`model.encode` makes them); "
+            f"these are {tokens.dtype}, {tuple(tokens.shape)}"
+        )
+    if tokens.device != device:
+        raise ModelFileError(
+            f"the tokens are on {tokens.device}, the network is on {device}"
+        )
+    strange = (tokens < 0) | (tokens >= len(letters))
+    if strange.any():
+        row, at = (int(i) for i in strange.nonzero()[0])
+        token = int(tokens[row, at])
+        bos = ", the start symbol, which the network puts in front itself,"
+        raise ModelFileError(
+            f"the token {token}{bos * (token == len(letters))} is not a letter (letter "
+            f"{at + 1} of word {row + 1}); letters are 0, …, {len(letters) - 1}"
+        )
+
+
+# Opening a model file for use: words in, states out, and every channel by name.
+
 
 Network = Transformer | Stepping
 
@@ -22,7 +199,7 @@ _OTHERS = {
     "laws": ("laws instead of states", "it with krohn.network.generator.load"),
     "reals": (
         "vectors instead of letters",
-        "its file with krohn.network.real_model.real_network(krohn.network."
+        "its file with krohn.network.model.real_network(krohn.network."
         "modelfile.read(path))",
     ),
 }
@@ -248,3 +425,21 @@ def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     chosen = torch.where(finite, chosen, len(classes) + 1)
     names = (*classes, TIED, NOT_FINITE)
     return tuple(names[q] for q in chosen.tolist())
+
+
+# Opening model files of networks that read and say real vectors.
+
+
+def real_network(file: ModelFile) -> nn.Module:
+    """The network of a file, in its number format: ``(batch, time, d)`` in and out.
+
+    Raises:
+        ModelFileError: If it reads letters, or says something else than numbers.
+    """
+    shape = file.header["architecture"]
+    if (kind := kind_of(shape)).answers != "reals":
+        raise ModelFileError(f"this is {kind.called}, which reads letters")
+    dtype = getattr(torch, file.precision.name)
+    tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
+    network: nn.Module = kind.network(shape, tensors)
+    return network.eval()

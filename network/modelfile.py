@@ -1,11 +1,7 @@
-"""The model file: one safetensors file with one metadata key of canonical JSON.
-
-The format is described in docs/model-format.md. Reading needs the safetensors library
-and numpy, never executes anything, and answers a file that it cannot vouch for with a
-single `ModelFileError`.
-"""
+"""The model file: one safetensors file with one metadata key of canonical JSON."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +19,13 @@ from krohn.program import claim, strict_json
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.writing import atomic_write
+
+# The model file: one safetensors file with one metadata key of canonical JSON.
+#
+# The format is described in docs/model-format.md. Reading needs the safetensors library
+# and numpy, never executes anything, and answers a file that it cannot vouch for with a
+# single `ModelFileError`.
+
 
 FORMAT = "krohn-model"
 VERSIONS = (1, 2, 3, 4, 5)
@@ -268,3 +271,57 @@ def names(holder: object, key: str) -> tuple[str, ...]:
     ):
         raise ModelFileError(f"is damaged: its machine has no list of {key}")
     return tuple(found)
+
+
+# The names that a model file has for letters, states and what its logits stand for.
+
+
+def alphabets(
+    file: ModelFile,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names of letters, states and classes, as many as the architecture has.
+
+    Raises:
+        ModelFileError: If there are others than the tensors are made for.
+    """
+    shape = file.header["architecture"]
+    if "source" in file.header:
+        letters = names(file.header["source"], "letters")
+        said = "classes" if "classes" in file.header["source"] else "letters"
+        machine = {"letters": letters, "states": names(file.header["source"], said)}
+    else:
+        machine = file.header["machine"]
+    letters, states = (names(machine, key) for key in ("letters", "states"))
+    classes = states
+    if file.header["claim"].get("shows", "states") != "states":
+        classes = names(machine.get("output"), "names")
+    tokens = len(letters) + kind_of(shape).marks
+    if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
+        raise ModelFileError(
+            "is damaged: its machine and its tensors differ in how many letters or states "
+            "there are"
+        )
+    return letters, states, classes
+
+
+# How a file of a trained network is told from a model file.
+
+
+TRAINED_KEY = "krohn-network"
+"""What such a file has among its metadata."""
+
+
+def is_trained_network(path: str | Path) -> bool:
+    """Whether a file says of itself that `krohn.compare.models` wrote it after training.
+
+    It may be damaged all the same.
+    """
+    if not os.path.isfile(path):  # also of a name that no file can have
+        return False
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = strict_json.read(file.read(min(length, LARGEST_HEADER)))
+        return TRAINED_KEY in header["__metadata__"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False

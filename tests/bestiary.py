@@ -5,7 +5,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import IntArray, Semiautomaton
 
 
 def machine(table: npt.ArrayLike) -> Semiautomaton:

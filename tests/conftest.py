@@ -14,14 +14,13 @@ from hypothesis import settings
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.construction_choice.planning import plans
 from krohn.compiler.cost import Cost, predict
 from krohn.compiler.layout import Layout
 from krohn.compiler.pipeline import Options, arrange, optimise
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions
 from krohn.network.model import Model
 from krohn.network.precision import PRECISIONS
 from krohn.program import Program

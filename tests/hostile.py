@@ -19,7 +19,8 @@ import torch
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 
 torch.set_num_threads(1)

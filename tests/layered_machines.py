@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 KINDS = ("one", "cycle", "counter", "memory", "window", "resets")
 

@@ -12,8 +12,7 @@ from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
 from krohn.sources.linear_systems import LinearSystem, named
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import search
+from krohn.verify.search.find import model_of, search
 
 LOOSE = 1e9
 """An error that is claimed where the one that is shown is wanted."""

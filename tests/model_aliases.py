@@ -4,7 +4,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.hidden_markov.aliases import Pair, rotation
+from krohn.sources.hidden_markov.masked import Pair, rotation
 
 
 def turned(emissions: FloatArray, transitions: FloatArray, angle: float) -> Pair:

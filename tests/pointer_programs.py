@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.constructions import pointers
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower

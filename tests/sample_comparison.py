@@ -7,28 +7,27 @@ import numpy as np
 import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
-from krohn.compare.measures.rates import Rate, spread
-from krohn.compare.probes.agreement import Agreement
+from krohn.compare.measures.accuracy import Rate, spread
+from krohn.compare.probes.exchange import Agreement
 from krohn.compare.probes.interchange import Interchange
-from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
+from krohn.compare.probes.probe_map import Cell, ProbeMap, Row, Verdict
 from krohn.compare.probes.scores import Score
-from krohn.compare.probes.verdict import Verdict
-from krohn.comparison.interpretability import AttentionMap, AttentionMaps, ProbeResult
-from krohn.comparison.model_results import (
-    Failure,
-    ModelResult,
-    Proved,
-    SeedResult,
-    Size,
-    Training,
-)
 from krohn.comparison.result import (
+    AttentionMap,
+    AttentionMaps,
     Comparison,
     Curve,
+    Failure,
+    ModelResult,
     Origin,
+    ProbeResult,
+    Proved,
     Reduction,
+    SeedResult,
+    Size,
     Strategy,
     Sweep,
+    Training,
 )
 
 SEEDS = (0, 1)

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from krohn.compare.models import Inside, Network
-from krohn.compare.models.recording import recording
+from krohn.compare.models.network import recording
 
 
 class Layered(Network):

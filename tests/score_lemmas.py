@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from krohn.verify.smt.solver import Answer, Limits, ask, solver
+from krohn.verify.smt.gadgets import Answer, Limits, ask, solver
 
 
 @dataclass(frozen=True)

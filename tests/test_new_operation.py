@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 from pointer_programs import lowered
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import recency_slope
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, recency_slope
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program import LookBack, Map, Operation, Program, Token, table

@@ -17,7 +17,7 @@ from report import Row, is_measured
 import krohn
 from krohn.cli import run
 from krohn.commands.compile import Construction
-from krohn.compare.training.described import content_name
+from krohn.compare.training.provenance import content_name
 from krohn.compare.training.run_table import RunTable
 from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,

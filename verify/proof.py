@@ -1,32 +1,180 @@
-"""Proving that the tensors of a model file compute a machine, for all words up to T.
-
-The proof reads tensors and the machine, nothing else: not the code that made the weights
-and not the code that runs them.
-"""
+"""Proving that the tensors of a model file compute a machine, for all words up to T."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from typing import Any, Literal
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.shown import SHOWS, Shown, output_classes
+from krohn.algebra.minimisation import SHOWS, Shown, output_classes
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.verify.blas_threads import one_thread
-from krohn.verify.checker import generator
-from krohn.verify.checker.model_file import Model, check_numbers
+from krohn.verify.checker import (
+    claimed_error,
+    generator,
+    in_context,
+    real_networks,
+    recurrent_beliefs,
+    simulation,
+)
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
+from krohn.verify.checker.brackets import claimed
+from krohn.verify.checker.generator import shown
+from krohn.verify.checker.heads import Look
+from krohn.verify.checker.layer_norm import REAL
+from krohn.verify.checker.model_file import Machine, Model, check_numbers
 from krohn.verify.checker.shown import Shown as EstablishedOf
 from krohn.verify.checker.transformer import Established
 from krohn.verify.errors import Rejected, WrongWord
-from krohn.verify.search.conversion import machine_of, model_of
-from krohn.verify.search.find import Watch, claims, search
-from krohn.verify.search.longest import longest
-from krohn.verify.search.record import steps
+from krohn.verify.search.find import (
+    Watch,
+    claims,
+    machine_of,
+    model_of,
+    one_thread,
+    search,
+)
+
+# The longest prefixes for which the tensors of a generator would be verified.
+
+
+FARTHEST = 2**40
+
+
+def longest(model: Model, machine: Machine) -> dict[str, int]:
+    """T at most, in the format of the file and without rounding in its heads.
+
+    Raises:
+        Refused: If the file claims nothing about the machine.
+    """
+    return {form.name: _longest(model, machine, form) for form in (model.format, REAL)}
+
+
+def _longest(model: Model, machine: Machine, form: Format) -> int:
+    """By bisection from the length that the file claims, which passes."""
+    claim = claimed(model, machine)
+
+    def passes(length: int) -> bool:
+        try:
+            shown(model, claim._replace(length=length), form)
+        except Refused:
+            return False
+        return True
+
+    low, high = claim.length, FARTHEST
+    while low + 1 < high:
+        middle = min(2 * low, (low + high) // 2)
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return low
+
+
+# The established steps of a proof, for people.
+
+
+@singledispatch
+def steps(found: EstablishedOf, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """JSON values, one for each step of the proof.
+
+    Args:
+        found: What the checker saw.
+        evidence: What it was told.
+    """
+    raise TypeError(f"nothing is said of {type(found)}")
+
+
+@steps.register
+def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    return [{"first layer": found.first}, {"law": found.law}]
+
+
+@steps.register
+def _(found: simulation.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    argument = "layers" if "tuples" in found.sizes else "hidden states"
+    return [{"argument": argument, **found.sizes, "margin": found.margin}]
+
+
+@steps.register
+def _(found: recurrent_beliefs.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "hidden states", "pairs": found.pairs, "error": found.error}
+    return [{**told, "situations": found.situations}]
+
+
+@steps.register
+def _(found: in_context.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "gradient descent", "leak": found.leak}
+    return [{**told, **found.errors._asdict()}]
+
+
+@steps.register
+def _(found: real_networks.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    return [{"argument": "real vectors", **found.parts, "error": found.error}]
+
+
+@steps.register
+def _(found: claimed_error.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """How errors are measured; of a Transformer its sublayers and the read-out."""
+    if not found.streams:
+        return [{**found.told, "error": found.error}]
+    read_out = {"sublayer": "read-out", "error": found.error}
+    return [{**found.told}, {"sublayer": "embedding"}, *_sublayers(found), read_out]
+
+
+@steps.register
+def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """The Program, the embedding, every sublayer and the read-out, as far as it came."""
+    embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
+    return [
+        program_summary(evidence.get("program", {}), found.readings),
+        *[embedding][: len(found.streams)],
+        *_sublayers(found),
+        *([{**read_out, "margin": found.margin}] if found.margin else []),
+    ]
+
+
+def program_summary(
+    evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
+) -> dict[str, Any]:
+    """The number of abstract states by which a Program was followed, and of its outputs."""
+    told = {"readings": len(readings)}
+    if "parts" in evidence:
+        states = sum(len(part["states"]) for part in evidence["parts"])
+        told = {"parts": len(evidence["parts"]), "states": states, **told}
+    return {"program": told}
+
+
+def _sublayers(
+    found: Established | claimed_error.Established,
+) -> Iterator[dict[str, Any]]:
+    for snapshot, stream in enumerate(found.streams[1:], start=1):
+        kind = "attention" if snapshot % 2 else "mlp"
+        channels = [
+            {"channel": name, "noise": float(noise.max()), **_look(found.looks, name)}
+            for name, noise in stream.noise.items()
+            if stream.program.channels[name].born == snapshot
+        ]
+        yield {"sublayer": f"{kind} {(snapshot - 1) // 2}", "channels": channels}
+
+
+def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
+    """Where the head of a channel looks; nothing if no head writes it."""
+    if name not in looks:
+        return {}
+    look = looks[name]
+    gap = min(look.gap, LARGEST_FLOAT64)  # JSON has no infinity
+    return {"gap": gap, "leak": look.leak, "score_error": look.error}
+
+
+# Proving that the tensors of a model file compute a machine, for all words up to T.
+#
+# The proof reads tensors and the machine, nothing else: not the code that made the
+# weights
+# and not the code that runs them.
+
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
 # What following a malformed file may end in.

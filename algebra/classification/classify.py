@@ -4,23 +4,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
-from krohn.algebra.classification import aperiodic, digraph, elements, letters
+from krohn.algebra.classification import digraph, elements
+from krohn.algebra.classification import properties as letters
 from krohn.algebra.classification.definite import definite, generalised_definite
-from krohn.algebra.classification.findings import Findings, find
-from krohn.algebra.classification.group_names import (
+from krohn.algebra.classification.digraph import synchronising
+from krohn.algebra.classification.findings import (
     Content,
+    Findings,
     Subgroup,
     content,
+    find,
     tractable,
 )
-from krohn.algebra.classification.property import Property
-from krohn.algebra.classification.synchronising import synchronising
+from krohn.algebra.classification.properties import Property
 from krohn.algebra.errors import MachineError
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import Semiautomaton
 
 MOST_ELEMENTS = 200_000
 
@@ -95,7 +96,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
     machine = findings.machine
     ordered, piecewise = digraph.r_trivial(machine), digraph.j_trivial(machine)
     commuting, local = letters.commutative(machine), generalised_definite(machine)
-    star_free = aperiodic.aperiodic(findings, bool(ordered.holds))
+    star_free = elements.aperiodic(findings, bool(ordered.holds))
     found = (
         letters.permutation(machine),
         letters.permutation_reset(machine),
@@ -114,7 +115,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
         piecewise,
         elements.da(findings),
         star_free,
-        aperiodic.solvable(findings, bool(star_free.holds or commuting.holds)),
+        elements.solvable(findings, bool(star_free.holds or commuting.holds)),
     )
     facts = {p.name: p for p in (ordered, piecewise, local, star_free)}
     return tuple(

@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.classification.digraph import path
-from krohn.algebra.classification.property import Property, Witness, call, spell
+from krohn.algebra.classification.properties import Property, Witness, call, spell
 from krohn.algebra.graphs import components_of_steps
 from krohn.algebra.monoid import idempotent_power
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.algebra.wording import count
 
 MOST_PAIR_STEPS = 6_000_000

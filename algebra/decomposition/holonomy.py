@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.cascade import (
     INVALID,
@@ -32,11 +33,9 @@ from krohn.algebra.cascade import (
     Wiring,
     component_of,
 )
-from krohn.algebra.decomposition.layers import letters_of, next_layer, number_names
+from krohn.algebra.decomposition.diagrams import letters_of, next_layer, number_names
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.image_sets import set_keys
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.algebra.skeleton import ImageClass, Skeleton, skeleton
+from krohn.algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
 
 PIECE = 2**24  # entries of large tables that are made at a time
 PASSES = 30  # over each pair of tiles of a node, and array operations of a level

@@ -3,23 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import EFFORTS, Budget, BudgetExceeded
 from krohn.algebra.cascade import Cascade, Component
 from krohn.algebra.congruences import principal_congruences
 from krohn.algebra.covering import Covering, prove
-from krohn.algebra.decomposition.congruence import by_congruence
-from krohn.algebra.decomposition.cost import CascadeCost, cost
-from krohn.algebra.decomposition.group_part import Chain, flip_flops, split
+from krohn.algebra.decomposition.congruence import MOST_STATES, Search, by_congruence
+from krohn.algebra.decomposition.diagrams import refine, restrict_to_reachable
+from krohn.algebra.decomposition.group_part import (
+    Chain,
+    derived_chain,
+    flip_flops,
+    prime_chain,
+    split,
+)
 from krohn.algebra.decomposition.holonomy import holonomy as plain_holonomy
-from krohn.algebra.decomposition.reach import restrict_to_reachable
-from krohn.algebra.decomposition.refine import refine
-from krohn.algebra.decomposition.search import MOST_STATES, Search
-from krohn.algebra.decomposition.series import derived_chain, prime_chain
-from krohn.algebra.decomposition.simplify import cheapest, simplify
+from krohn.algebra.decomposition.simplify import CascadeCost, cheapest, cost, simplify
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.near_names import near
 from krohn.algebra.rows import firsts
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.wording import near
 
 Method = Callable[[Semiautomaton, Budget], Cascade]
 

@@ -6,12 +6,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.classification.digraph import components
 from krohn.algebra.departures.parts import Part, parts
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_PAIRS = 4_000
 MOST_NODES = 160

@@ -12,10 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.digraph import components
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.algebra.structure import as_counter
 
 Kind = Literal["clock", "counter", "window", "memory", "resets"]

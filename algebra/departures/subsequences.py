@@ -12,8 +12,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 
 MOST_ROWS = 20_000
 MOST_TESTS = 16

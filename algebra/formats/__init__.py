@@ -8,8 +8,7 @@ from pathlib import Path
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import att, dot, gap, json_format, kiss2, learnlib
-from krohn.algebra.formats.assembly import Kind
-from krohn.algebra.formats.completion import Complete
+from krohn.algebra.formats.assembly import Complete, Kind
 from krohn.algebra.formats.files import read_text
 from krohn.algebra.formats.regex import from_regex
 from krohn.program.writing import atomic_write

@@ -10,10 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Kind, Transition, assemble
-from krohn.algebra.formats.completion import Complete, complete_draft
-from krohn.algebra.formats.file_errors import check_writable, problem, quote
-from krohn.algebra.formats.outputs import acceptance, shown_after
+from krohn.algebra.formats.assembly import (
+    Complete,
+    Kind,
+    Transition,
+    acceptance,
+    assemble,
+    complete_draft,
+    shown_after,
+)
+from krohn.algebra.formats.files import check_writable, problem, quote
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"\d+")

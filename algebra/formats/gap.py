@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.completion import title
-from krohn.algebra.formats.file_errors import check_size, misread, problem, quote
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.formats.assembly import title
+from krohn.algebra.formats.files import check_size, misread, problem, quote
 from krohn.program.parsing import Language, Misread, Node
 
 MAX_POINT = 1_000_000

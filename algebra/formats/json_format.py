@@ -10,11 +10,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Inputs, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.file_errors import check_size, problem, quote
-from krohn.algebra.input_decision_diagram import Inputs
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.formats.files import check_size, problem, quote
 from krohn.program import strict_json
 
 FORMAT = "krohn-machine"

@@ -9,12 +9,10 @@ import re
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.completion import title
-from krohn.algebra.formats.file_errors import check_size, problem, quote
-from krohn.algebra.formats.outputs import ACCEPTANCE, acceptance
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.formats.assembly import ACCEPTANCE, acceptance, title
+from krohn.algebra.formats.files import check_size, problem, quote
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

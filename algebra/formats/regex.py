@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Transition, assemble
-from krohn.algebra.formats.completion import complete_draft
-from krohn.algebra.formats.formal_regex import to_pattern
-from krohn.algebra.formats.regex_reading import TOKEN, pattern_error, read_signs
+from krohn.algebra.formats.assembly import Transition, assemble, complete_draft
+from krohn.algebra.formats.regex_reading import (
+    TOKEN,
+    pattern_error,
+    read_signs,
+    to_pattern,
+)
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA

@@ -6,19 +6,25 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.groups import permutations
-from krohn.algebra.groups.closure import closure, keys, listed_keys, narrowest
-from krohn.algebra.groups.giants import (
+from krohn.algebra.groups.permutations import GroupError, as_permutations, commutator
+from krohn.algebra.groups.stabiliser_chain import (
     Giants,
+    StabiliserChain,
     find_giants,
     holds_alternating,
     random_elements,
 )
-from krohn.algebra.groups.permutations import GroupError, as_permutations, commutator
-from krohn.algebra.groups.stabiliser_chain import StabiliserChain
-from krohn.algebra.groups.table import GroupTable, table_of
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.groups.table import (
+    GroupTable,
+    closure,
+    keys,
+    listed_keys,
+    narrowest,
+    table_of,
+)
 
 SMALL_ORDER = 4_096
 MOST_TABLED = 2_048

@@ -7,8 +7,8 @@ A permutation of ``0..n-1`` is a row ``t`` with ``t[x] = x·t``, so that the pro
 import numpy as np
 import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
 
 
 class GroupError(KrohnError):

@@ -1,33 +1,242 @@
-"""Composition factors, maximal normal subgroups and normal subgroups."""
+"""Composition series of permutation groups, and the names of the simple factors."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from itertools import count
+from math import gcd, prod
 
 import numpy as np
+import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.graphs import weak_components
-from krohn.algebra.groups import decomposition
-from krohn.algebra.groups.giants import random_elements
-from krohn.algebra.groups.homomorphism import (
-    Homomorphism,
-    action_on_blocks,
-    action_on_cosets,
-    action_on_elements,
-    action_on_orbit,
-)
+from krohn.algebra.groups import abelian as decomposition
+from krohn.algebra.groups.abelian import factorise, is_prime
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import (
     conjugate,
     cycle_lengths,
+    inverse,
     orbits,
     orders,
     power,
     powers,
+    product,
 )
-from krohn.algebra.groups.simple import simple_name
-from krohn.algebra.groups.stabiliser_chain import StabiliserChain
-from krohn.algebra.primes import factorise
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.groups.stabiliser_chain import StabiliserChain, random_elements
+
+# Names of finite simple groups.
+#
+# By the classification, a simple group is determined by its order, but for A8 and
+# PSL(3, 4), and for the two families Ω(2n+1, q) and PSp(2n, q) with n ≥ 3 and odd q, of
+# which the smallest has order 4,585,351,680 (Artin; Kimmerle, Lyons, Sandling, Teague).
+
+
+LARGEST_LISTED = 10**10
+_SPORADIC = {
+    7_920: "M11",
+    95_040: "M12",
+    175_560: "J1",
+    443_520: "M22",
+    604_800: "J2",
+    10_200_960: "M23",
+    17_971_200: "²F4(2)'",
+    44_352_000: "HS",
+    50_232_960: "J3",
+    244_823_040: "M24",
+    898_128_000: "McL",
+    4_030_387_200: "He",
+}
+_AMBIGUOUS = (20_160, 4_585_351_680)
+
+
+def simple_name(order: int, has_order_15: bool | None = None) -> str:
+    """The name of the simple group of this order.
+
+    Args:
+        order: The order of a group that is known to be simple.
+        has_order_15: Whether it has an element of order 15; that tells A8, which has
+            one, from PSL(3, 4), which has none. None if unknown.
+
+    Returns:
+        A proper name, or ``"simple group of order …"`` where the order does not decide
+        it or the group is in none of the families listed here.
+    """
+    if is_prime(order):
+        return f"C{order}"
+    if order == 20_160 and has_order_15 is not None:
+        return "A8" if has_order_15 else "PSL(3,4)"
+    unnamed = f"simple group of order {order}"
+    if order in _AMBIGUOUS:
+        return unnamed
+    return _alternating(order) or _names_by_order().get(order, unnamed)
+
+
+def _alternating(order: int) -> str | None:
+    total = 1
+    for n in count(2):
+        total *= n
+        if total >= 2 * order:
+            return f"A{n}" if total == 2 * order and n >= 5 else None
+    return None
+
+
+@lru_cache(maxsize=1)
+def _names_by_order() -> dict[int, str]:
+    """Orders up to a limit of simple groups of Lie type of small rank, and sporadic."""
+    names = dict(_SPORADIC)
+    for order, name in _lie_type():
+        names.setdefault(order, name)
+    return names
+
+
+def _linear(n: int, sign: int, q: int) -> int:
+    """The order of PSL(n, q), or for sign −1 of PSU(n, q)."""
+    factors = prod(q**i - sign**i for i in range(2, n + 1))
+    order: int = q ** (n * (n - 1) // 2) * factors // gcd(n, q - sign)
+    return order
+
+
+def _symplectic(q: int) -> int:
+    return q**4 * (q**2 - 1) * (q**4 - 1) // gcd(2, q - 1)
+
+
+def _suzuki(q: int) -> int:
+    return q**2 * (q**2 + 1) * (q - 1)
+
+
+_FAMILIES: tuple[tuple[str, int, Callable[[int], int]], ...] = (
+    ("PSL(2,{})", 4, partial(_linear, 2, 1)),
+    ("PSL(3,{})", 2, partial(_linear, 3, 1)),
+    ("PSU(3,{})", 3, partial(_linear, 3, -1)),
+    ("PSp(4,{})", 3, _symplectic),
+    ("PSL(4,{})", 2, partial(_linear, 4, 1)),
+    ("PSU(4,{})", 2, partial(_linear, 4, -1)),
+    ("Sz({})", 8, _suzuki),
+)
+"""Families of groups over a field of q elements: name, least q, and order."""
+
+
+def _lie_type() -> Iterator[tuple[int, str]]:
+    for title, least, order in _FAMILIES:
+        for q in (q for q in count(least) if len(factorise(q)) == 1):
+            # Orders grow with q, so that the first too large one ends a family.
+            if order(q) > LARGEST_LISTED:
+                break
+            if order is not _suzuki or (q % 2 == 0 and q.bit_length() % 2 == 0):
+                yield order(q), title.format(q)
+
+
+# Homomorphisms from a permutation group onto another, with kernels and preimages.
+
+
+@dataclass(frozen=True, eq=False)
+class Homomorphism:
+    """An action of a group on further points.
+
+    Attributes:
+        group: The group, with k generators on n points.
+        images: ``(k, d)``: the image of each further point under each generator. That
+            this extends to a homomorphism is not checked.
+    """
+
+    group: PermutationGroup
+    images: IntArray
+
+    @cached_property
+    def image(self) -> PermutationGroup:
+        """The group on the further points."""
+        return PermutationGroup(self.images)
+
+    @cached_property
+    def kernel(self) -> PermutationGroup:
+        """The subgroup that moves none of the further points."""
+        rows = self._chain.stabiliser(self._depth)
+        return self.group.subgroup(rows[:, self._points :] - self._points)
+
+    def preimage(self, subgroup: PermutationGroup) -> PermutationGroup:
+        """All elements that act as elements of a subgroup of the image."""
+        lifted = self.lift(subgroup.generators)
+        return self.kernel.generated_with(lifted) if len(lifted) else self.kernel
+
+    def lift(self, rows: npt.ArrayLike) -> IntArray:
+        """For elements ``(m, d)`` of the image, elements ``(m, n)`` that act so."""
+        table = np.asarray(rows, dtype=np.int64).reshape(-1, self._points)
+        rest = np.arange(self._points, self._chain.degree)
+        wide = np.concatenate([table, np.tile(rest, (len(table), 1))], axis=1)
+        left, _ = self._chain.sift(wide, bottom=self._depth)
+        lifted = product(inverse(left), wide)
+        return lifted[:, self._points :] - self._points
+
+    @property
+    def _points(self) -> int:
+        return int(self.images.shape[1])
+
+    @property
+    def _depth(self) -> int:
+        return len(self.image.base)
+
+    @cached_property
+    def _chain(self) -> StabiliserChain:
+        """Of the action on all points at once, the further ones first in the base."""
+        rows = np.concatenate(
+            [self.images, self.group.generators + self._points], axis=1
+        )
+        chain = StabiliserChain(rows.shape[1], self.image.base)
+        chain.extend(rows)
+        return chain
+
+
+def action_on_orbit(group: PermutationGroup, orbit: npt.ArrayLike) -> Homomorphism:
+    """The action of a group on one of its orbits (or a union of orbits)."""
+    points = np.asarray(orbit, dtype=np.int64)
+    place = np.zeros(group.degree, dtype=np.int64)
+    place[points] = np.arange(len(points))
+    return Homomorphism(group, place[group.generators[:, points]])
+
+
+def action_on_blocks(group: PermutationGroup, label: IntArray) -> Homomorphism:
+    """How a group permutes the blocks of a system, given by the label of each point."""
+    _, first = np.unique(label, return_index=True)
+    return Homomorphism(group, label[group.generators[:, first]])
+
+
+def action_on_elements(group: PermutationGroup, rows: IntArray) -> Homomorphism:
+    """How a group permutes some of its elements ``(m, n)`` by conjugation."""
+    place = {row.tobytes(): i for i, row in enumerate(rows)}
+    back = inverse(group.generators)
+    moved = [g[rows[:, b]] for g, b in zip(group.generators, back, strict=True)]
+    images = [[place[row.tobytes()] for row in every] for every in moved]
+    return Homomorphism(group, np.array(images, dtype=np.int64).reshape(-1, len(rows)))
+
+
+def action_on_cosets(
+    group: PermutationGroup, subgroup: PermutationGroup
+) -> Homomorphism:
+    """How a group permutes the right cosets of a subgroup, which is coset 0.
+
+    A coset Hx goes to Hxg. The index decides the cost: each new element is compared
+    with all representatives so far.
+    """
+    chosen = [np.arange(group.degree)]
+    images: list[list[int]] = []
+    for representative in chosen:
+        row = []
+        for generator in group.generators:
+            after = generator[representative]
+            # Hx = Hy means that x·y⁻¹ lies in H.
+            same = subgroup.contains(inverse(np.array(chosen))[:, after])
+            if not same.any():
+                chosen.append(after)
+            row.append(int(same.argmax()) if same.any() else len(chosen) - 1)
+        images.append(row)
+    return Homomorphism(group, np.array(images, dtype=np.int64).T.copy())
+
+
+# Composition factors, maximal normal subgroups and normal subgroups.
+
 
 MOST_CONJUGATED = 4_096
 MOST_COSETS = 3_000

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.near_names import near
-from krohn.algebra.zoo import flipflop, groups, languages, parity, samplers
-from krohn.algebra.zoo.rubik import rubik
+from krohn.algebra.wording import near
+from krohn.algebra.zoo import machines, samplers
+from krohn.algebra.zoo.machines import rubik
 from krohn.algebra.zoo.samplers import Sampler
 
 _LISTED = (
@@ -31,65 +31,67 @@ class _Family:
 
 
 _FAMILIES = (
-    _Family(r"C(\d{1,9})", groups.cyclic, "counter modulo {0}"),
+    _Family(r"C(\d{1,9})", machines.cyclic, "counter modulo {0}"),
     _Family(
         r"C\d{1,9}(?:xC\d{1,9})+",
-        lambda *moduli: groups.cyclic_product(moduli),
+        lambda *moduli: machines.cyclic_product(moduli),
         "counters modulo {} side by side",
     ),
     _Family(
-        r"D(\d{1,9})", groups.dihedral, "dihedral group of order {0}: a car on a circle"
+        r"D(\d{1,9})",
+        machines.dihedral,
+        "dihedral group of order {0}: a car on a circle",
     ),
-    _Family(r"Q8", groups.quaternion, "quaternion group"),
-    _Family(r"S(\d{1,9})", groups.symmetric, "all permutations of {0} points"),
-    _Family(r"A(\d{1,9})", groups.alternating, "even permutations of {0} points"),
-    _Family(r"Grid(\d{1,9})", languages.grid, "corridor of {0} cells with walls"),
+    _Family(r"Q8", machines.quaternion, "quaternion group"),
+    _Family(r"S(\d{1,9})", machines.symmetric, "all permutations of {0} points"),
+    _Family(r"A(\d{1,9})", machines.alternating, "even permutations of {0} points"),
+    _Family(r"Grid(\d{1,9})", machines.grid, "corridor of {0} cells with walls"),
     _Family(
         r"Dyck(\d{1,9}),(\d{1,9})",
-        languages.dyck,
+        machines.dyck,
         "stacks of depth at most {0} over {1} kinds of brackets",
         samplers.legal,
     ),
     _Family(
         r"FlipFlop",
-        lambda: languages.memory(2, "FlipFlop"),
+        lambda: machines.memory(2, "FlipFlop"),
         "one bit that is written or kept",
         samplers.writes,
     ),
     _Family(
         r"Memory(\d{1,9})",
-        languages.memory,
+        machines.memory,
         "cell of {0} values that is written or kept",
         samplers.writes,
     ),
     _Family(
         r"FFL(\d{1,9})",
-        flipflop.acceptor,
+        samplers.acceptor,
         "prefixes of the flip-flop language of {0} values",
         samplers.flip_flop,
     ),
     _Family(
         r"FFLTracker(\d{1,9})",
-        flipflop.tracker,
+        samplers.tracker,
         "value written last in a word of the flip-flop language of {0} values",
         samplers.flip_flop,
     ),
     _Family(
         r"Parity(\d{1,9})@\d{1,9}(?:,\d{1,9})*",
-        parity.sparse_parity,
+        machines.sparse_parity,
         "parity of the bits at chosen positions, for words of up to {0} bits",
     ),
     _Family(
         r"ParityTree(\d{1,9}),(\d{1,9})",
-        parity.parity_tree,
+        machines.parity_tree,
         "leaf of a tree of depth {0}; the parity of {1} bits leads from each node to "
         "the next",
     ),
-    _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
-    _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),
+    _Family(r"abab", machines.abab, "words abab repeated", samplers.half_periodic),
+    _Family(r"Adder", machines.adder, "sum of two binary numbers", samplers.numbers),
     _Family(
         r"PermReset(\d{1,9})",
-        languages.permutation_reset,
+        machines.permutation_reset,
         "permutations of {0} points with resets",
         samplers.with_resets,
     ),

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.network.precision import PRECISIONS
 from mutants.subject import Json, Mutant, Mutation, Subject
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import output_classes
+from krohn.algebra.minimisation import output_classes
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine

@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
+from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFileError
 from krohn.verify.testing import bracket_words
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.strategies import STRATEGIES

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.hugging_face import OWN
-from krohn.compare.models.recording import recording
+from krohn.compare.models.network import recording
 from krohn.network.attention_layer import AttentionLayer
-from krohn.network.evaluation_mode import evaluation_mode
+from krohn.network.forward_pass import evaluation_mode
 from krohn.network.precision import FloatArray
 
 BLOCKS = 16

@@ -1,12 +1,24 @@
-"""Errors of beliefs: their size, the length up to which they fit, the entropy left."""
+"""Errors of beliefs on fresh words, and the best guess from the last letters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray
+from krohn.compare.measures.baselines import (
+    HELD_OUT,
+    TOKENS,
+    Codes,
+    contexts,
+    orders_until,
+)
+from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.compare.tasks.task import BoolArray
 from krohn.network.precision import FloatArray
+
+# Errors of beliefs: their size, the length up to which they fit, the entropy left.
+
 
 Errors = tuple[float | None, ...]
 THRESHOLDS = (0.05, 0.1)
@@ -104,3 +116,138 @@ def excesses(found: FloatArray, laws: FloatArray) -> FloatArray:
         each = np.where(laws > 0, laws * (np.log(laws) - np.log(found)), 0.0)
     sums: FloatArray = np.nan_to_num(each.sum(-1), nan=np.inf, posinf=np.inf)
     return np.maximum(sums, 0.0)  # but for rounding, it is no less
+
+
+# Outputs on fresh words: errors, fit lengths, excess over the floor.
+
+
+WORDS = 1024
+Answers = Callable[[IntArray], FloatArray]
+"""Words ``(count, length)`` to outputs ``(count, length, classes)``."""
+
+
+@dataclass(frozen=True)
+class BeliefScores:
+    """How far outputs are off the truth, on fresh words, where they are asked for.
+
+    Attributes:
+        error: The mean distance.
+        errors: el_t, by position.
+        within: The share of outputs that are within 0.05.
+        fits: ε-fit lengths on these words, for ε = 0.05 and 0.1.
+        floor: The mean entropy of the true laws in nats; None if there are no laws.
+        excess: Mean cross entropy less the floor; None likewise, or if it is infinite.
+    """
+
+    error: float
+    errors: Errors
+    within: float
+    fits: tuple[int, int]
+    floor: float | None
+    excess: float | None
+
+
+def scores(
+    answers: Answers, task: BeliefTask, length: int, seed: int, words: int = WORDS
+) -> BeliefScores:
+    """Scores on fresh words of a length.
+
+    Args:
+        answers: The outputs.
+        task: Of the truth.
+        length: Of the words.
+        seed: Of the words; equal ones give equal words.
+        words: How many.
+    """
+    batch = task.batch(np.random.default_rng(seed), words, length)
+    found, asked = answers(batch.letters), batch.asked
+    off = distances(found, batch.truth, task.probabilities)
+    errors = by_position(off, asked)
+    low, high = (fit([errors], epsilon).length for epsilon in THRESHOLDS)
+    floor = excess = None
+    if task.probabilities and asked.any():
+        floor = float(entropies(batch.truth)[asked].mean())
+        most = float(excesses(found, batch.truth)[asked].mean())
+        excess = most if np.isfinite(most) else None
+    near = off[asked] < THRESHOLDS[0]
+    return BeliefScores(
+        float(off[asked].mean()) if near.size else 0.0,
+        errors,
+        float(near.mean()) if near.size else 0.0,
+        (low, high),
+        floor,
+        excess,
+    )
+
+
+# The best guess of a belief from the last letters: its mean after each context.
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The mean label after the longest context that was seen (back-off).
+
+    Attributes:
+        keys: Random numbers of letters and places, by which contexts are told apart
+            (`krohn.compare.measures.baselines`).
+        orders: How many letters contexts have, ascending.
+        codes: ``(contexts,)`` of each order, ascending.
+        means: ``(contexts, classes)`` of each order.
+    """
+
+    keys: Codes
+    orders: tuple[int, ...]
+    codes: tuple[Codes, ...]
+    means: tuple[FloatArray, ...]
+
+    def __call__(self, letters: IntArray) -> FloatArray:
+        """The belief after each letter of words: ``(count, length, classes)``."""
+        return self.by_order(letters)[-1]
+
+    def by_order(self, letters: IntArray) -> list[FloatArray]:
+        """The beliefs by each order, ascending, with all shorter ones to back off to."""
+        said = np.zeros((*letters.shape, self.means[0].shape[1]))
+        found = []
+        each = contexts(letters, self.keys, list(self.orders))
+        for codes, known, means in zip(each, self.codes, self.means, strict=True):
+            at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            said = np.where((known[at] == codes)[..., None], means[at], said)
+            found.append(said)
+        return found
+
+    def until(self, order: int) -> "Window":
+        """The windows with contexts of up to so many letters."""
+        many = sum(o <= order for o in self.orders)
+        parts = (self.orders[:many], self.codes[:many], self.means[:many])
+        return Window(self.keys, *parts)
+
+
+def best_window(
+    task: BeliefTask, seed: int, length: int, tokens: int = TOKENS
+) -> Window:
+    """The n-gram of beliefs whose n is best on words of its own, the least of several.
+
+    Args:
+        task: The words, and the question about them.
+        seed: Seed of the words and the keys.
+        length: Letters in each word.
+        tokens: How many letters to count in.
+    """
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(2**64, size=(length, len(task.letters) + 1), dtype=np.uint64)
+    batch = task.batch(rng, max(1, tokens // length), length)
+    labels = batch.labels.reshape(-1, len(task.classes))
+    orders, codes, means = orders_until(length), [], []
+    for each in contexts(batch.letters, keys, orders):
+        known, context = np.unique(each, return_inverse=True)
+        sums = np.zeros((len(known), labels.shape[1]))
+        np.add.at(sums, context.ravel(), labels)
+        codes.append(known)
+        means.append(sums / np.bincount(context.ravel())[:, None])
+    whole = Window(keys, tuple(orders), tuple(codes), tuple(means))
+    fresh = task.batch(rng, max(1, tokens // HELD_OUT // length), length)
+    off = [
+        float(distances(said, fresh.truth, task.probabilities)[fresh.asked].mean())
+        for said in whole.by_order(fresh.letters)
+    ]
+    return whole.until(orders[int(np.argmin(off))])

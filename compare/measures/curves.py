@@ -8,13 +8,12 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import as_brackets
-from krohn.algebra.zoo.flipflop import VALUES, letters
+from krohn.algebra.zoo.samplers import VALUES, letters
 from krohn.compare.measures.accuracy import Accuracy, accuracy
-from krohn.compare.tasks.brackets import DyckPrefixes
-from krohn.compare.tasks.flipflop import FlipFlop
+from krohn.compare.tasks.languages import DyckPrefixes, FlipFlop
 from krohn.compare.tasks.letters import Biased, Counted, forbids, marked_letter
 from krohn.compare.tasks.task import Inputs, Task
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
 
 BIASES = tuple(k / 20 for k in range(1, 20))
 """0.05, 0.1, …, 0.95 (thesis, section 3.4.5.2.3)."""

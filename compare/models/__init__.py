@@ -9,11 +9,9 @@ from krohn.compare.models.architecture import (
     Rnn,
     Specification,
 )
-from krohn.compare.models.building import assemble, build
 from krohn.compare.models.compiled import Compiled, compiled
-from krohn.compare.models.cost import Cost, cost
-from krohn.compare.models.files import load, save
-from krohn.compare.models.latency import Latency, latencies
+from krohn.compare.models.cost import Cost, Latency, cost, latencies
+from krohn.compare.models.files import assemble, build, load, save
 from krohn.compare.models.network import Inside, Network
 
 __all__ = [

@@ -8,12 +8,12 @@ from torch import Generator, Tensor, nn
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Derived, Noisy, Specification
-from krohn.compare.models.network import Inside, Network
-from krohn.compare.models.recording import recording
+from krohn.compare.models.network import Inside, Network, recording
 from krohn.network.architecture import kind_of
+from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, ModelFileError, read
-from krohn.network.rnn import Rnn
+from krohn.network.modelfile import ModelFile, read
+from krohn.network.recurrent import Rnn
 from krohn.network.transformer import Attention, Transformer
 
 MASK = ".mask"

@@ -1,9 +1,14 @@
-"""The cost of networks: weights, depth and arithmetic, by formula."""
+"""The cost of networks: weights, depth and arithmetic by formula, and time as measured."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
+import torch
+
+from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import (
     Derived,
     EfficientGpt,
@@ -14,10 +19,12 @@ from krohn.compare.models.architecture import (
 )
 from krohn.compare.models.compiled import Compiled
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.network import Network
-from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
+from krohn.compare.models.network import LstmNetwork, Network, RnnNetwork
 from krohn.network.architecture import kind_of
-from krohn.network.work import parts
+from krohn.network.attention_kind import parts
+from krohn.network.forward_pass import evaluation_mode
+
+# The cost of networks: weights, depth and arithmetic, by formula.
 
 
 @dataclass(frozen=True)
@@ -158,3 +165,71 @@ def _meeting(architecture: Gpt, length: int) -> int:
 
 def _affine(before: int, after: int) -> int:
     return before * after + after
+
+
+# How long networks take, measured in turn.
+
+
+@dataclass(frozen=True)
+class Latency:
+    """How long a network takes for a batch of words.
+
+    Attributes:
+        seconds: The median of all rounds.
+        ratio: The median, over rounds, of its time over the first network's.
+    """
+
+    seconds: float
+    ratio: float
+
+
+def latencies(
+    networks: Mapping[str, Network], length: int, batch: int = 1, rounds: int = 15
+) -> dict[str, Latency]:
+    """The latency of each network, on the device where it is, without gradients.
+
+    In each round every network runs once, so that a slower machine slows all
+    of them; a first round is not counted. The time does not depend on the letters.
+
+    Args:
+        networks: By name; ratios are to the first.
+        length: Of the words.
+        batch: How many are read at once.
+        rounds: How often each is timed.
+
+    Raises:
+        KrohnError: If there are no networks or rounds, or one cannot read such words.
+    """
+    if not networks or rounds < 1:
+        raise KrohnError("latency is that of at least one network in one round")
+    times: dict[str, list[float]] = {name: [] for name in networks}
+    with torch.inference_mode():
+        for _ in range(rounds + 1):
+            for name, network in networks.items():
+                times[name].append(_once(network, batch, length))
+    counted = {name: taken[1:] for name, taken in times.items()}
+    first = next(iter(counted.values()))
+    return {
+        name: Latency(
+            median(taken),
+            median(t / base for t, base in zip(taken, first, strict=True)),
+        )
+        for name, taken in counted.items()
+    }
+
+
+def _once(network: Network, batch: int, length: int) -> float:
+    device = next(network.parameters()).device
+    letters = torch.zeros((batch, length), dtype=torch.int64, device=device)
+    with evaluation_mode(network):
+        _wait(device)
+        began = time.perf_counter()
+        network(letters)
+        _wait(device)
+        return time.perf_counter() - began
+
+
+def _wait(device: torch.device) -> None:
+    """Wait until the device has done its work."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

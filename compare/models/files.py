@@ -1,8 +1,4 @@
-"""Trained networks as files: safetensors, with all else as JSON in the header.
-
-A compiled network, trained or not, is kept as a model file (docs/model-format.md): the
-trained network can be held against its Program, or examined, as any other.
-"""
+"""Networks from architectures, and trained networks as files."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,27 +12,75 @@ from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import (
+    Architecture,
     Derived,
+    Gpt,
     Specification,
     from_object,
     to_object,
 )
-from krohn.compare.models.building import assemble
-from krohn.compare.models.compiled import Compiled, compiled
+from krohn.compare.models.architecture import Rnn as RnnArchitecture
+from krohn.compare.models.compiled import Compiled, compiled, open_compiled
 from krohn.compare.models.cost import parameters
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.network import Network
-from krohn.compare.models.recurrent import LstmNetwork, RnnNetwork
+from krohn.compare.models.network import LstmNetwork, Network, RnnNetwork
 from krohn.network import modelfile
-from krohn.network.mlp import Mlp
-from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import TRAINED_KEY, ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.rnn import Product, Rnn, SparseMatrix
-from krohn.network.trained import KEY
-from krohn.network.transformer import Attention, Transformer
+from krohn.network.recurrent import Product, Rnn, SparseMatrix
+from krohn.network.transformer import Attention, Mlp, Transformer
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
+
+# From an architecture to a network with fresh weights.
+
+
+def build(
+    architecture: Architecture, letters: int, classes: int, longest: int, seed: int
+) -> Network:
+    """A network with fresh or derived weights, on the CPU.
+
+    The seed alone decides the weights; torch's own generator stays as it is.
+
+    Args:
+        architecture: What it is made of.
+        letters: How many it reads.
+        classes: How many it tells apart.
+        longest: The longest word, with its shift, that positions are made for.
+        seed: Of the weights.
+
+    Raises:
+        KrohnError: If a number makes no sense, a library is not installed, or a model file
+            does not serve.
+    """
+    return assemble(Specification(architecture, letters, classes, longest), seed)
+
+
+def assemble(specification: Specification, seed: int = 0) -> Network:
+    """The network of a specification, with fresh weights.
+
+    Raises:
+        KrohnError: If a library is not installed, or a model file does not serve.
+    """
+    architecture = specification.architecture
+    if isinstance(architecture, Derived):
+        return open_compiled(specification, seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        if isinstance(architecture, Gpt):
+            return GptNetwork(specification, architecture)
+        if isinstance(architecture, RnnArchitecture):
+            return RnnNetwork(specification, architecture)
+        return LstmNetwork(specification, architecture)
+
+
+# Trained networks as files: safetensors, with all else as JSON in the header.
+#
+# A compiled network, trained or not, is kept as a model file (docs/model-format.md): the
+# trained network can be held against its Program, or examined, as any other.
+
 
 VERSION = 1
 
@@ -77,9 +121,9 @@ def load(path: str | Path) -> Network:
         metadata = strict_json.read(data[8 : 8 + length]).get("__metadata__", {})
         if modelfile.KEY in metadata:
             return compiled(modelfile.read(path), Derived(str(path))).eval()
-        if KEY not in metadata:
+        if TRAINED_KEY not in metadata:
             raise KrohnError(f"{path} holds no network of Krohn")
-        return _restore(metadata[KEY], tensors).eval()
+        return _restore(metadata[TRAINED_KEY], tensors).eval()
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
     except (safetensors.SafetensorError, _Damaged, ValueError) as error:
@@ -104,7 +148,7 @@ def _to_bytes(network: Network) -> bytes:
         for name, weight in network.state_dict().items()
     }
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    return bytes(safetensors.torch.save(tensors, {KEY: text}))
+    return bytes(safetensors.torch.save(tensors, {TRAINED_KEY: text}))
 
 
 def _restore(text: str, tensors: Mapping[str, Tensor]) -> Network:

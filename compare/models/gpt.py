@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Gpt, Specification
 from krohn.compare.models.hugging_face import OWN, gpt2, gpt_neox
-from krohn.compare.models.network import Inside, Network
-from krohn.compare.models.recording import recording
+from krohn.compare.models.network import Inside, Network, recording
 
 BASE = 10_000.0
 """The longest wave of sinusoidal positions is 2π·10000 letters (Vaswani et al.)."""

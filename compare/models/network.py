@@ -1,13 +1,41 @@
-"""The interface of every network that is trained or probed."""
+"""Networks that are trained or probed: their interface, and the recurrent ones."""
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.architecture import Specification
+from krohn.compare.models.architecture import Lstm, Rnn, Specification
+
+# Recording the outputs of modules while a network runs.
+
+
+@contextmanager
+def recording(modules: Sequence[nn.Module]) -> Iterator[list[Any]]:
+    """A list that fills with the outputs of modules, in the order in which they are run.
+
+    A hook of someone else that was there before has changed it already.
+    """
+    given: list[Any] = []
+
+    def keep(module: nn.Module, arguments: object, output: object) -> None:
+        given.append(output)
+
+    handles = [module.register_forward_hook(keep) for module in modules]
+    try:
+        yield given
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+# The interface of every network that is trained or probed.
 
 
 @dataclass(frozen=True)
@@ -77,3 +105,127 @@ class Network(nn.Module):
         They run in this order. A forward hook that gives another tensor changes the
         later ones, and `inside` then shows that tensor.
         """
+
+
+# The LSTM and the plain recurrent network, which answer after every letter.
+
+
+@contextmanager
+def portable() -> Iterator[None]:
+    """Run LSTMs by torch's own code, whose results do not depend on the processor.
+
+    oneDNN has no LSTM in bfloat16 for some processors, and rounds otherwise in inference.
+    """
+    backend: Any = torch.backends.mkldnn
+    before, backend.enabled = backend.enabled, False
+    try:
+        yield
+    finally:
+        backend.enabled = before
+
+
+class Recurrent(Network):
+    """What both kinds have in common: there are no positions, and no attention."""
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        """Logits ``(count, length, classes)``; there are no positions to shift."""
+        return self.further(letters)[0]
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        """Logits, what stands for the letters, and what each layer gives."""
+        with recording(self.layers()) as hidden:
+            logits = self(letters, shift)
+        return Inside(logits, tuple(hidden), ())
+
+
+class LstmNetwork(Recurrent):
+    """An embedding, LSTMs one above the other, and a read-out; words of any length.
+
+    Attributes:
+        embedding: Of the letters.
+        recurrent: The LSTMs.
+        given: What each of them gives passes through one of these, with dropout above
+            all but the last.
+        head: The read-out.
+    """
+
+    def __init__(self, specification: Specification, architecture: Lstm) -> None:
+        super().__init__(specification)
+        self.embedding = nn.Embedding(specification.letters, architecture.embedding)
+        layers, hidden = architecture.layers, architecture.hidden
+        widths = [architecture.embedding, *[hidden] * (layers - 1)]
+        self.recurrent = nn.ModuleList(
+            nn.LSTM(width, hidden, batch_first=True) for width in widths
+        )
+        drops = [*[architecture.dropout] * (layers - 1), 0.0]
+        self.given = nn.ModuleList(nn.Dropout(drop) for drop in drops)
+        self.head = nn.Linear(hidden, specification.classes)
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds the states of the LSTMs."""
+        x: Tensor = self.embedding(letters)
+        before = memory or [None] * len(self.recurrent)
+        after = []
+        for recurrent, given, state in zip(
+            self.recurrent, self.given, before, strict=True
+        ):
+            with portable():
+                x, state = recurrent(x, state)
+            x = given(x)
+            after.append(state)
+        logits: Tensor = self.head(x)
+        return logits, after
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """The embedding, and the modules that give the hidden states of each layer.
+
+        A change there reaches the layers above, not the memory of the layer.
+        """
+        return (self.embedding, *self.given)
+
+
+class RnnNetwork(Recurrent):
+    """h_t = ReLU(W x_t + U h_{t−1} + b) of letters as unit vectors; words of any length.
+
+    Attributes:
+        letters: Letters to unit vectors.
+        recurrent: The layer.
+        given: What it gives passes through here.
+        head: The read-out.
+    """
+
+    def __init__(self, specification: Specification, architecture: Rnn) -> None:
+        super().__init__(specification)
+        units = architecture.hidden
+        self.letters = UnitVectors(specification.letters)
+        self.recurrent = nn.RNN(
+            specification.letters, units, nonlinearity="relu", batch_first=True
+        )
+        self.given = nn.Identity()
+        self.head = nn.Linear(units, specification.classes)
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds the hidden state."""
+        x, state = self.recurrent(self.letters(letters), memory)
+        logits: Tensor = self.head(self.given(x))
+        return logits, state
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """What gives the unit vectors, and the hidden states."""
+        return (self.letters, self.given)
+
+
+class UnitVectors(nn.Module):
+    """Letter indices to unit vectors."""
+
+    def __init__(self, letters: int) -> None:
+        super().__init__()
+        self.count = letters
+
+    def forward(self, letters: Tensor) -> Tensor:
+        """``(…)`` to ``(…, letters)``."""
+        return one_hot(letters, self.count).to(torch.get_default_dtype())

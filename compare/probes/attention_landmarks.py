@@ -1,23 +1,170 @@
-"""Attention of a trained network beside compiled networks, and beside landmarks.
-
-That two patterns are alike does not show that two networks compute alike: networks of one
-function can attend almost at random (thesis, section 3.6;
-`krohn.compare.attention_variation`). These figures say where to look;
-`krohn.compare.probes.interchange` says what is used.
-"""
+"""Attention of trained networks beside compiled ones, and beside landmarks of words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.brackets import as_brackets
+from krohn.compare.models.compiled import Compiled, CompiledTransformer
 from krohn.compare.models.network import Network
-from krohn.compare.probes.head_patterns import Head, heads
-from krohn.compare.probes.landmarks import NOWHERE, landmarks
+from krohn.compare.probes.variables import oriented_corridor, since
 from krohn.compare.tasks.task import Task
+from krohn.network.forward_pass import evaluation_mode
 from krohn.network.precision import FloatArray
+
+# Heads of networks as patterns over the letters of words.
+
+
+UNSEEN = 1e-6
+"""A row with less weight on letters than float32 can tell from none looks at BOS alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """The attention pattern of a head on some words.
+
+    Attributes:
+        layer: Which block, from 0.
+        index: Which head of it.
+        title: Its name: of a compiled head, the channels that it writes.
+        pattern: ``(count, length, length)`` rows are queries and sum to 1.
+        weight: ``(count, length)`` the share of the row on letters at first: of a compiled
+            head the rest lay on BOS, which trained networks do not have; else 1.
+    """
+
+    layer: int
+    index: int
+    title: str
+    pattern: FloatArray
+    weight: FloatArray
+
+
+def heads(network: Network, words: IntArray) -> list[Head]:
+    """All heads of a network on words ``(count, length)``.
+
+    A compiled network has a position BOS before the letters. Its column is cut off and
+    rows are scaled to sum to 1 again; how much was left says how much a row counts.
+    """
+    device = next(network.parameters()).device
+    with evaluation_mode(network), torch.no_grad():
+        seen = network.inside(torch.from_numpy(words).to(device)).attention
+    titles = _titles(network) if isinstance(network, CompiledTransformer) else {}
+    found = []
+    for layer, weights in enumerate(seen):
+        for index, given in enumerate(weights.double().cpu().numpy().swapaxes(0, 1)):
+            title = titles.get((layer, index), f"head {index} of layer {layer + 1}")
+            found.append(Head(layer, index, title, *_without_bos(given)))
+    return found
+
+
+def _without_bos(given: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``(count, length, length)``, or one column more, to a pattern and its weights."""
+    pattern = given[:, :, given.shape[2] - given.shape[1] :]
+    weight = pattern.sum(axis=2)
+    seen = weight > UNSEEN
+    scale = np.divide(1, weight, where=seen, out=np.zeros_like(weight))
+    return pattern * scale[..., None], np.where(seen, np.minimum(weight, 1), 0)
+
+
+def _titles(network: Compiled) -> dict[tuple[int, int], str]:
+    """For each block and head of a compiled network, the channels that it writes."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for name, place in network.model.places().items():
+        if place.head is not None:
+            at = (place.snapshots[0] // 2, place.head)
+            family = name.partition("[")[0]
+            known = found.setdefault(at, [])
+            known += [family] * (family not in known)
+    construction = network.model.header.get("construction", "compiled")
+    return {at: f"{construction}: {', '.join(n)}" for at, n in found.items()}
+
+
+# Positions of a word that a head may look for.
+
+
+NOWHERE = -1
+
+
+def landmarks(task: Task, words: IntArray) -> Mapping[str, IntArray]:
+    """For each landmark, where it is: ``(count, length)`` positions up to the row's own.
+
+    The letter itself, the one before, the first one; the last letter of the same kind;
+    the last reset; the last time at each wall of a corridor (thesis, Figure 3.6); the
+    bracket on top of the stack (Figure 3.3). `NOWHERE` where there is none.
+
+    Args:
+        task: Its machine says which landmarks there are.
+        words: ``(count, length)``.
+    """
+    machine, states = task.machine, task.states(words)
+    places = np.broadcast_to(np.arange(words.shape[1]), words.shape)
+    found = {
+        "the letter itself": places,
+        "the letter before": places - 1,
+        "the first letter": np.zeros_like(words),
+        "the last such letter": _last_alike(words),
+    }
+    resets = (machine.transitions == machine.transitions[:, :1]).all(axis=1)
+    if resets.any():
+        found["the last reset"] = _last(resets[words])
+    return {**found, **_walls(machine, states), **_top(machine, states)}
+
+
+def _last(marked: IntArray) -> IntArray:
+    ago = since(marked.astype(np.int64))
+    return np.asarray(np.maximum(np.arange(marked.shape[1]) - ago, NOWHERE))
+
+
+def _last_alike(words: IntArray) -> IntArray:
+    """The last earlier position with the same letter."""
+    found = np.full_like(words, NOWHERE)
+    for letter in np.unique(words):
+        before = np.roll(_last(words == letter), 1, axis=1)
+        before[:, 0] = NOWHERE
+        found = np.where(words == letter, before, found)
+    return found
+
+
+def _walls(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
+    corridor = oriented_corridor(machine)
+    if corridor is None:
+        return {}
+    cells = np.array(corridor.cell)[states]
+    return {
+        "the last time at the lower wall": _last(cells == 0),
+        "the last time at the upper wall": _last(cells == corridor.last),
+        "the last time at a wall": _last((cells == 0) | (cells == corridor.last)),
+    }
+
+
+def _top(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
+    """The last position that reached the present depth from below."""
+    brackets = as_brackets(machine)
+    if brackets is None:
+        return {}
+    depths = np.array([0 if s is None else len(s) for s in brackets.stacks])
+    now = depths[states]
+    start = np.full((len(states), 1), depths[machine.start])
+    before = np.concatenate([start, now[:, :-1]], axis=1)
+    found = np.full_like(now, NOWHERE)
+    for depth in range(1, brackets.depth + 1):
+        opened = _last((now == depth) & (before < depth))
+        found = np.where(now == depth, opened, found)
+    return {"the bracket on top": found}
+
+
+# Attention of a trained network beside compiled networks, and beside landmarks.
+#
+# That two patterns are alike does not show that two networks compute alike: networks of
+# one
+# function can attend almost at random (thesis, section 3.6;
+# `krohn.compare.attention_variation`). These figures say where to look;
+# `krohn.compare.probes.interchange` says what is used.
+
 
 ALIKE = 0.8
 """Four fifths of the weight of two heads lie on the same letters."""

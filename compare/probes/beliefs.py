@@ -1,6 +1,6 @@
 """Probes of beliefs, states and letters after each layer.
 
-Linear probes as in `krohn.compare.probes.linear`: of the belief (R² of least squares), of
+Linear probes as in `krohn.compare.probes.scores`: of the belief (R² of least squares), of
 the likeliest state and of the letters read 0, 1, 2, … places before (classifiers).
 """
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compare.models.network import Network
-from krohn.compare.probes.linear import Whitening, classifiers, r_squared, whitening
+from krohn.compare.probes.scores import Whitening, classifiers, r_squared, whitening
 from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.network.precision import FloatArray
 

@@ -13,23 +13,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compare.models.network import Network
-from krohn.compare.probes.agreement import Agreement, Cases
-from krohn.compare.probes.exchange import exchange
-from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial
-from krohn.compare.probes.needed_subspace import needed_subspace
-from krohn.compare.probes.pairs import Pairs
+from krohn.compare.probes.exchange import (
+    Agreement,
+    Cases,
+    Pairs,
+    ProbedNetwork,
+    Trial,
+    exchange,
+)
 from krohn.compare.probes.scores import Split
 from krohn.compare.probes.subspace import (
     between_means,
+    needed_subspace,
     read_by_probe,
     reading,
     uniform,
     varying,
 )
-from krohn.compare.probes.variable import Variable, VariableLocation, one_per_program
-from krohn.network.evaluation_mode import evaluation_mode
+from krohn.compare.probes.variables import Variable, VariableLocation, one_per_program
+from krohn.network.forward_pass import evaluation_mode
 from krohn.network.precision import FloatArray
 
 FEWEST = 50

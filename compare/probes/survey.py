@@ -6,32 +6,37 @@ from itertools import product
 
 from krohn.compare.models.compiled import CompiledTransformer
 from krohn.compare.models.network import Network
-from krohn.compare.probes.exchange_setup import ProbedNetwork, probed_network
-from krohn.compare.probes.hidden import hidden_states
+from krohn.compare.probes.exchange import (
+    Positions,
+    ProbedNetwork,
+    hidden_states,
+    probed_network,
+)
 from krohn.compare.probes.interchange import (
     Aligned,
     Interchange,
     best_subspace,
     interchange,
 )
-from krohn.compare.probes.pairs import Positions
-from krohn.compare.probes.probe_map import Cell, ProbeMap, Row
-from krohn.compare.probes.scores import Score, score, split
-from krohn.compare.probes.sentences import conclusion, sentences
-from krohn.compare.probes.variable import depends_only_on
-from krohn.compare.probes.variables import Variables, variables
-from krohn.compare.probes.verdict import (
+from krohn.compare.probes.probe_map import (
     READ,
+    Cell,
+    ProbeMap,
+    Row,
     Verdict,
+    conclusion,
     gain,
     is_free,
     is_readable,
     quality,
+    sentences,
     use,
 )
+from krohn.compare.probes.scores import Score, score, split
+from krohn.compare.probes.variables import Variables, depends_only_on, variables
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.random_streams import Purpose, stream
-from krohn.compare.training.scratchpad import Scratchpad
+from krohn.compare.training.objective import Scratchpad
+from krohn.compare.training.provenance import Purpose, stream
 from krohn.network.precision import FloatArray
 
 

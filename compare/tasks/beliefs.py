@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.tasks.task import BoolArray
 from krohn.network.precision import FloatArray
 from krohn.sources.hidden_markov import HiddenMarkovModel

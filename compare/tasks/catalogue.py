@@ -5,15 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.minimisation import Shows
 from krohn.algebra.observation import observe
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.algebra.shown import Shows
-from krohn.algebra.zoo.flipflop import acceptor, tracker
-from krohn.compare.tasks.brackets import DyckPrefixes
-from krohn.compare.tasks.default import Default
-from krohn.compare.tasks.fixed import Abab
-from krohn.compare.tasks.flipflop import MIXTURE, FlipFlop
+from krohn.algebra.zoo.samplers import acceptor, tracker
+from krohn.compare.tasks.languages import MIXTURE, DyckPrefixes, FlipFlop
+from krohn.compare.tasks.letters import Abab, Default
 from krohn.compare.tasks.task import Inputs, Task
 
 THESIS = (

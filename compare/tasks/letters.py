@@ -1,14 +1,19 @@
-"""Words whose letters are drawn one by one: uniformly, with a bias, by a count."""
+"""Words drawn letter by letter, words that are given, and which are drawn by default."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.zoo.languages import ERROR
+from krohn.algebra import zoo
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.zoo.machines import ERROR
+from krohn.algebra.zoo.samplers import Sampler, half_periodic, legal, uniform
+
+# Words whose letters are drawn one by one: uniformly, with a bias, by a count.
+
 
 MARKED = "1"
 """The letter that the thesis counts (σ = 1); the last one where there is none."""
@@ -187,3 +192,116 @@ def marked_letter(machine: Automaton, letter: str | None) -> int:
     if letter not in machine.letters:
         raise KrohnError(f"{machine.name} has no letter {letter!r} to prefer or count")
     return machine.letters.index(letter)
+
+
+# Words that are given, or nearly so.
+
+
+@dataclass(frozen=True)
+class Abab:
+    """The word ababab…, always or half of the time (thesis, section 3.4.5.2.1).
+
+    Attributes:
+        always: Distribution (1) of the thesis, which positions alone can solve; else
+            (2), where the other half of the words is uniform.
+    """
+
+    always: bool = False
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``.
+
+        Raises:
+            KrohnError: If the machine does not have two letters.
+        """
+        if len(machine.letters) != 2:
+            raise KrohnError(f"{machine.name} has no two letters to take turns")
+        if self.always:
+            return np.tile(np.arange(length) % 2, (count, 1))
+        return half_periodic(machine)(rng, count, length)
+
+    @property
+    def description(self) -> str:
+        """A description in a few words."""
+        return "ababab…" if self.always else "ababab… or uniform"
+
+
+@dataclass(frozen=True)
+class Given:
+    """Words of a list, drawn with replacement; words that are too long are cut.
+
+    Attributes:
+        words: The names of their letters.
+
+    Raises:
+        KrohnError: If there are none.
+    """
+
+    words: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise KrohnError("a list of given words must have a word")
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``.
+
+        Raises:
+            KrohnError: If a word is shorter than that, or has an unknown letter.
+        """
+        shortest = min(map(len, self.words))
+        if shortest < length:
+            raise KrohnError(
+                f"a given word has {shortest} letters; draw words of no more than that"
+            )
+        encode = machine.semiautomaton.encode
+        words = np.stack([encode(word[:length]) for word in self.words])
+        return words[rng.integers(len(words), size=count)]
+
+    @property
+    def description(self) -> str:
+        """A description in a few words."""
+        return f"{len(self.words)} given words"
+
+
+# The words that a machine is trained on unless other ones are named.
+
+
+@dataclass(frozen=True)
+class Default:
+    """A machine's own words, as the thesis draws them (section 3.4.5.1.1).
+
+    Machines of the zoo, with or without an observation, have a sampler. Others get
+    uniform letters: the legal ones where illegal ones lead to an error, else all.
+    """
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``."""
+        return _sampler(machine)(rng, count, length)
+
+    @property
+    def description(self) -> str:
+        """A description in a few words."""
+        return "own words"
+
+
+@lru_cache(maxsize=64)
+def _sampler(machine: Automaton) -> Sampler:
+    # An observed machine is named after its map: D8 (location).
+    name = machine.name.partition(" (")[0]
+    try:
+        known = zoo.machine(name)
+    except MachineError:
+        return _own(machine)
+    same = (known.semiautomaton, known.start) == (machine.semiautomaton, machine.start)
+    return zoo.sampler(name) if same else _own(machine)
+
+
+def _own(machine: Automaton) -> Sampler:
+    return legal(machine) if forbids(machine) else uniform(machine)

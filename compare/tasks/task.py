@@ -6,10 +6,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.shown import Shows, output_classes
+from krohn.algebra.minimisation import Shows, output_classes
 
 BoolArray = NDArray[np.bool_]
 Predicts = Literal["class", "next"]

@@ -1,10 +1,7 @@
 """Training: recipes, runs that can be interrupted and go on, sweeps."""
 
-from krohn.compare.training.balance import Balance
-from krohn.compare.training.cells import Cell, Measure
-from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import Run, train
-from krohn.compare.training.sharpening import Sharpening
+from krohn.compare.training.recipe import Balance, Recipe, Sharpening
+from krohn.compare.training.run import Cell, Measure, Run, train
 from krohn.compare.training.sweep import Result, sweep
 from krohn.compare.training.trainer import Evaluation
 

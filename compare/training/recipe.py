@@ -1,11 +1,174 @@
-"""How a network is trained: every number that a run depends on, the seed apart."""
+"""How a network is trained: every number of a run, and the regularisers."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.brackets import Brackets, as_brackets
 from krohn.algebra.errors import KrohnError
-from krohn.compare.training.balance import Balance
-from krohn.compare.training.sharpening import Sharpening
+from krohn.compare.models.network import Network
+
+# The balance regulariser: brackets that are closed again should change no answer.
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The mean squared change of logits by nested pairs in front (thesis, eq. 3.40).
+
+    The number of pairs is uniform in 1..D for each batch, and their kinds are uniform
+    for each word. The thesis writes a squared norm and calls it a mean; it is the mean
+    here, so that the weight means the same at every length.
+
+    Attributes:
+        weight: Its share in the loss.
+
+    Raises:
+        KrohnError: If the weight is not above 0.
+    """
+
+    weight: float
+
+    def __post_init__(self) -> None:
+        if not self.weight > 0:
+            raise KrohnError(f"balance has a weight above 0, not {self.weight}")
+
+    def __call__(
+        self,
+        network: Network,
+        letters: Tensor,
+        logits: Tensor,
+        front: IntArray,
+        shift: int,
+    ) -> Tensor:
+        """The term of the loss.
+
+        Args:
+            network: The network in training.
+            letters: Letter indices ``(count, length)``.
+            logits: Its logits for these words.
+            front: The letters to put in front, from `draw_nested_pairs`.
+            shift: Where positions begin.
+        """
+        before = torch.from_numpy(front).to(letters.device)
+        after = network(torch.cat([before, letters], dim=1), shift)
+        return self.weight * mse_loss(
+            after[:, front.shape[1] :].float(), logits.float()
+        )
+
+
+def draw_nested_pairs(
+    brackets: Brackets, rng: np.random.Generator, count: int
+) -> IntArray:
+    """Nested pairs ``(count, 2r)`` of random kinds, r uniform in 1..depth."""
+    pairs = int(rng.integers(1, brackets.depth + 1))
+    kinds = rng.integers(brackets.kinds, size=(count, pairs))
+    opening = [brackets.opens.index(kind) for kind in range(brackets.kinds)]
+    closing = [brackets.closes.index(kind) for kind in range(brackets.kinds)]
+    opened, closed = np.array(opening)[kinds], np.array(closing)[kinds[:, ::-1]]
+    return np.concatenate([opened, closed], axis=1)
+
+
+def stacks(machine: Automaton) -> Brackets:
+    """The stacks that a machine keeps.
+
+    Raises:
+        KrohnError: If it keeps none, or does not start with the empty one.
+    """
+    found = as_brackets(machine)
+    if found is None or found.stacks[machine.start] != ():
+        raise KrohnError(
+            f"balance is about brackets, and {machine.name} is no machine of brackets"
+        )
+    return found
+
+
+# Attention sharpening: a loss that is small where heads look at few letters.
+
+
+Form = Literal["entropy", "l2", "linf"]
+
+
+@dataclass(frozen=True)
+class Sharpening:
+    """The mean of a concave function of each row of attention (thesis, section 3.5.3).
+
+    Attributes:
+        weight: Its share in the loss at its highest (thesis: 0.01 to 30).
+        form: The entropy of the row, or minus its 2-norm or its largest entry.
+        start: The step at which it sets in (thesis: 0, 2000 or 5000).
+        rise: Steps over which it then rises linearly. (The thesis also lets it
+            oscillate, and does not say how.)
+
+    Raises:
+        KrohnError: If a number makes no sense.
+    """
+
+    weight: float
+    form: Form = "entropy"
+    start: int = 0
+    rise: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.weight > 0:
+            raise KrohnError(f"sharpening has a weight above 0, not {self.weight}")
+        if self.start < 0 or self.rise < 0:
+            raise KrohnError("sharpening starts and rises in no negative steps")
+        if self.form not in get_args(Form):
+            known = ", ".join(get_args(Form))
+            raise KrohnError(f"forms of sharpening are {known}, not {self.form!r}")
+
+    def strength(self, step: int) -> float:
+        """Its share in the loss at a step, counted from 0."""
+        if step < self.start:
+            return 0.0
+        passed = step - self.start + 1
+        return self.weight * min(1.0, passed / max(self.rise, 1))
+
+    def __call__(self, attention: Sequence[Tensor], step: int) -> Tensor:
+        """The term of the loss.
+
+        Args:
+            attention: For each layer ``(count, heads, length, length)``.
+            step: Counted from 0.
+
+        Raises:
+            KrohnError: If there is no attention.
+        """
+        if not attention:
+            raise KrohnError("there is no attention to sharpen in this network")
+        found = [_FORMS[self.form](rows.float()).mean() for rows in attention]
+        return self.strength(step) * torch.stack(found).mean()
+
+
+def _entropy(rows: Tensor) -> Tensor:
+    # At 0, where a weight is masked, the slope is infinite.
+    seen = rows.clamp_min(torch.finfo(rows.dtype).tiny)
+    return -(seen * seen.log()).sum(dim=-1)
+
+
+def _minus_2_norm(rows: Tensor) -> Tensor:
+    return -rows.square().sum(dim=-1).sqrt()
+
+
+def _minus_largest(rows: Tensor) -> Tensor:
+    return -rows.amax(dim=-1)
+
+
+_FORMS: dict[Form, Callable[[Tensor], Tensor]] = {
+    "entropy": _entropy,
+    "l2": _minus_2_norm,
+    "linf": _minus_largest,
+}
+
+
+# How a network is trained: every number that a run depends on, the seed apart.
+
 
 Format = Literal["float32", "bfloat16"]
 Decay = Literal["linear", "cosine", "constant"]

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from krohn.compare.training.described import Json, canonical_text, content_name
+from krohn.compare.training.provenance import Json, canonical_text, content_name
 from krohn.program import strict_json
 from krohn.program.errors import KrohnError
 from krohn.program.files import Unreadable, read_bytes, read_text

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.training.cells import Came, Cell, Job, Measure
-from krohn.compare.training.described import Json
-from krohn.compare.training.devices import usable
+from krohn.compare.training.provenance import Json, usable
 from krohn.compare.training.provenance import command as typed
-from krohn.compare.training.run import Run, train
+from krohn.compare.training.run import Came, Cell, Job, Measure, Run, train
 from krohn.jobs.cluster import cluster as cluster_of
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.program.writing import atomic_write

@@ -13,7 +13,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.network import Network
-from krohn.compare.training.random_streams import dropout_seed
+from krohn.compare.training.provenance import dropout_seed
 from krohn.compare.training.recipe import Recipe
 
 Outcome = Literal["finished", "early", "diverged"]

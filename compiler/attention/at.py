@@ -6,9 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import leak_allowed
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, leak_allowed
 from krohn.network.precision import Precision
 from krohn.program import At, Operation, Program
 

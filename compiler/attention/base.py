@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions
 from krohn.network.precision import FloatArray
 from krohn.program import Operation, Position, Program
 

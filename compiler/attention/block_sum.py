@@ -3,10 +3,9 @@
 import numpy as np
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import STEP_PLATEAU, feature_scale
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import STEP_PLATEAU, Positions, feature_scale
 from krohn.network.precision import Precision
 from krohn.program import BlockSum, Position, Program
 

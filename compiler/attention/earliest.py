@@ -3,10 +3,9 @@
 from math import ceil, log2
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import recency_slope
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, recency_slope
 from krohn.network.precision import Precision
 from krohn.program import Earliest
 

@@ -1,10 +1,9 @@
 """A head that finds the last position of the word."""
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import recency_slope
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, recency_slope
 from krohn.program import Final
 
 

@@ -3,12 +3,8 @@
 from math import ceil, log, log2
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank, flags
-from krohn.compiler.attention_scales import (
-    leak_target,
-    mark_scale,
-)
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, leak_target, mark_scale
 from krohn.network.precision import Precision
 from krohn.program import MarkedSum, Program
 

@@ -1,11 +1,8 @@
 """A uniform head, which adds up (Lemma 15)."""
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import (
-    count_scale,
-)
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, count_scale
 from krohn.program import PrefixSum, Program
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import match_scale
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, match_scale
 from krohn.program import Program, Shift
 
 

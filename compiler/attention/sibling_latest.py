@@ -5,10 +5,9 @@ from math import ceil, log, log2
 import numpy as np
 
 from krohn.compiler.attention.base import Lowering, Matrices, blank
-from krohn.compiler.attention_scales import leak_target
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout
-from krohn.compiler.position_table import Positions
+from krohn.compiler.positions import Positions, leak_target
 from krohn.network.precision import Precision
 from krohn.program import Program, SiblingLatest
 

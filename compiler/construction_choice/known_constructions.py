@@ -5,8 +5,7 @@ from functools import partial
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import NORMAL, Budget
-from krohn.algebra.near_names import near
-from krohn.compiler.bounds import Steps, result_of
+from krohn.algebra.wording import near
 from krohn.compiler.constructions import (
     cascade,
     content,
@@ -25,14 +24,8 @@ from krohn.compiler.constructions import (
 )
 from krohn.compiler.constructions.departures import construction as departures
 from krohn.compiler.constructions.departures import piecewise
-from krohn.compiler.constructions.thesis import (
-    chunked,
-    krohn_rhodes,
-    permutation_reset,
-    semidirect,
-    series,
-    wreath,
-)
+from krohn.compiler.constructions.thesis import chunked, extensions, krohn_rhodes
+from krohn.compiler.cost import Steps, result_of
 from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import decode_outputs
 from krohn.program import Program
@@ -57,8 +50,8 @@ CONSTRUCTIONS: dict[str, Construction] = {
     piecewise.NAME: piecewise.piecewise,
     departures.NAME: departures.departures,
     cascade.NAME: cascade.cascade,
-    semidirect.CAR: semidirect.car,
-    wreath.NAME: wreath.wreath,
+    extensions.CAR: extensions.car,
+    extensions.WREATH: extensions.wreath,
     scan.NAME: scan.scan_steps,
     sequential.NAME: sequential.sequential_steps,
 }
@@ -69,9 +62,9 @@ ON_REQUEST: dict[str, Construction] = {
 # What the thesis builds, to compare with.
 ON_REQUEST |= {
     parity.TABLE: parity.by_table,
-    semidirect.NAME: semidirect.semidirect,
-    series.NAME: series.series,
-    permutation_reset.NAME: permutation_reset.permutation_reset,
+    extensions.SEMIDIRECT: extensions.semidirect,
+    extensions.SERIES: extensions.series,
+    krohn_rhodes.PERMUTATION_RESET: krohn_rhodes.permutation_reset,
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
     chunked.CHUNKED: chunked.chunked,
     chunked.MEMORISING: chunked.memorising,
@@ -104,8 +97,8 @@ SUMMARIES: dict[str, str] = {
     )
 } | {
     parity.SELECTED: parity.SELECTED_SUMMARY,
-    semidirect.CAR: semidirect.SUMMARY,
-    wreath.NAME: wreath.SUMMARY,
+    extensions.CAR: extensions.CAR_SUMMARY,
+    extensions.WREATH: extensions.WREATH_SUMMARY,
 }
 
 LONGEST_SEQUENTIAL = 1024

@@ -10,7 +10,7 @@ from krohn.compiler.pipeline import Options
 from krohn.program import Map, Operation, Program, Row, Shift, Table, Token, Vectors
 from krohn.program.domains import joint
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.contexts import Contexts
+from krohn.sources.hidden_markov.beliefs import Contexts
 
 NAME = "window"
 SUMMARY = "look at the last letters side by side; a unit for each context says its law"

@@ -5,12 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.bounds import Bound, Steps
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork, realise
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.constructions import context_scan
+from krohn.compiler.cost import Bound, Steps
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.output_programs import say_vectors, vectors_of
 from krohn.compiler.pipeline import Options

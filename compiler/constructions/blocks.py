@@ -1,7 +1,6 @@
 """Block chain of thought: a block decides the depth, whatever the length of the word."""
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.constructions.scan import scan
 from krohn.program import Program
 from krohn.program.blocks import Blocks, longest

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import one_tuple_each

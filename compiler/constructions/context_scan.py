@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from krohn.algebra.context_points import ContextPoints, context_points
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.windows import ContextPoints, context_points
 from krohn.compiler.constructions.scan import compose
 from krohn.compiler.errors import CompileError
 from krohn.program import Map, Operation, Program, Row, Shift, Token, table

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.errors import CompileError
 from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.corridor import Corridor, as_corridor
+from krohn.algebra.structure import Corridor, as_corridor
 from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.errors import CompileError
 from krohn.program import (

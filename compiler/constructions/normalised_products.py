@@ -7,9 +7,9 @@ import numpy as np
 
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError, Unsuited
-from krohn.compiler.normalisation import normalised_scale
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import describe, lower
+from krohn.compiler.units import normalised_scale
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
     LetterMatrix,

@@ -8,8 +8,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.layered_parity import ParityNode, as_parity_tree
-from krohn.compiler.bounds import check_written
 from krohn.compiler.constructions.parity import kinds, sum_channels
+from krohn.compiler.cost import check_written
 from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import decode_outputs
 from krohn.program import Operation, Position, Program, Row, Token

@@ -1,19 +1,40 @@
-"""Pointers: channels that hold a position, and how two positions are compared.
+"""Channels about positions: pointers, and the latest value before a position."""
 
-Let ``leaves`` be a flag, and R(t) = (the last j ≤ t where it is 1) − 1, or −1 if there is
-none: the last position from which one does not get to t without the flag. Then the first
-flagged position after i is ≤ t if and only if i ≤ R(t); and R∘S belongs to two flags that
-come one after the other, as R = R_u, S = R_v. These maps look backwards, so that they
-compose by doubling; the maps "the first flagged position after i" look forwards and do
-not (spec/shallow-aperiodic, section 2).
+from collections.abc import Sequence
+from itertools import product
 
-A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name[b]`` for
-each binary digit of it. (−1 and 0 need not be told apart: both are before every letter.)
-Channels that nothing reads are dropped by the passes, so all of them may be asked for.
-"""
+from krohn.compiler.cost import check_written
+from krohn.program import (
+    At,
+    Earliest,
+    Latest,
+    Map,
+    Operation,
+    Position,
+    Row,
+    SiblingLatest,
+    Sum,
+    table,
+)
 
-from krohn.compiler.bounds import check_written
-from krohn.program import At, Earliest, Latest, Map, Operation, Position, Sum, table
+# Pointers: channels that hold a position, and how two positions are compared.
+#
+# Let ``leaves`` be a flag, and R(t) = (the last j ≤ t where it is 1) − 1, or −1 if there
+# is
+# none: the last position from which one does not get to t without the flag. Then the
+# first
+# flagged position after i is ≤ t if and only if i ≤ R(t); and R∘S belongs to two flags
+# that
+# come one after the other, as R = R_u, S = R_v. These maps look backwards, so that they
+# compose by doubling; the maps "the first flagged position after i" look forwards and do
+# not (spec/shallow-aperiodic, section 2).
+#
+# A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name[b]``
+# for
+# each binary digit of it. (−1 and 0 need not be told apart: both are before every
+# letter.)
+# Channels that nothing reads are dropped by the passes, so all of them may be asked for.
+
 
 BEFORE, LEFT = "before", "left"
 """The channels of `places`: max(t − 1, 0), and T − t (0 at BOS)."""
@@ -97,3 +118,39 @@ def has_happened(
         f"{name}.sum": Map(Sum(), (pointer, start)),
         name: Map(table({(s,): int(s >= length) for s in sums}), (f"{name}.sum",)),
     }
+
+
+# The latest value strictly before a position, in one layer.
+#
+# No head can leave out its own position and keep the order of the others. But the blocks
+# that t's binary digits 1 point back to cover 0..t−1, one head finds the latest value in
+# each, and the first that found one, from the nearest block on, is the latest before t.
+
+
+def latest_before(
+    name: str, source: str, where: str, values: Sequence[int], length: int
+) -> dict[str, Operation]:
+    """Channels that end in ``name``: ``source`` at the last flagged j < t, 0 if none.
+
+    Args:
+        name: What to call the last channel.
+        source: A channel that is 0 at BOS and at no other flagged position.
+        where: The flag, 1 at BOS.
+        values: All values of the source.
+        length: T.
+    """
+    levels = range(length.bit_length())
+    operations: dict[str, Operation] = {
+        f"{name}@{level}": SiblingLatest(source, where, level) for level in levels
+    }
+    rows: dict[Row, int] = {(a, b): a or b for a, b in product(values, repeat=2)}
+    first, layer = table(rows), list(operations)
+    while len(layer) > 1:
+        joined = []
+        for i in range(0, len(layer) - 1, 2):
+            both = f"{name}@{len(operations)}"
+            operations[both] = Map(first, (layer[i], layer[i + 1]))
+            joined.append(both)
+        layer = joined + layer[len(joined) * 2 :]
+    operations[name] = Map(table({(v,): v for v in values}), (layer[0],))
+    return operations

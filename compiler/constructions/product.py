@@ -4,9 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.corridor import as_corridor
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.structure import Factor, as_counter, as_memory, parallel_factors
+from krohn.algebra.structure import (
+    Factor,
+    as_corridor,
+    as_counter,
+    as_memory,
+    parallel_factors,
+)
 from krohn.compiler.constructions import corridor, counter, memory
 from krohn.compiler.errors import CompileError
 from krohn.program import Operation, Program, Row, Token

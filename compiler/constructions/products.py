@@ -3,9 +3,9 @@
 import numpy as np
 
 from krohn.compiler.errors import CompileError
-from krohn.compiler.matrix_product import product_scale
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import Network, describe, lower
+from krohn.compiler.units import product_scale
 from krohn.program import LetterMatrix, MatrixProduct, Operation, Program, Shift, Token
 from krohn.program.operations.letter_matrix import matrices_of
 from krohn.sources.linear_systems import LinearSystem

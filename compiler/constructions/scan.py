@@ -5,11 +5,10 @@ from math import ceil
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
 from krohn.algebra.structure import reached_pairs
-from krohn.compiler.bounds import Steps, looking_back
+from krohn.compiler.cost import Steps, looking_back
 from krohn.compiler.errors import CompileError
 from krohn.program import Map, Operation, Program, Row, Select, Shift, Token, table
 

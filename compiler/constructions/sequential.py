@@ -2,7 +2,7 @@
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.bounds import Steps, looking_back
+from krohn.compiler.cost import Steps, looking_back
 from krohn.compiler.errors import CompileError
 from krohn.program import Map, Operation, Program, Row, Shift, Token, table
 

@@ -7,9 +7,8 @@ from math import prod
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.window_memory import WindowMemory, as_window_memory
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.windows import WindowMemory, as_window_memory
 from krohn.compiler.errors import CompileError
 from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table
 

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import Json
-from krohn.commands.terminal import emit
+from krohn.commands.options import Json, emit
 
 
 def attention(

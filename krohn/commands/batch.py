@@ -9,8 +9,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import check, grouped
-from krohn.commands.terminal import DONE, REFUTED, emit, progress
+from krohn.commands.options import DONE, REFUTED, check, emit, grouped, progress
 from krohn.option_rules import BATCH
 
 
@@ -70,9 +69,8 @@ def batch(
     from krohn.algebra.budget import steps_of
     from krohn.algebra.errors import KrohnError
     from krohn.batch import batch as done
-    from krohn.batch_output import check_suffix, write
-    from krohn.batch_table import rows
-    from krohn.batch_work import BatchWork
+    from krohn.batch import check_suffix, write
+    from krohn.batch_work import BatchWork, rows
 
     if output is not None:
         check_suffix(output)

@@ -11,8 +11,15 @@ import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import FileReading, Json, Machine, grouped
-from krohn.commands.terminal import emit, progress, waiting
+from krohn.commands.options import (
+    FileReading,
+    Json,
+    Machine,
+    emit,
+    grouped,
+    progress,
+    waiting,
+)
 from krohn.program.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -98,7 +105,7 @@ def compare(
     """Set a derived network beside networks that are trained on the same task."""
     _check(output)
     from krohn.comparison.compare import compare as compared
-    from krohn.page.provenance import command
+    from krohn.page.rendering import command
 
     arguments: Sequence[str] = context.find_root().obj or ()
     kept = how.runs or _beside(output)

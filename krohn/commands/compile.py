@@ -10,8 +10,14 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import NetworkOptions, Reading, grouped, typed
-from krohn.commands.terminal import emit, progress
+from krohn.commands.options import (
+    NetworkOptions,
+    Reading,
+    emit,
+    grouped,
+    progress,
+    typed,
+)
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
 if TYPE_CHECKING:
@@ -156,7 +162,7 @@ def _generator(
     machine: "Automaton", networks: Networks, law: Law, dtype: str | None
 ) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
-    from krohn.algebra.rational import probability
+    from krohn.algebra.wording import probability
     from krohn.compiler.generator import Freedom
     from krohn.generation import compile_generator
 

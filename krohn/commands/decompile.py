@@ -8,8 +8,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import grouped
-from krohn.commands.terminal import DONE, emit, waiting
+from krohn.commands.options import DONE, emit, grouped, waiting
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import FileReading, grouped
-from krohn.commands.terminal import emit, waiting
+from krohn.commands.options import FileReading, emit, grouped, waiting
 from krohn.source_kinds import machines
 
 

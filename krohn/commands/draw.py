@@ -10,10 +10,11 @@ from krohn.commands.options import (
     FileReading,
     Json,
     check,
+    emit,
     grouped,
     typed,
+    waiting,
 )
-from krohn.commands.terminal import emit, waiting
 from krohn.option_rules import DRAW, refuse_others
 
 

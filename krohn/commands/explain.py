@@ -7,8 +7,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import NetworkOptions, Reading, grouped, typed
-from krohn.commands.terminal import emit
+from krohn.commands.options import NetworkOptions, Reading, emit, grouped, typed
 
 Arch = Annotated[
     str, typer.Option(help="transformer; or ssm, for diagonal state space models.")

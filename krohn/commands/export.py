@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn.commands.options import Json
-from krohn.commands.terminal import emit, progress
+from krohn.commands.options import Json, emit, progress
 
 if TYPE_CHECKING:
     from krohn.exporting import Export

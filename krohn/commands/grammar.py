@@ -7,7 +7,7 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.terminal import emit
+from krohn.commands.options import emit
 
 Depth = Annotated[
     int | None,

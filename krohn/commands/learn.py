@@ -8,8 +8,16 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Wanted, check, grouped
-from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
+from krohn.commands.options import (
+    CANNOT,
+    DONE,
+    REFUTED,
+    Wanted,
+    check,
+    emit,
+    grouped,
+    progress,
+)
 from krohn.option_rules import LEARN
 
 if TYPE_CHECKING:
@@ -78,7 +86,7 @@ def learn(
 ) -> int:
     """Learn the machine that a network follows, from its answers alone."""
     from krohn.learning import learn as learned
-    from krohn.learning.result import check_output, save
+    from krohn.learning.learner import check_output, save
 
     check(context, LEARN)
     if output is not None:

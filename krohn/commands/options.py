@@ -1,7 +1,9 @@
-"""The options that several commands have."""
+"""The options that several commands have, and what commands say."""
 
+import json
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -11,13 +13,16 @@ import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
-from krohn.algebra.near_names import near
+from krohn.algebra.wording import near
 from krohn.option_rules import Need, refuse, refuse_others
 from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.source_kinds import kind as kinds
+
+# The options that several commands have.
+
 
 Machine = Annotated[
     str,
@@ -329,3 +334,66 @@ def _fields(group: Any) -> list[Parameter]:
         Parameter(each.name, only, default=each.default, annotation=each.type)
         for each in fields(group)
     ]
+
+
+# What commands say: exit codes, results, and progress where a person is watching.
+
+
+DONE, REFUTED, CANNOT = 0, 1, 2
+
+
+def emit(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> None:
+    """Print a result, as JSON or as ``text`` prints it."""
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        text()
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error, only where a person is watching."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                # What an earlier sitting did is no work of this one.
+                tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
+            speed = next(t.speed for t in bar.tasks if t.id == tasks[what])
+            rate = f"{speed:,.0f}/s" if speed else ""
+            # Sweeps have more lines than a terminal; those that are done make room.
+            bar.update(
+                tasks[what],
+                completed=done,
+                total=total,
+                rate=rate,
+                visible=done < total,
+            )
+
+        yield report
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A clock on standard error, only where a person is watching."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as clock:
+        clock.add_task(what, total=None)
+        yield

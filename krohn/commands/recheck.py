@@ -6,8 +6,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Claimed, check, grouped
-from krohn.commands.terminal import CANNOT, DONE, emit, waiting
+from krohn.commands.options import CANNOT, DONE, Claimed, check, emit, grouped, waiting
 from krohn.option_rules import RECHECK
 from krohn.source_kinds import machines
 
@@ -24,7 +23,7 @@ def recheck(
 ) -> int:
     """Check evidence again by the small checker alone, without the search for it."""
     from krohn.evidence import check as checked
-    from krohn.subjects import subject
+    from krohn.verification import subject
 
     check(context, RECHECK)
     wanted = against.read() if (about := subject(file)).of_machine else None

@@ -6,8 +6,19 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Claimed, Wanted, check, grouped, typed
-from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
+from krohn.commands.options import (
+    CANNOT,
+    DONE,
+    REFUTED,
+    Claimed,
+    Wanted,
+    check,
+    emit,
+    grouped,
+    progress,
+    typed,
+    waiting,
+)
 from krohn.commands.verify_methods import (
     EveryWord,
     Methods,
@@ -37,7 +48,7 @@ def verify(
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
     from krohn.checks import Checks
-    from krohn.subjects import subject
+    from krohn.verification import subject
 
     check(context, VERIFY)
     about = subject(file)

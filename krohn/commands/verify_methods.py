@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.rational import rational
-from krohn.commands.terminal import waiting
+from krohn.algebra.wording import rational
+from krohn.commands.options import waiting
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -200,7 +200,7 @@ class Solver:
         if self.smt is None and self.gadgets is None:
             return None
         from krohn.ideal_network import verify_gadgets, verify_ideal
-        from krohn.verify.smt.solver import Limits
+        from krohn.verify.smt.gadgets import Limits
 
         how: dict[str, Any] = {"digest": checks.digest, "progress": checks.progress}
         how |= {"limits": Limits(self.timeout, checks.seed)}
@@ -275,9 +275,9 @@ class Outputs:
             steps_of(self.html_effort)
         if self.html is None and self.evidence is None:
             return
-        from krohn.network.trained import is_network
+        from krohn.network.modelfile import is_trained_network
 
-        if is_network(file):
+        if is_trained_network(file):
             raise KrohnError(
                 "--html and --evidence are for model files; `krohn compare` writes a page "
                 "of trained networks"

@@ -1,8 +1,7 @@
 """``krohn zoo``."""
 
 from krohn import show
-from krohn.commands.options import Json
-from krohn.commands.terminal import emit
+from krohn.commands.options import Json, emit
 from krohn.source_kinds import KINDS
 
 

@@ -1,34 +1,46 @@
 """The steps of a comparison: derive, train, measure, search, look inside."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from krohn.algebra.formats import json_format
 from krohn.compare.measures.first_failures import EACH
-from krohn.compare.models import compiled
-from krohn.compare.tasks.default import Default
+from krohn.compare.models import Compiled, Network, compiled
+from krohn.compare.probes.attention_landmarks import (
+    AttentionComparison,
+    Head,
+    attended,
+    heads,
+)
+from krohn.compare.tasks.letters import Default
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.cells import Cell
 from krohn.compare.training.provenance import commit, device_name, versions
-from krohn.comparison.attention_maps import attention_maps
+from krohn.compare.training.run import Cell
 from krohn.comparison.derived import derive
-from krohn.comparison.interpretability import ProbeResult
-from krohn.comparison.measured_model import MeasuredModel
-from krohn.comparison.model_results import GPT
+from krohn.comparison.measurements import MeasuredModel, Settings, lengths_of
 from krohn.comparison.models import (
     TITLES,
     affordable,
     best,
     measured_models,
     opened,
+    reductions,
     sized,
 )
-from krohn.comparison.reductions import reductions
-from krohn.comparison.result import Comparison, Origin
-from krohn.comparison.settings import Settings, lengths_of
+from krohn.comparison.result import (
+    COMPILED,
+    GPT,
+    AttentionMap,
+    AttentionMaps,
+    Comparison,
+    Origin,
+    ProbeResult,
+)
 from krohn.comparison.sweeps import strategies, sweeps, trained_spans
 from krohn.comparison.trained_networks import (
     TrainedNetwork,
@@ -36,7 +48,75 @@ from krohn.comparison.trained_networks import (
     check_buildable,
     train_all,
 )
-from krohn.progress import Progress
+from krohn.report import Progress
+
+# What compiled heads and trained ones look at, on one word that both read.
+
+
+MOST_HEADS = 16
+"""So many of each network are shown, from the first layer on."""
+START = (
+    "Alike patterns alone do not show that two networks compute in the same way. "
+    "Trained networks have no start symbol, so the weight of compiled heads on it is "
+    "left out."
+)
+
+
+def attention_maps(
+    task: Task, length: int, compiled: Compiled, trained: Network | None
+) -> AttentionMaps | None:
+    """The patterns of two networks on a word of the task.
+
+    Args:
+        task: Whose words they read.
+        length: Of the word.
+        compiled: The derived network.
+        trained: The other one; None if there is none.
+
+    Returns:
+        None if there are no heads to show.
+    """
+    word = task.inputs.draw(task.machine, np.random.default_rng(0), 1, length)
+    shown = list(_compiled(heads(compiled, word)))
+    if trained is not None:
+        like = attended(trained, task, [compiled], length)
+        shown += _trained(heads(trained, word), like)
+    if not shown:
+        return None
+    named = tuple(task.letters[a] for a in word[0])
+    return AttentionMaps(named, tuple(shown), (START,))
+
+
+def _compiled(found: Sequence[Head]) -> Iterator[AttentionMap]:
+    for head in found[:MOST_HEADS]:
+        yield AttentionMap(COMPILED, head.title, _rows(head))
+
+
+def _trained(
+    found: Sequence[Head], like: AttentionComparison
+) -> Iterator[AttentionMap]:
+    most = {one.head: one for one in like.likenesses}
+    points = {one.head: one for one in like.pointings}
+    for head in found[:MOST_HEADS]:
+        said = []
+        if point := points.get(head.title):
+            said.append(
+                f"{point.weight:.2f} on {point.landmark} (uniform: {point.uniform:.2f})"
+            )
+        if one := most.get(head.title):
+            said.append(
+                f"{one.similarity:.2f} like {one.compiled} (uniform: {one.uniform:.2f}, "
+                f"other words: {one.elsewhere:.2f})"
+            )
+        yield AttentionMap(GPT, head.title, _rows(head), "; ".join(said))
+
+
+def _rows(head: Head) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, head.pattern[0].round(4).tolist()))
+
+
+# The steps of a comparison: derive, train, measure, search, look inside.
+
 
 STAGES = 3
 

@@ -10,15 +10,15 @@ from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.observation import OBSERVATIONS
 from krohn.compare.tasks.catalogue import names, task
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.devices import usable
+from krohn.compare.training.provenance import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.belief_comparison import belief_source, compare_beliefs
 from krohn.comparison.belief_result import BeliefComparison
-from krohn.comparison.counting import counting_task
+from krohn.comparison.derived import counting_task
+from krohn.comparison.measurements import SettingKeywords, Settings, check, run_folder
 from krohn.comparison.result import Comparison
-from krohn.comparison.settings import SettingKeywords, Settings, check, run_folder
 from krohn.machines import automaton
-from krohn.progress import Progress, silent
+from krohn.report import Progress, silent
 
 
 def named_task(
@@ -63,7 +63,8 @@ def compare(
         kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
-        **options: What is trained, by the names in `krohn.comparison.settings.Settings`.
+        **options: What is trained, by the names in
+        `krohn.comparison.measurements.Settings`.
 
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,

@@ -1,20 +1,76 @@
-"""The compiled network of a task, proved for words as long as they are measured."""
+"""The compiled network of a task, counting programs among the tasks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
+from krohn.compare.tasks.languages import Surviving
 from krohn.compare.tasks.task import Task
-from krohn.comparison.counting import CountingTask
-from krohn.comparison.model_results import Proved
+from krohn.compare.training import presets
+from krohn.comparison.result import Proved
 from krohn.compilation import compile as compiled
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.construction_choice.planning import planning
+from krohn.counting_machines import unrolled
+from krohn.counting_programs import counting_program
 from krohn.foreign import saying_outputs
 from krohn.machines import OWN
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.sources.counting import CountingProgram
+
+# Counting programs as tasks: on words that are not too long they are machines.
+
+
+MOST_STATES = 1100
+"""Of which a comparison draws, probes and writes down the machine in some seconds."""
+
+
+@dataclass(frozen=True)
+class CountingTask(Task):
+    """What a counting program says after each letter.
+
+    Attributes:
+        program: It; `machine` says the same of words as long as networks read.
+    """
+
+    program: CountingProgram | None = None
+
+
+def counting_task(
+    source: object, preset: str, length: int | None
+) -> CountingTask | None:
+    """The task of a counting program; None of other sources.
+
+    Args:
+        source: A program, the name of one, or a file ``.crasp``.
+        preset: Says how long words are, unless ``length`` does.
+        length: Letters in the words that are trained on.
+
+    Raises:
+        KrohnError: If it cannot be read, or remembers too much.
+    """
+    program = source if isinstance(source, CountingProgram) else None
+    if isinstance(source, str | Path):
+        program = counting_program(str(source))
+    if program is None:
+        return None
+    shortest = Task(program.name, unrolled(program, 1), Surviving(), "outputs")
+    longest = presets.gpt(preset, shortest, length=length)[1].reads
+    machine = unrolled(program, longest)
+    if len(machine.states) > MOST_STATES:
+        raise KrohnError(
+            f"on words of up to {longest} letters {program.name} is a machine of "
+            f"{len(machine.states):,} states, and comparisons go up to {MOST_STATES:,}; "
+            "train on shorter words by --length"
+        )
+    return CountingTask(program.name, machine, Surviving(), "outputs", program=program)
+
+
+# The compiled network of a task, proved for words as long as they are measured.
+
 
 MOST_PARAMETERS = 20_000_000
 """A scan of 50 points: proved in about a minute on a core, run by two words a second."""

@@ -1,18 +1,43 @@
-"""The models of a comparison: the compiled network, trained ones, and baselines."""
+"""The models of a comparison, what is smaller than in the thesis, and the headline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from krohn.algebra.wording import count
 from krohn.compare.measures.baselines import baselines
-from krohn.compare.models import Network, cost, latencies
+from krohn.compare.models import Gpt, Network, cost, latencies
 from krohn.compare.tasks.task import Task
+from krohn.compare.training import presets
+from krohn.compare.training.presets import GPT_RATES, LSTM_RATES
+from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.run import Cell
 from krohn.comparison.derived import Derived
-from krohn.comparison.measured_model import MeasuredModel, MeasuredSeed
-from krohn.comparison.measurements import first_failure, measure
-from krohn.comparison.model_results import COMPILED, GPT, LSTM, MAJORITY, NGRAM, Size
+from krohn.comparison.measurements import (
+    FEWER,
+    WORDS,
+    MeasuredModel,
+    MeasuredSeed,
+    first_failure,
+    measure,
+)
+from krohn.comparison.result import (
+    COMPILED,
+    GPT,
+    LSTM,
+    MAJORITY,
+    NGRAM,
+    Comparison,
+    ModelResult,
+    Reduction,
+    Size,
+    Sweep,
+)
 from krohn.comparison.trained_networks import TrainedNetwork
+
+# The models of a comparison: the compiled network, trained ones, and baselines.
+
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
 """What trained networks are called, everywhere."""
@@ -124,3 +149,174 @@ def sized(
             found.parameters, found.depth, found.flops, taken[key].seconds
         )
     return tuple(replace(model, size=sizes.get(model.key)) for model in models)
+
+
+# What is smaller here than in the thesis: sizes and recipes of its preset beside ours.
+
+
+THESIS = "paper"
+DEPTHS = "1 to 16"
+SEEDS = "20"
+RATES = {GPT: GPT_RATES, LSTM: LSTM_RATES}
+
+
+def reductions(
+    task: Task, wanted: dict[str, tuple[Cell, ...]]
+) -> tuple[Reduction, ...]:
+    """What differs from the thesis, row by row.
+
+    Args:
+        task: What is trained on.
+        wanted: What is trained, by model.
+    """
+    simulates = presets.family(task) == "simulation"
+    rows = [*_networks(task, wanted, simulates)]
+    if simulates:
+        rows.append(
+            Reduction("networks of a kind", SEEDS, str(min(map(len, wanted.values()))))
+        )
+    rows.append(Reduction("words at each point of a curve", f"{WORDS:,}", f"{FEWER:,}"))
+    return tuple(row for row in rows if row.thesis != row.here)
+
+
+def _networks(
+    task: Task, wanted: dict[str, tuple[Cell, ...]], simulates: bool
+) -> Iterator[Reduction]:
+    theirs = {GPT: presets.gpt(THESIS, task), LSTM: presets.lstm(THESIS, task)}
+    for key, (architecture, recipe) in theirs.items():
+        cell, name = wanted[key][0], TITLES[key]
+        if isinstance(architecture, Gpt) and isinstance(cell.architecture, Gpt):
+            yield from _sizes(architecture, cell.architecture, simulates)
+        yield from _recipes(name, recipe, cell.recipe, RATES[key] if simulates else ())
+
+
+def _sizes(theirs: Gpt, ours: Gpt, simulates: bool) -> Iterator[Reduction]:
+    depth = DEPTHS if simulates else str(theirs.depth)
+    yield Reduction("Transformer: layers", depth, str(ours.depth))
+    yield Reduction("Transformer: width", str(theirs.width), str(ours.width))
+    yield Reduction("Transformer: heads", str(theirs.heads), str(ours.heads))
+    yield Reduction("Transformer: width of MLPs", str(theirs.inner), str(ours.inner))
+    yield Reduction("Transformer: positions", theirs.positions, ours.positions)
+    yield Reduction("Transformer: dropout", f"{theirs.dropout:g}", f"{ours.dropout:g}")
+
+
+def _recipes(
+    name: str, theirs: Recipe, ours: Recipe, rates: tuple[float, ...]
+) -> Iterator[Reduction]:
+    tried = " or ".join(f"{r:g}" for r in rates) or f"{theirs.rate:g}"
+    yield Reduction(
+        f"{name}: letters in training words", str(theirs.length), str(ours.length)
+    )
+    yield Reduction(f"{name}: words of a batch", str(theirs.batch), str(ours.batch))
+    yield Reduction(f"{name}: words in all, at most", _words(theirs), _words(ours))
+    yield Reduction(f"{name}: learning rate", tried, f"{ours.rate:g}")
+    decay = f"{theirs.weight_decay:g}", f"{ours.weight_decay:g}"
+    yield Reduction(f"{name}: weight decay", *decay)
+    yield Reduction(f"{name}: training stops", _stops(theirs), _stops(ours))
+
+
+def _words(recipe: Recipe) -> str:
+    return f"{recipe.steps * recipe.batch:,}"
+
+
+def _stops(recipe: Recipe) -> str:
+    if recipe.stop_at is None:
+        return "after all words"
+    return f"once {100 * recipe.stop_at:g} % of answers to {recipe.probe:,} words are right"
+
+
+# A comparison in two or three sentences, by rule from its numbers.
+
+
+PERFECT = 0.99995
+"""From here on four digits would be rounded up to 100 %."""
+LEARNED = 0.9
+"""What never did the task falls nowhere."""
+FALL = 0.1
+"""Token accuracy that is lost on other words and worth a sentence. It is the least of some
+fifty places of 256 words each: a share of 0.9 of words has a standard error of 0.019, so
+that chance alone does this at none of them (five standard errors)."""
+
+
+def headline(found: Comparison) -> tuple[str, ...]:
+    """What is proved, what training reached, and where it breaks."""
+    return (_proved(found), *_of_trained(found), *_falls(found))
+
+
+def percent(share: float) -> str:
+    """A share in per cent that says 100 % only of all of them."""
+    if share >= 1:
+        return "100 %"
+    if share >= PERFECT:
+        return "> 99.99 %"
+    return f"{100 * share:.2f} %" if share > 0.99 else f"{100 * share:.1f} %"
+
+
+def average(one: ModelResult) -> float:
+    """Token accuracy, the mean over seeds."""
+    return sum(o.token.value for o in one.ones) / len(one.ones)
+
+
+def _proved(found: Comparison) -> str:
+    compiled, proved = found.of(COMPILED), found.proved
+    words = "every length"
+    if proved.length is not None:
+        words = f"up to {count(proved.length, 'letter')}"
+    if proved.verdict != "verified":
+        return f"The compiled network is not proved: {proved.covers}."
+    size = compiled.size if compiled else None
+    layers = f", {size.depth} layers deep" if size and size.depth else ""
+    layers = ", 1 layer deep" if size and size.depth == 1 else layers
+    return (
+        f"The compiled network ({proved.construction}{layers}) is proved right at every "
+        f"position of every word of {words}."
+    )
+
+
+def _of_trained(found: Comparison) -> Iterator[str]:
+    said = [
+        f"the {_short(c)} gives {percent(average(c))} right answers"
+        for c in map(found.of, (GPT, LSTM))
+        if c is not None
+    ]
+    if said:
+        seeds = len(found.origin.seeds)
+        mean = f", mean of {seeds} seeds" if seeds > 1 else ""
+        yield (
+            f"Trained on words of {count(found.length, 'letter')} and measured on fresh "
+            f"ones, {' and '.join(said)}{mean}."
+        )
+
+
+def _falls(found: Comparison) -> Iterator[str]:
+    """Where a trained network loses most, sweep by sweep."""
+    for key in (GPT, LSTM):
+        network = found.of(key)
+        if network is None or average(network) < LEARNED:
+            continue
+        elsewhere = [s for s in found.sweeps if s.trained is not None]
+        falls = [f for s in elsewhere if (f := _fall(s, key, average(network)))]
+        if falls:
+            yield (
+                f"On other words the {_short(network)} gives fewer right answers: "
+                f"{'; '.join(falls)}."
+            )
+
+
+def _fall(sweep: Sweep, key: str, usual: float) -> str | None:
+    curve = next((c for c in sweep.curves if c.key == key), None)
+    if curve is None:
+        return None
+    means = []
+    for at, column in zip(sweep.at, zip(*curve.values, strict=True), strict=True):
+        known = [v for v in column if v is not None]
+        if known:
+            means.append((sum(known) / len(known), at))
+    lowest, at = min(means, default=(1.0, 0.0))
+    if lowest > usual - FALL:
+        return None
+    return f"{percent(lowest)} {sweep.said.replace('{}', f'{at:g}')}"
+
+
+def _short(network: ModelResult) -> str:
+    return TITLES.get(network.key, network.title)

@@ -1,13 +1,351 @@
 """What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut
-from krohn.compare.measures.rates import Rate
-from krohn.comparison.interpretability import AttentionMaps, ProbeResult
-from krohn.comparison.json_values import Written
-from krohn.comparison.model_results import ModelResult, Proved
+from krohn.compare.measures.accuracy import Rate, Spread
+from krohn.compare.probes.probe_map import ProbeMap
+
+# Frozen dataclasses of plain values to JSON and back, by the types of their fields.
+
+
+T = TypeVar("T")
+
+
+def to_object(value: Any) -> Any:
+    """A dataclass as JSON holds it; what is no finite number is null.
+
+    Fields by name, tuples as lists.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_object(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): to_object(v) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_object(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+class Written:
+    """A comparison, which `krohn compare --json` writes.
+
+    Attributes:
+        version: Of how it is written.
+        page: The module of `krohn.page` that shows it.
+    """
+
+    version: int
+    page: ClassVar[str]
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
+        found: dict[str, Any] = to_object(self)
+        return found
+
+    def html(self) -> str:
+        """Itself as a page: no scripts, and nothing is fetched."""
+        found: str = import_module(f"krohn.page.{self.page}").render(self)
+        return found
+
+    def _repr_html_(self) -> str:
+        from krohn.notebook import framed
+
+        return framed(self.html())
+
+    @classmethod
+    def from_object(cls, stated: object) -> Self:
+        """What `to_object` gave.
+
+        Raises:
+            KrohnError: If it is of another version, or damaged.
+        """
+        if not isinstance(stated, Mapping) or "version" not in stated:
+            raise KrohnError("this is no comparison that `krohn compare --json` wrote")
+        if stated["version"] != cls.version:
+            raise KrohnError(
+                f"the comparison is of version {stated['version']!r}, and this Krohn reads "
+                f"version {cls.version}; make it again"
+            )
+        return read(cls, stated, "the comparison")
+
+
+def read(kind: type[T], stated: object, at: str) -> T:
+    """A dataclass from JSON.
+
+    Args:
+        kind: Its class.
+        stated: What `to_object` gave.
+        at: What to call it in messages.
+
+    Raises:
+        KrohnError: If it is damaged.
+    """
+    found: T = _read(kind, stated, at)
+    return found
+
+
+def _read(kind: Any, stated: Any, at: str) -> Any:
+    """A value of a type, whatever it is."""
+    if kind is Any:
+        return stated
+    if is_dataclass(kind):
+        return _fields(kind, stated, at)
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return _optional(inner, stated, at)
+    if origin is Literal:
+        return _one_of(inner, stated, at)
+    if origin is tuple:
+        return _tuple(inner, _held(list, stated, at), at)
+    if origin is dict:
+        held = _held(dict, stated, at)
+        return {k: _read(inner[1], v, f"{at}.{k}") for k, v in held.items()}
+    return _plain(kind, stated, at)
+
+
+def _fields(kind: Any, stated: Any, at: str) -> Any:
+    held, types = _held(dict, stated, at), get_type_hints(kind)
+    missing = {f.name for f in fields(kind)} ^ set(held)
+    if missing:
+        raise KrohnError(f"{at} is damaged at its field {min(missing)!r}")
+    return kind(**{n: _read(types[n], held[n], f"{at}.{n}") for n in held})
+
+
+def _optional(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
+    if stated is None and NoneType in inner:
+        return None
+    kinds = [k for k in inner if k is not NoneType]
+    return _read(kinds[0], stated, at)
+
+
+def _one_of(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
+    if not any(stated == value and type(stated) is type(value) for value in inner):
+        raise KrohnError(f"{at} is damaged: it should be one of {inner}")
+    return stated
+
+
+def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:
+    kinds = [inner[0]] * len(held) if inner[1:] == (...,) else list(inner)
+    if len(kinds) != len(held):
+        raise KrohnError(f"{at} is damaged: it needs {len(kinds)} values")
+    return tuple(
+        _read(k, v, f"{at}[{i}]")
+        for i, (k, v) in enumerate(zip(kinds, held, strict=True))
+    )
+
+
+def _plain(kind: type, stated: Any, at: str) -> Any:
+    if kind is float and type(stated) is int:
+        return float(stated)
+    return _held(kind, stated, at)
+
+
+def _held(kind: type, stated: Any, at: str) -> Any:
+    if type(stated) is not kind:
+        raise KrohnError(f"{at} is damaged: it should be of the kind {kind.__name__}")
+    return stated
+
+
+# What is found inside trained networks: variables, their use, patterns of attention.
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """Which variables of derived networks a trained one holds and uses.
+
+    Attributes:
+        key: Of the model.
+        title: Which network.
+        found: The map.
+    """
+
+    key: str
+    title: str
+    found: ProbeMap
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """A head's pattern on one word, trained or compiled.
+
+    Attributes:
+        key: Of the model.
+        title: Which head.
+        weights: A row for each position that looks.
+        remark: What it is most like, for example.
+    """
+
+    key: str
+    title: str
+    weights: tuple[tuple[float, ...], ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """Heads of several networks on one word.
+
+    Attributes:
+        word: Its letters.
+        patterns: Compiled heads first.
+        remarks: What figures of similarity say.
+    """
+
+    word: tuple[str, ...]
+    patterns: tuple[AttentionMap, ...]
+    remarks: tuple[str, ...] = ()
+
+
+# Networks that are compared: what each gets right, costs, and first gets wrong.
+#
+# Every share is a number in [0, 1]. Networks are known by their keys, `KEYS`; those that
+# are trained come once for each seed, all others once.
+
+
+COMPILED, GPT, LSTM, NGRAM, MAJORITY = "compiled", "gpt", "lstm", "ngram", "majority"
+KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What is proved of the compiled network.
+
+    Attributes:
+        verdict: Of `krohn.verify`.
+        covers: For which words, in words.
+        length: The longest word; None for every length.
+        construction: How the network was built.
+        dtype: In which number format it runs.
+        seconds: How long compiling and proving took.
+    """
+
+    verdict: str
+    covers: str
+    length: int | None
+    construction: str
+    dtype: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a network costs.
+
+    Attributes:
+        parameters: Numbers that are stored.
+        depth: Layers that look back, one after another; None for what has none.
+        flops: Of one word of the length that was trained on; None if not counted.
+        latency: Seconds for such a word by itself; None if not timed.
+    """
+
+    parameters: int
+    depth: int | None
+    flops: int | None
+    latency: float | None
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network was trained.
+
+    Attributes:
+        steps: After which steps it was evaluated.
+        loss: On the words that it was trained on, since the last evaluation.
+        accuracy: Token accuracy on fresh words.
+        seconds: In all.
+        outcome: In words, how it ended.
+    """
+
+    steps: tuple[int, ...]
+    loss: tuple[float | None, ...]
+    accuracy: tuple[float, ...]
+    seconds: float
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first word on which a network is found wrong, or what was searched in vain.
+
+    Attributes:
+        word: The letters; None if none was found.
+        expected: What is right after each letter.
+        actual: What the network says.
+        length: Words of up to so many letters were looked at.
+        searched: In words, what was run.
+        minimal: Why the word is as short as it is.
+        replay: The command that shows it again; None if there is none.
+    """
+
+    word: tuple[str, ...] | None
+    expected: tuple[str, ...]
+    actual: tuple[str, ...]
+    length: int
+    searched: str
+    minimal: str = ""
+    replay: str | None = None
+
+
+@dataclass(frozen=True)
+class SeedResult:
+    """A network of one seed.
+
+    Attributes:
+        seed: None for what is not drawn.
+        token: Right answers, of all letters after which one is asked for.
+        sequence: Words with right answers only.
+        failure: The first failing word.
+        training: How it came about; None for what is not trained.
+    """
+
+    seed: int | None
+    token: Rate
+    sequence: Rate
+    failure: Failure | None = None
+    training: Training | None = None
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """A network, or a rule to set numbers beside.
+
+    Attributes:
+        key: One of `KEYS`.
+        title: What tables call it.
+        about: What it is, in a few words.
+        ones: One for each seed.
+        token: Token accuracy over seeds; None for what is not drawn.
+        sequence: Sequence accuracy over seeds; None for what is not drawn.
+        size: What it costs; None for rules.
+    """
+
+    key: str
+    title: str
+    about: str
+    ones: tuple[SeedResult, ...]
+    token: Spread | None
+    sequence: Spread | None
+    size: Size | None = None
+
+
+# What a comparison came to: numbers and names, to and from JSON; nothing here runs.
 
 
 @dataclass(frozen=True)

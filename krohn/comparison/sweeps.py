@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import Brackets, as_brackets
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.measures.curves import flips, nests
 from krohn.compare.tasks.task import Task
-from krohn.comparison.measured_model import MeasuredModel
-from krohn.comparison.measurements import FEWER, WORDS, AccuracyCurve, Measurements
+from krohn.comparison.measurements import (
+    FEWER,
+    WORDS,
+    AccuracyCurve,
+    MeasuredModel,
+    Measurements,
+)
 from krohn.comparison.result import Curve, Strategy, Sweep
 
 Span = tuple[float, float]

@@ -7,25 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.measures.answers import simulator
+from krohn.compare.measures.accuracy import simulator
 from krohn.compare.models import Architecture, assemble, build
 from krohn.compare.probes.probe_map import ProbeMap
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
-from krohn.compare.training.cells import Cell, Job
 from krohn.compare.training.folder import WEIGHTS
 from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import Run
+from krohn.compare.training.run import Cell, Job, Run
 from krohn.compare.training.sweep import Result, sweep
 from krohn.compare.training.trainer import Evaluation
-from krohn.comparison.json_values import read, to_object
-from krohn.comparison.measured_model import MeasuredSeed
-from krohn.comparison.measurements import Measurements, first_failure, measure
-from krohn.comparison.model_results import GPT, LSTM, Failure, Training
-from krohn.comparison.settings import Settings
+from krohn.comparison.measurements import (
+    MeasuredSeed,
+    Measurements,
+    Settings,
+    first_failure,
+    measure,
+)
+from krohn.comparison.result import GPT, LSTM, Failure, Training, read, to_object
 from krohn.replaying import replay_command
-from krohn.verify.testing.black_box import BlackBox
+from krohn.verify.testing.examination import BlackBox
 
 PROBE_WORDS = 480
 """Half of them fit probes: at 32 letters as many positions as probes need and more."""

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from krohn.drawing.attention import draw_rollout
 from krohn.drawing.canvas import DrawingError
 from krohn.drawing.cascade import draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes
@@ -16,7 +17,6 @@ from krohn.drawing.hidden_markov import draw_hidden_markov
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 from krohn.drawing.recurrence import draw_recurrence
-from krohn.drawing.rollout import draw_rollout
 from krohn.program.writing import atomic_write
 
 __all__ = [

@@ -6,11 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from krohn.algebra.cascade import Component
-from krohn.algebra.cascade_structure import kind
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.cascade import Component, kind
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.semiautomaton import IntArray
 from krohn.algebra.wording import count
 from krohn.drawing.arrows import bow, outside
 from krohn.drawing.canvas import (

@@ -27,7 +27,7 @@ from krohn.drawing.canvas import (
 )
 from krohn.drawing.layout import Layout, arrange
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.forms import undriven
+from krohn.sources.hidden_markov.families import undriven
 
 MOST_STATES, MOST_LABELS = 40, 40
 """Of how many states a picture is drawn, and how many letters are written at arrows."""

@@ -1,21 +1,226 @@
-"""Drawing a compiled model: what lies where in its residual stream and when."""
+"""Drawing a compiled model: what lies where in its residual stream, and who reads it."""
 
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from krohn.algebra.wording import count
-from krohn.drawing.bars import FILLS, draw_bar, draw_feature, writer
-from krohn.drawing.canvas import FAINT, INK, SOFT, Box, Canvas, legible, measure
-from krohn.drawing.reads import draw_read_out, draw_reads
-from krohn.drawing.residual_stream import stream
-from krohn.drawing.rnn import draw_rnn
-from krohn.drawing.state_space import draw_state_space
-from krohn.drawing.stream_plan import ELISION, SHOWN_FIRST, SHOWN_LAST, Plan, plan_of
+from krohn.drawing.canvas import (
+    FAINT,
+    INK,
+    PALETTE,
+    SOFT,
+    Box,
+    Canvas,
+    Points,
+    legible,
+    measure,
+)
+from krohn.drawing.residual_stream import (
+    ELISION,
+    SHOWN_FIRST,
+    SHOWN_LAST,
+    Bar,
+    Plan,
+    plan_of,
+    stream,
+)
+from krohn.drawing.rnn import draw_rnn, draw_state_space
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
+
+# Drawing the channels of a residual stream: a bar where and while each of them lives.
+
+
+FILLS = {
+    "letter": "#cfe3f2",
+    "heads": "#fbdcc6",
+    "MLP": "#cdebdd",
+    "position": "#e6e8eb",
+}
+
+
+def writer(bar: Bar) -> str:
+    """Who writes a channel, or that it only depends on the position."""
+    if bar.born == 0:
+        return "position" if bar.note == "position" else "letter"
+    return "heads" if bar.born % 2 else "MLP"
+
+
+def draw_bar(canvas: Canvas, plan: Plan, bar: Bar) -> None:
+    """A channel, in the colour of what writes it, and in a bold frame if it is read out."""
+    box = plan.box(bar)
+    if box is None:
+        return
+    kind = writer(bar)
+    final = not plan.stream.outputs.isdisjoint(bar.names)
+    box = Box(box.left, box.low + 0.02, box.right, box.high - 0.02)
+    canvas.rectangle(
+        box, fill=FILLS[kind], edge=INK if final else SOFT, width=1.8 if final else 0.6
+    )
+    if box.right - box.left < 0.3:
+        return
+    x, lines, size = _inscribed(plan, bar, box)
+    _, y = box.middle
+    step = measure("x", size)[1]
+    for i, (text, color) in enumerate(lines):
+        at = y + (len(lines) / 2 - i - 0.5) * step
+        canvas.text(x, at, text, size=size, color=color)
+
+
+def _inscribed(
+    plan: Plan, bar: Bar, box: Box
+) -> tuple[float, list[tuple[str, str]], float]:
+    """The middle of a bar's text, its lines and their size.
+
+    In one column if it fits there, since arrows cross the bar between columns.
+    """
+    height = box.high - box.low
+    shown = [s for s in plan.columns if s != ELISION and bar.alive(s)]
+    for left, right in (plan.columns[shown[0]], (box.left, box.right)):
+        lines, size = _fitting(bar, right - left - 0.04, height)
+        if size >= 7.5:
+            break
+    return (left + right) / 2, lines, size
+
+
+def _fitting(
+    bar: Bar, width: float, height: float
+) -> tuple[list[tuple[str, str]], float]:
+    """The lines of text that fit into a bar, each with its colour, and their size."""
+    title = legible(bar.title, 40)
+    stem, bracket, rest = title.partition("[")
+    head, dot, tail = title.rpartition(".")
+    splits = [[title]]
+    splits += [[stem, bracket + rest]] if bracket and stem else []
+    splits += [[head + dot, tail]] if dot and not bracket and head else []
+    note = [(bar.note, "#8a3c00")] if bar.note else []
+    for size in (8.5, 8.0, 7.5, 7.0, 6.5, 6.0):
+        for split in splits:
+            lines = [*((part, INK) for part in split), *note]
+            widest = max(measure(text, size)[0] for text, _ in lines)
+            if widest <= width and len(lines) * measure("x", size)[1] <= height:
+                return lines, size
+    return _cut(stem or title, note, width, height), 6.0
+
+
+def _cut(
+    title: str, note: list[tuple[str, str]], width: float, height: float
+) -> list[tuple[str, str]]:
+    lines = [(title, INK), *note][: max(1, int(height / measure("x", 6.0)[1]))]
+    cut = []
+    for text, color in lines:
+        length = len(text)
+        while length > 1 and measure(legible(text, length), 6.0)[0] > width:
+            length -= 1
+        cut.append((legible(text, length), color))
+    return cut
+
+
+def draw_feature(canvas: Canvas, plan: Plan, name: str, span: tuple[int, int]) -> None:
+    """A position feature, which lives everywhere."""
+    ends = list(plan.columns.values())
+    low, high = plan.levels[span[1]], plan.levels[span[0]]
+    box = Box(ends[0][0], low + 0.02, ends[-1][1], high - 0.02)
+    canvas.rectangle(box, fill=FILLS["position"])
+    canvas.text(box.left + 0.08, (low + high) / 2, legible(name), size=8, align="left")
+
+
+# Drawing what reads what in a residual stream: arrows between bars, and to the logits.
+
+
+HEAD_COLOR = PALETTE[1]
+
+
+def draw_reads(canvas: Canvas, plan: Plan, bar: Bar) -> None:
+    """Arrows from everything that a bar is computed from."""
+    before = bar.born - 1
+    if bar.born not in plan.columns or before not in plan.columns:
+        return
+    read = bar.sources | {bar.where}
+    sources = [
+        s for s in plan.stream.bars if s.alive(before) and not read.isdisjoint(s.names)
+    ]
+    sources.sort(key=lambda s: s.start)
+    apart = [s for s in sources if bar.overlap(s) is None]
+    for source in sources:
+        shared = bar.overlap(source)
+        if shared is None:
+            share = (apart.index(source) + 1) / (len(apart) + 1)
+            _bent(canvas, plan, source, bar, share)
+        else:
+            _straight(canvas, plan, bar, shared)
+
+
+def _straight(canvas: Canvas, plan: Plan, bar: Bar, shared: tuple[int, int]) -> None:
+    """An arrow to a bar from one that it replaces."""
+    x, end = plan.columns[bar.born - 1][1], plan.columns[bar.born][0]
+    low, high = (plan.levels[d] for d in shared)
+    y = high + 0.3 * (low - high)
+    canvas.arrow(
+        np.array([[x, y], [end, y]]), color=SOFT, width=0.9, head=0.08, order=3.2
+    )
+
+
+def _bent(canvas: Canvas, plan: Plan, source: Bar, bar: Bar, share: float) -> None:
+    """An arrow that leaves a bar above or below and enters another from the left."""
+    points = _bend(plan, source, bar, share)
+    by_head = bool(bar.born % 2)
+    color, width = (HEAD_COLOR, 1.5) if by_head else (SOFT, 0.9)
+    dashes = (0, (2.5, 1.5)) if bar.where in source.names else None
+    canvas.curve(points, color=color, width=width, dashes=dashes, order=3.2)
+    canvas.head(points[-1], np.array([1.0, 0.0]), color, 0.09, 3.3)
+
+
+def _bend(plan: Plan, source: Bar, bar: Bar, share: float) -> Points:
+    """The control points of such an arrow."""
+    left, right = plan.columns[bar.born - 1][1], plan.columns[bar.born][0]
+    high, low = plan.levels[bar.start], plan.levels[bar.stop]
+    end = high + share * (low - high)
+    if not source.alive(bar.born):
+        level = (plan.levels[source.start] + plan.levels[source.stop]) / 2
+        middle = (left + right) / 2
+        return np.array([[left, level], [middle, level], [middle, end], [right, end]])
+    below = source.start < bar.start
+    near, inward = (source.stop, 0.02) if below else (source.start, -0.02)
+    edge = plan.levels[near] + inward
+    x = left + _lane(plan, bar) * (right - left)
+    return np.array([[x, edge], [x, (edge + 2 * end) / 3], [x, end], [right, end]])
+
+
+def _lane(plan: Plan, bar: Bar) -> float:
+    """How far into the gap the arrows to a bar run, so that neighbours' keep apart."""
+    born = [b.start for b in plan.stream.bars if b.born == bar.born]
+    return 0.15 + 0.4 * (sorted(born).index(bar.start) + 0.5) / len(born)
+
+
+def draw_read_out(canvas: Canvas, plan: Plan, outputs: int, what: str) -> None:
+    """Arrows from the outputs to the logits, on the right."""
+    finals = [
+        b for b in plan.stream.bars if not plan.stream.outputs.isdisjoint(b.names)
+    ]
+    boxes = [box for box in map(plan.box, finals) if box is not None]
+    if not boxes:
+        return
+    x = list(plan.columns.values())[-1][1]
+    levels = [box.middle[1] for box in boxes]
+    y = (min(levels) + max(levels)) / 2
+    for level in levels:
+        bend = [[x, level], [x + 0.2, level], [x + 0.1, y], [x + 0.3, y]]
+        canvas.arrow(np.array(bend), width=1.2, head=0.09)
+    width, height = measure(f"{outputs}\n{what}", 8)
+    half = height / 2
+    out = Box(x + 0.3, y - half - 0.05, x + 0.42 + width, y + half + 0.05)
+    canvas.rectangle(out, fill="#ffffff", edge=INK)
+    canvas.text(out.middle[0], y + height / 4, str(outputs), size=8)
+    canvas.text(out.middle[0], y - height / 4, what, size=8)
+
+
+# Drawing a compiled model: what lies where in its residual stream and when.
+
 
 MEANINGS = {
     "position": "position feature",

@@ -11,7 +11,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.pruned import is_random
-from krohn.equivalence.notions import Compared, Notion, compared, notion_of
+from krohn.equivalence.question import Compared, Notion, compared, notion_of
 from krohn.foreign import own_machine
 from krohn.machines import MODEL
 from krohn.network import modelfile
@@ -30,7 +30,7 @@ class Twins:
         left: The name of the first.
         right: The name of the second.
         about: What the proof of each is about.
-        notion: What was compared: a key of `krohn.equivalence.notions.SAID`.
+        notion: What was compared: a key of `krohn.equivalence.question.SAID`.
         verdict: ``"verified"``: the same; ``"refuted"``: not; ``"undecided"`` if one of
             them is not proved.
         reason: Why it is undecided.

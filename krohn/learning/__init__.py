@@ -8,7 +8,6 @@ from krohn.program.extras import install
 if find_spec("aalpy") is None:
     raise KrohnError(f"krohn learn needs aalpy; {install('learn')}")
 
-from krohn.learning.learner import learn
-from krohn.learning.result import Learned
+from krohn.learning.learner import Learned, learn
 
 __all__ = ["Learned", "learn"]

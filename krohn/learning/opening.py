@@ -12,21 +12,21 @@ from krohn import gpt2
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.shown import Shows
+from krohn.algebra.minimisation import Shows
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import saying_outputs
 from krohn.machines import OWN, machine_of
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
+from krohn.network.errors import ModelFileError
 from krohn.network.exports import destination
-from krohn.network.modelfile import ModelFile, ModelFileError, names
-from krohn.network.trained import is_network
+from krohn.network.modelfile import ModelFile, is_trained_network, names
 from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.source_kinds import of_file
-from krohn.verify.testing.black_box import BlackBox, black_box
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
+from krohn.verify.testing.examination import BlackBox, black_box
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def opened(model: object, machine: object, observation: str | None) -> Asked:
         model = model.file
     if isinstance(model, str | Path) and os.path.isdir(model):
         found = _directory(Path(model), machine, observation)
-    elif isinstance(model, str | Path) and is_network(model):
+    elif isinstance(model, str | Path) and is_trained_network(model):
         found = _trained(str(model), machine, observation)
     elif isinstance(model, str | Path | ModelFile):
         file = model if isinstance(model, ModelFile) else modelfile.read(model)

@@ -16,8 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, PercentFormatter
 
-from krohn.comparison.model_results import KEYS, ModelResult
-from krohn.comparison.result import Comparison, Sweep
+from krohn.comparison.result import KEYS, Comparison, ModelResult, Sweep
 from krohn.drawing import render
 
 LABELS: Mapping[str, str] = {

@@ -1,4 +1,4 @@
-"""What a machine is, and what networks of it cost."""
+"""What a machine is, what its language is called, and what networks of it cost."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,8 +6,108 @@ from typing import Any
 from rich.console import Console
 
 from krohn.algebra.wording import cut
-from krohn.show import language
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
+
+# What is printed of the classes of a language.
+
+
+SHOWN_LETTERS = 12
+
+_LOCAL = {
+    "strictly local": "strictly {k}-local",
+    "locally testable": "locally {k}-testable",
+    "locally threshold testable": "locally {k}-testable with counts up to {t}",
+    "piecewise locally testable": "piecewise locally testable",
+}
+# A class and what is said when k, or k and t, are known.
+_WITH_NUMBERS = {
+    **_LOCAL,
+    **{f"tier-based {name}": f"tier-based {text}" for name, text in _LOCAL.items()},
+    "strictly piecewise": "strictly {k}-piecewise",
+    "piecewise testable": "{k}-piecewise testable",
+}
+
+
+def lines(facts: dict[str, Any]) -> Iterator[str]:
+    """The facts for people: what it is called, with witnesses, and what follows."""
+    found = {p["name"]: p for p in facts["classes"]}
+    yield f"As a language ({facts['of']}):"
+    for says, holds in (("it is", True), ("it is not", False), ("not decided", None)):
+        told = (p for name, p in found.items() if not _follows(name, found))
+        names = [_named(p) for p in told if p["holds"] is holds]
+        if names:
+            yield f"  {says}: {', '.join(names)}"
+    yield from (f"  {line}" for line in _witnesses(found, facts["alike"]))
+    yield from (f"  for a network: {line}" for line in facts["network"])
+
+
+def _named(found: dict[str, Any]) -> str:
+    """The class with its numbers, if it holds and they are known."""
+    numbers = found["witness"] or {}
+    text = str(_WITH_NUMBERS.get(found["name"], found["name"]))
+    wanted = {key for key in ("k", "t") if f"{{{key}}}" in text}
+    if found["holds"] and wanted <= set(numbers):
+        return text.format(**numbers)
+    return str(found["name"])
+
+
+def _follows(name: str, found: dict[str, dict[str, Any]]) -> bool:
+    """Whether a smaller class, or the one without a tier, says the same already."""
+    plain = name.removeprefix("tier-based ")
+    tier = name[: len(name) - len(plain)]
+    holds = found[name]["holds"]
+    if tier and _named(found[plain]) == _named(found[name]).removeprefix(tier):
+        return bool(found[plain]["holds"] is holds)
+    smaller = found[f"{tier}locally testable"]["holds"]
+    return plain == "locally threshold testable" and bool(smaller and holds)
+
+
+def _witnesses(
+    found: dict[str, dict[str, Any]], alike: tuple[tuple[str, ...], ...]
+) -> Iterator[str]:
+    names = "strictly local", "strictly piecewise", "tier-based strictly local"
+    said = next((found[n] for n in names if n in found and found[n]["holds"]), None)
+    forbidden = ((said or {}).get("witness") or {}).get("forbidden")
+    if said is not None and forbidden:
+        kind = "subsequences" if said["name"] == "strictly piecewise" else "factors"
+        words = ", ".join(f"“{' '.join(word)}”" for word in forbidden)
+        yield f"forbidden {kind}, shortest first: {words}"
+    for letters in alike:
+        yield f"letters that act alike: {' '.join(letters[:SHOWN_LETTERS])}" + (
+            " …" if len(letters) > SHOWN_LETTERS else ""
+        )
+    crossing = found.get("strictly local", {})
+    if crossing.get("holds") is False:
+        yield _crossing(crossing["witness"])
+    flip_flop = found["R∘G"]
+    if flip_flop["holds"] is False:
+        yield _flip_flop(flip_flop["witness"])
+
+
+def _crossing(witness: dict[str, Any]) -> str:
+    between = " ".join(witness["factor"])
+    (u, v), (x, y) = witness["in"]
+    words = [_around(u, between, v), _around(x, between, y), _around(u, between, y)]
+    return (
+        f"not strictly local for any k: for all n, {words[0]} and {words[1]} are "
+        f"words of the language, and {words[2]} is not"
+    )
+
+
+def _around(begin: list[str], between: str, end: list[str]) -> str:
+    return " ".join([*begin, f"({between})ⁿ", *end])
+
+
+def _flip_flop(witness: dict[str, Any]) -> str:
+    (p, q), (x, y) = witness["states"], witness["resets"]
+    return (
+        f"a flip-flop in it: “{' '.join(x)}” leads both {p} and {q} to {p}, "
+        f"“{' '.join(y)}” leads both to {q}"
+    )
+
+
+# What a machine is, and what networks of it cost.
+
 
 SHOWN_STATES = 12
 SHOWN_GROUPS = 8
@@ -89,7 +189,7 @@ def explanation(facts: dict[str, Any]) -> None:
     for line in _monoid(facts):
         out.print(line)
     out.print()
-    for line in language.lines(facts["language"]):
+    for line in lines(facts["language"]):
         out.print(line)
     out.print("\nFor the depth of networks:")
     for line in facts["depth"]:
@@ -153,7 +253,7 @@ def _sizes(row: dict[str, Any]) -> list[str]:
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     """The monoid, its groups and the machine's properties, a line each."""
-    from krohn.algebra.classification.group_names import amount
+    from krohn.algebra.classification.findings import amount
 
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])

@@ -1,12 +1,24 @@
-"""Texts and tables on a terminal."""
+"""Texts and tables on a terminal: batches, comparisons, recovered models, grammars."""
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from krohn.algebra.wording import count
+from krohn.program.domains import FloatArray
+from krohn.program.wording import at_most
+
+if TYPE_CHECKING:
+    from krohn.batch import Batch
+    from krohn.batch_work import RowResult
+    from krohn.comparison.belief_result import BeliefComparison
+    from krohn.comparison.result import Comparison
+    from krohn.decompiling import Recovered
+
+# Texts and tables on a terminal.
 
 
 def console(**how: Any) -> Console:
@@ -62,3 +74,183 @@ def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
         out.print(
             f"{indent}Tried before: {row['construction']}{form}{sizes}: {row['reason']}"
         )
+
+
+# The table of a batch on a terminal.
+
+
+def batch(found: "Batch", table: object = None) -> None:
+    """A line for each row, then why rows did not pass."""
+    longest = any(row.longest is not None for row in found.results)
+    columns = ["name", "verdict", " T", "how", " depth", " width", " parameters"]
+    columns += [" longest T"] * longest + [" wrong words"]
+    shown = new_table(*columns)
+    for row in found.results:
+        shown.add_row(*_cells(row, longest))
+    print_table(shown)
+    out = console()
+    for row in found.results:
+        for why in filter(None, (row.reason, row.first_wrong)):
+            out.print(f"{legibly(row.name)}: {why}")
+    failed = sum(not row.passed for row in found.results)
+    out.print(f"{len(found.results) - failed} passed, {failed} did not")
+    if table is not None:
+        out.print(f"The table: {table}")
+
+
+def _cells(row: "RowResult", longest: bool) -> list[str]:
+    every = "every" if row.construction else ""
+    length = every if row.length is None else f"{row.length:,}"
+    sizes = [_number(n) for n in (row.depth, row.width, row.parameters)]
+    words = "" if row.words is None else f"{row.wrong:,} of {row.words:,}"
+    begin = [legibly(row.name), row.verdict, length, row.construction]
+    return [*begin, *sizes, *([_number(row.longest)] * longest), words]
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+# A derived network beside trained ones.
+
+
+ON_PAGES = ("parameters", "training")
+"""Columns that a terminal has no room for."""
+
+
+def beliefs(found: "BeliefComparison", page: object = None) -> None:
+    """A derived network beside trained ones, on a hidden Markov model."""
+    from krohn.comparison.belief_result import headline, lines
+
+    out = console()
+    out.print(f"{legibly(found.name)}: {found.task}")
+    for sentence in headline(found):
+        out.print(f"  {sentence}")
+    rows = lines(found)
+    shown = [column for column in rows[0].cells if column not in ON_PAGES]
+    table = new_table("network", *(f" {column}" for column in shown))
+    for row in rows:
+        table.add_row(row.title, *(row.cells[column] for column in shown))
+    out.print(table)
+    for remark in found.origin.remarks:
+        out.print(remark)
+    if page is not None:
+        out.print(f"The page: {page}")
+
+
+def comparison(found: "Comparison", page: object = None) -> None:
+    """A derived network beside trained ones."""
+    from krohn.comparison.models import headline
+    from krohn.page.comparison_page import summary
+
+    out = console()
+    out.print(f"{legibly(found.name)}: {found.task}")
+    for sentence in headline(found):
+        out.print(f"  {sentence}")
+    table = new_table("measure", *(f" {legibly(c.title)}" for c in found.contestants))
+    for row in summary(found):
+        table.add_row(row.title, *(entry.main for entry in row.entries))
+    out.print(table)
+    for remark in found.origin.remarks:
+        out.print(remark)
+    if page is not None:
+        out.print(f"The page: {page}")
+
+
+# What is printed of a model that was recovered from a network's law.
+
+
+MOST = 12
+"""So many states, letters or coordinates are printed."""
+
+
+def decompiled(found: "Recovered", output: Path | None) -> None:
+    """Emissions, transitions, and how sure they are."""
+    told = found.to_object()
+    print(f"{told['network']}: a model of {told['states']} hidden states")
+    points = "means" in told
+    _matrix("means" if points else "emissions", found.pair[0], "x" if points else "")
+    _matrix("transitions", found.pair[1], "to ")
+    print(
+        f"residual {at_most(told['residual'])}: the largest difference between the "
+        "law of the network and that of this model"
+    )
+    if not points:
+        print(
+            f"condition {told['condition']:.3g}: an error of the law can change the "
+            "model by this factor"
+        )
+    if told["error"] is not None:
+        print(
+            f"error {at_most(told['error'])}: the largest difference from the model "
+            "in the file"
+        )
+    if output is not None:
+        print(f"wrote {output}")
+
+
+def _matrix(name: str, matrix: FloatArray, row: str) -> None:
+    rows, columns = (min(size, MOST) for size in matrix.shape)
+    table = new_table(name, *(f" state {i + 1}" for i in range(columns)))
+    for i in range(rows):
+        cells = (f"{x:.6f}" for x in matrix[i, :columns].tolist())
+        table.add_row(f"{row}{i + 1}", *cells)
+    print_table(table)
+    if max(matrix.shape) > MOST:
+        print(f"  … {matrix.shape[0]} × {matrix.shape[1]}; --json prints all")
+
+
+# What is printed of grammars.
+
+
+def grammar(found: dict[str, Any]) -> None:
+    """A grammar, its depths; and what was asked for beside."""
+    print(
+        f"{found['name']}: {count(found['symbols'], 'symbol')}, "
+        f"{count(found['rules'], 'rule')}, letters "
+        f"{' '.join(found['letters'])}; a sentence has {found['mean_length']:.4g} letters "
+        "in the mean"
+    )
+    table = new_table(" depth", " sentences within", "exactly")
+    for row in found["depths"]:
+        exact = row["within"] if len(row["within"]) < 40 else "…"
+        table.add_row(str(row["depth"]), f"{row['probability']:.6f}", exact)
+    print_table(table)
+    if "cut" in found:
+        _cut(found["cut"])
+    if "asked" in found:
+        _asked(found["asked"])
+    for row in found.get("sample", ()):
+        print(f"depth {row['depth']}: {' '.join(row['sentence'])}")
+
+
+def _cut(found: dict[str, Any]) -> None:
+    print(
+        f"cut at depth {found['depth']}: {found['states']} states; the law of whole "
+        f"derivations diverges by {found['divergence']:.6g} nats"
+    )
+    table = new_table(
+        " letters", " prefixes", " reached", " never said", " variation", " divergence"
+    )
+    for row in found["lengths"]:
+        numbers = (row[k] for k in ("reached", "beyond", "variation", "divergence"))
+        shown = (f"{abs(x):.6f}" if abs(x) < 5e-7 else f"{x:.6f}" for x in numbers)
+        table.add_row(str(row["length"]), f"{row['prefixes']:,}", *shown)
+    print_table(table)
+
+
+def _asked(found: dict[str, Any]) -> None:
+    print(f"word: {' '.join(found['word'])}")
+    for place, law in found.get("hidden", {}).items():
+        print(f"  letter {place}: {_law(law)}")
+    if "probability" in found:
+        print(f"  a sentence with probability {found['probability']}")
+        print(f"  the beginning of one with probability {found['prefix']}")
+        if found["prefix"] != "0":
+            print(f"  next: {_law(found['next'])}")
+
+
+def _law(law: dict[str, str]) -> str:
+    return ", ".join(
+        f"{letter} {share}" for letter, share in law.items() if share != "0"
+    )

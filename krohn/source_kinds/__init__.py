@@ -92,7 +92,7 @@ ENTRIES = {
     "context-learner": Entry(
         ("in_context", "InContexts"),
         r"InContext(?!\w*\.[a-z])",
-        objects=("krohn.sources.in_context.prompts",),
+        objects=("krohn.sources.in_context",),
     ),
     "kernel": Entry(
         ("kernels", "Kernels"),
@@ -108,7 +108,7 @@ ENTRIES = {
     "linear-system": Entry(
         ("linear_systems", "LinearSystems"),
         r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
-        objects=("krohn.sources.linear_systems.system",),
+        objects=("krohn.sources.linear_systems",),
         of_machines="products",
     ),
     "posterior-head": Entry(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from krohn.asked import Asked
-from krohn.compiler.attention_layer import NAME, attention_layer
+from krohn.compiler.attention_layer import POD, attention_layer
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
@@ -74,7 +74,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         self, source: AttentionTarget, options: Options, rank: int, knots: int
     ) -> Built:
         network = attention_layer(source, options.precision, rank, knots)
-        built = CompiledNetwork(NAME, network, {}, None)
+        built = CompiledNetwork(POD, network, {}, None)
         return self.with_error(source, built, source.length, options)
 
     def facts(self, source: AttentionTarget, asked: Asked) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
             "rank": pod.rank,
             "singular_values": " ".join(f"{s:.4g}" for s in pod.sigma[: min(terms, 8)]),
             "modulus": source.moduli.rho,
-            "construction": NAME,
+            "construction": POD,
             "m_h": rank,
             "knots": shape["features_units"][0],
             "cut_off": float(np.linalg.norm(left_out)),

@@ -39,8 +39,7 @@ from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.progress import Progress
-from krohn.report import Report
+from krohn.report import Progress, Report
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Kind, Runs, S
 from krohn.sources.written_letters import written

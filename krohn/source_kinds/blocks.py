@@ -19,7 +19,7 @@ from krohn.option_rules import IN_BLOCKS
 from krohn.program.blocks import BLANK, KIND, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     BATCH,

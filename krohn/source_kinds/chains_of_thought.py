@@ -18,19 +18,17 @@ from krohn.compiler.constructions.chain_of_thought import (
     chain_of_thought,
 )
 from krohn.compiler.errors import CompileError
-from krohn.network.attention_kind import Sparse
+from krohn.network.attention_kind import Sparse, parts
 from krohn.network.modelfile import ModelFile
-from krohn.network.work import parts
 from krohn.program.blocks import BLANK
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
 from krohn.source_kinds.kind import Whole
-from krohn.source_kinds.prompts import prompt_of
-from krohn.source_kinds.recurrence_bounds import sentences, width_needed
+from krohn.source_kinds.recurrence_facts import prompt_of, sentences, width_needed
 from krohn.source_kinds.written_texts import (
     BATCH,
     Row,

@@ -10,9 +10,16 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked, check_one_of
-from krohn.certification import MachineClaim, Way, choose, planned, reasons
 from krohn.checks import Checks
-from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiled_model import (
+    CompiledModel,
+    MachineClaim,
+    Way,
+    choose,
+    planned,
+    reasons,
+    with_evidence,
+)
 from krohn.compiler import gated_rnn, generator, pruned, state_space
 from krohn.compiler.compiled_network import (
     RECURRENT,

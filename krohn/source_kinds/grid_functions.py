@@ -7,9 +7,9 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
+from krohn.compiler.attention_layer import UNIVERSAL, grid_function
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
-from krohn.compiler.grid_function import NAME, grid_function
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -22,8 +22,9 @@ from krohn.sources.attention_targets.grid_function import (
     KIND,
     GridFunction,
     named,
+    simple,
+    superposed,
 )
-from krohn.sources.attention_targets.universality import simple, superposed
 
 
 class GridFunctions(RealSequences[GridFunction]):
@@ -42,14 +43,14 @@ class GridFunctions(RealSequences[GridFunction]):
             raise CompileError(
                 f"{source.name} is about inputs of {source.length} points; leave -T out"
             )
-        asked.made({"transformer": NAME})
+        asked.made({"transformer": UNIVERSAL})
         try:
             source.to_wire()
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
         options = asked.options
         network = grid_function(source, options.precision)
-        built = CompiledNetwork(NAME, network, {}, None)
+        built = CompiledNetwork(UNIVERSAL, network, {}, None)
         built, claim = self.with_error(source, built, source.length, options)
         if 2 * claim["error"] >= _least_gap(source):
             raise CompileError(
@@ -71,7 +72,7 @@ class GridFunctions(RealSequences[GridFunction]):
             "triple": f"ρ = ln 2 · [same position], n = {small.width}",
             "as_superposition": f"n = {large.width}",
             "exact_values": min(small.check(source), large.check(source)),
-            "construction": NAME,
+            "construction": UNIVERSAL,
             "m_h": shape["d_qk"],
             "units": [shape["features_units"], shape["output_units"]],
             "parameters": parameters(shape),

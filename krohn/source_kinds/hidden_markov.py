@@ -13,20 +13,19 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
-from krohn.belief_machine import belief_machine
-from krohn.certification import BY_NEED, Made, Way, by_need, choose, reasons
 from krohn.claimed_answers import Answers
-from krohn.compiled_model import rows_of
+from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import belief_window, beliefs, normalised_products
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
+from krohn.model_facts import belief_machine
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
@@ -38,7 +37,7 @@ from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
-from krohn.sources.hidden_markov.contexts import contexts
+from krohn.sources.hidden_markov.beliefs import contexts
 from krohn.verify.checker.claimed_error import Established
 from krohn.verify.proof import shown_of
 from krohn.verify.search.find import MARGIN

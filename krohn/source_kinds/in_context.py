@@ -21,7 +21,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_text
 from krohn.program.wording import at_most
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, names_in
 from krohn.source_kinds.kind import Whole
 from krohn.sources import in_context as contexts

@@ -16,7 +16,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,

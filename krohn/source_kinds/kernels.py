@@ -24,8 +24,13 @@ from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources import kernels
 from krohn.sources.kernels import Kernel
-from krohn.sources.kernels.complexity import complexity, decay, under_mixing
-from krohn.sources.kernels.prediction import causal_floor, invariant_floor
+from krohn.sources.kernels.kernel import (
+    causal_floor,
+    complexity,
+    decay,
+    invariant_floor,
+    under_mixing,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

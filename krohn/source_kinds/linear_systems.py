@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiler import gated_rnn
@@ -21,7 +20,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.domains import LARGEST_MATRIX, IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
@@ -31,7 +30,7 @@ from krohn.source_kinds.base import (
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import linear_dynamics, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.families import driven
 from krohn.sources.linear_systems import LinearSystem
 from krohn.verify.testing.simulation_result import Simulation
 

@@ -20,8 +20,7 @@ from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
 from krohn.sources import posterior_heads
-from krohn.sources.hidden_markov.identifiability import freedom
-from krohn.sources.hidden_markov.masked import Task
+from krohn.sources.hidden_markov.masked import Task, freedom
 from krohn.sources.posterior_heads import PosteriorHead
 from krohn.verify.checker.real_networks import Established
 from krohn.verify.proof import prove, shown_of

@@ -34,10 +34,9 @@ from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
-from krohn.source_kinds.real_outputs import first_wrong
-from krohn.source_kinds.written_vectors import vectors
+from krohn.source_kinds.real_outputs import first_wrong, vectors
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -296,7 +295,7 @@ def said(file: ModelFile, inputs: FloatArray) -> FloatArray:
     """``(batch, t, o)``: what the network says of ``(batch, t, d)``, in its format."""
     import torch
 
-    from krohn.network.real_model import real_network
+    from krohn.network.model import real_network
 
     network = real_network(file)
     dtype = getattr(torch, file.precision.name)

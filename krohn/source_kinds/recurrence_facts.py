@@ -1,13 +1,86 @@
-"""What can be said of a dynamic program before a network is made of it."""
+"""Dynamic programs: their prompts, and what can be said before a network is made."""
 
-from math import log2, prod
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from math import ceil, isqrt, log2, prod
 from typing import Any
 
 import numpy as np
 
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.constructions.chain_of_thought import LOCAL, block_size
+from krohn.network.attention_kind import Sparse
+from krohn.network.precision import Precision
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
-from krohn.verify.attention_limits.prompt_memory import collision
+from krohn.sources.written_letters import written
+from krohn.verify.attention_limits.prompt_memory import (
+    collision,
+    least_width,
+    linear_bits,
+    sparse_bits,
+)
+
+# Prompts of dynamic programs, as a person writes them.
+
+
+def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
+    """A prompt: tokens with blanks, or letter by letter.
+
+    The sign at the end, where only one token may stand, can be left out.
+
+    Returns:
+        ``(tokens,)``.
+
+    Raises:
+        KrohnError: If it is no prompt of the source; the message says where.
+    """
+    index = {name: i for i, name in enumerate(source.tokens)}
+    parts, count = " ".join(words).split(), len(source.prompt)
+    # As many parts as tokens: one that is no token is not a row of single characters.
+    found = parts
+    if len(parts) not in (count, count - 1):
+        found = written(words, index.__contains__, _letters(source))
+    low, high = source.prompt[-1]
+    end = source.tokens[low]
+    if len(found) == count - 1 and low == high:
+        found = [*found, end]
+    told = [index.get(name, -1) for name in found]
+    for place, (name, token) in enumerate(zip(found, told, strict=True)):
+        low, high = source.prompt[min(place, count - 1)]
+        if token < 0 or (place < count and not low <= token <= high):
+            stands = _set(source, low, high)
+            raise _wrong(source, f"token {place + 1} is {name!r}, not {stands}")
+    if len(found) != count:
+        said = f"this has {len(found)} tokens, not {count - 1}"
+        raise _wrong(source, f"{said} (and {end})")
+    return np.array(told, np.int64)
+
+
+def _letters(source: ChainOfThought) -> set[str]:
+    """What may stand somewhere in a prompt."""
+    ranges = {range(low, high + 1) for low, high in source.prompt}
+    return {source.tokens[token] for tokens in ranges for token in tokens}
+
+
+def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:
+    """What is wrong, and the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
+    parts = []
+    for (low, high), run in groupby(source.prompt):
+        count = len(list(run))
+        parts.append(_set(source, low, high) + (f" × {count}" if count > 1 else ""))
+    form = " ".join(parts)
+    return KrohnError(f"{trouble}; a prompt of {source.name} has the form {form}")
+
+
+def _set(source: ChainOfThought, low: int, high: int) -> str:
+    """The tokens that may stand at a place."""
+    first, last = source.tokens[low], source.tokens[high]
+    return first if low == high else f"[{first}-{last}]"
+
+
+# What can be said of a dynamic program before a network is made of it.
+
 
 MOST_RUN, MOST_TOKENS = 2**12, 2**21
 """Prompts that are continued to tell texts apart; tokens of all of them."""
@@ -124,3 +197,68 @@ def _only(source: ChainOfThought, step: Step) -> int | None:
         return None
     low, high = source.prompt[place - 1]
     return place if low < high else None
+
+
+# What every network of a dynamic program must keep of its prompt, and what ours are.
+
+
+def width_needed(
+    source: ChainOfThought,
+    network: Mapping[str, Any],
+    precision: Precision,
+    texts: float,
+) -> int | None:
+    """The least width that keeps the prompts of different texts apart, by counting.
+
+    Args:
+        source: The texts.
+        network: ``attention``, ``depth`` and ``heads`` of a network of them.
+        precision: The format of its numbers.
+        texts: log2 of the number of different texts.
+
+    Returns:
+        None for standard heads, which go back to the prompt itself.
+    """
+    layers, heads = network["depth"], network["heads"]
+    bits = 8 * np.dtype(precision.name).itemsize
+    if network["attention"] == "linear":
+        return least_width(texts, lambda d: linear_bits(layers, heads, d, bits))
+    if network["attention"] == "sparse":
+        kind, prompt = Sparse(block_size(source), 1, 1), len(source.prompt)
+        return least_width(texts, lambda d: sparse_bits(layers, d, bits, prompt, kind))
+    return None
+
+
+def sentences(
+    source: ChainOfThought, facts: Mapping[str, Any], networks: Sequence[dict[str, Any]]
+) -> list[str]:
+    """Which lower bounds of Yang et al. (2024) hold, and what they come to here."""
+    told = [_asymptotic(source, facts)]
+    needed = [
+        f"{row['attention']} heads keep so many at width {row['width_needed']}, and have "
+        f"{row['d_model']}"
+        for row in networks
+        if row.get("width_needed")
+    ]
+    kept = f"{ceil(facts['text_bits'])} bits or more of a prompt must be kept"
+    if needed:
+        told.append(
+            f"{kept}: {'; '.join(needed)}; at this size the bound rules no network out"
+        )
+    return told
+
+
+def _asymptotic(source: ChainOfThought, facts: Mapping[str, Any]) -> str:
+    """The bound as the text grows, and under what condition."""
+    m, root = facts["locality"], isqrt(source.length - 1) + 1
+    if m <= LOCAL * root:
+        return (
+            f"local at this size (m = {m}, at most {LOCAL}√L): a constant width is "
+            "enough for sparse heads (Proposition 5.4); linear ones need Ω(√m) up to "
+            "logarithms (Proposition 5.5), if there are 2^Ω(m) texts"
+        )
+    return (
+        "not local: linear and sparse heads need a width of Ω(√L) up to logarithms "
+        "(Theorem 4.4), if there are 2^Ω(n) texts and the prompt is a share of the text; "
+        f"here n is {facts['prompt']} of {facts['tokens']} tokens"
+    )

@@ -19,7 +19,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
@@ -32,8 +32,7 @@ from krohn.source_kinds.written_texts import (
 )
 from krohn.sources import rewriting
 from krohn.sources.rewriting.arithmetic import no_value
-from krohn.sources.rewriting.samples import random_line
-from krohn.sources.rewriting.unused import unused
+from krohn.sources.rewriting.text import random_line, unused
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
+from krohn.compiler.attention_layer import SELECTED_MEAN, selected_mean
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
-from krohn.compiler.selected_mean import NAME, selected_mean
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -41,7 +41,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
                 f"the name says how long inputs are ({source.length} vectors); leave -T out"
             )
         network = selected_mean(source, options.precision)
-        built = CompiledNetwork(NAME, network, {}, None)
+        built = CompiledNetwork(SELECTED_MEAN, network, {}, None)
         return self.with_error(source, built, source.length, options)
 
     def told(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
             "error": claim["error"],
             "length": claim["length"],
             "inputs": ", ".join(column.name for column in source.columns),
-            "construction": NAME,
+            "construction": SELECTED_MEAN,
             "m_h": shape["d_qk"],
             "features": shape["features"],
             "parameters": parameters(shape),

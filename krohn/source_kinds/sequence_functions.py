@@ -10,14 +10,14 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler.bounds import check_written
 from krohn.compiler.compiled_network import compile_program
+from krohn.compiler.cost import check_written
 from krohn.compiler.errors import CompileError
 from krohn.counting_programs import counting_program
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
 from krohn.program.files import read_text
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
 from krohn.sources import counting
 from krohn.sources.sequence_functions import (

@@ -16,20 +16,24 @@ from krohn.program.blocks import BLANK, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.blocks import EXPLAINED, InBlocks, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
-from krohn.sources.linear_systems import LinearSystem, VectorsInBlocks
-from krohn.sources.linear_systems.in_blocks import COORDINATE, KIND
+from krohn.sources.linear_systems import (
+    COORDINATE,
+    IN_BLOCKS,
+    LinearSystem,
+    VectorsInBlocks,
+)
 from krohn.verify.testing.simulation_result import Simulation
 
 
 class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
-    wire = KIND
+    wire = IN_BLOCKS
     source = VectorsInBlocks
     claim = "within"
     takes = frozenset({"strict", "positions", "block"})

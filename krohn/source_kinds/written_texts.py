@@ -13,7 +13,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers, marked
 from krohn.network.modelfile import ModelFile
 from krohn.program.blocks import BLANK
-from krohn.progress import Progress
+from krohn.report import Progress
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.kind import Runs
 from krohn.verify.testing.simulation_result import Simulation

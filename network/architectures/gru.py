@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, declare
+from krohn.network.architecture import Functions, Kind, Step, declare
 from krohn.network.architectures.lstm import halves
-from krohn.network.step import Functions, Step
 from krohn.program.architectures.gru import Gru
 
 
@@ -24,7 +23,7 @@ KIND = declare(
         Gru,
         title="GRU",
         width_of=lambda gru: gru.hidden,
-        runtime="krohn.network.gated_recurrent:GatedRecurrent",
+        runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Gru.starts, _after),
         recurrent=True,
     )

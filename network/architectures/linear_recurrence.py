@@ -8,7 +8,7 @@ KIND = declare(
         LinearRecurrence,
         title="linear RNN",
         width_of=lambda linear: linear.hidden,
-        runtime="krohn.network.linear_recurrence:LinearRecurrence",
+        runtime="krohn.network.state_space:LinearRecurrence",
         recurrent=True,
         answers="reals",
     )

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, declare
-from krohn.network.step import Functions, Step
+from krohn.network.architecture import Functions, Kind, Step, declare
 from krohn.program.architectures.lstm import Lstm
 
 
@@ -29,7 +28,7 @@ KIND = declare(
         Lstm,
         title="LSTM",
         width_of=lambda lstm: lstm.hidden,
-        runtime="krohn.network.gated_recurrent:GatedRecurrent",
+        runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Lstm.starts, _after),
         recurrent=True,
     )

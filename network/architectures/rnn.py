@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, declare
-from krohn.network.step import Functions, Step
+from krohn.network.architecture import Functions, Kind, Step, declare
 from krohn.program.architectures.rnn import Rnn
 
 
@@ -26,7 +25,7 @@ KIND = declare(
         Rnn,
         title="RNN",
         width_of=lambda rnn: rnn.hidden,
-        runtime="krohn.network.rnn:Rnn",
+        runtime="krohn.network.recurrent:Rnn",
         step=Step(("hidden.start",), _after),
         sparse_of=lambda rnn: rnn.sparse,
         version=_version,

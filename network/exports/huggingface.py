@@ -31,7 +31,7 @@ from transformers.utils import logging
 from krohn.network.architecture import kind_of
 from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
-from krohn.network.exports.labels import labels
+from krohn.network.exports.circuit import labels
 from krohn.network.model import Model, Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.sparse import is_index

@@ -21,7 +21,7 @@ from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
-from krohn.network.exports.labels import labels
+from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.attention_targets.pod import Pod, Quadrature
+from krohn.sources.attention_targets.target import Pod, Quadrature
 
 TAIL = 2
 """The decay is fitted on the singular values from this one on: σ_1 is often a mean."""

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import real_array
-from krohn.sources.attention_targets.pod import decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries
 from krohn.sources.attention_targets.target import (
     MOST_POINTS,
     MOST_RANK,
@@ -19,8 +18,86 @@ from krohn.sources.attention_targets.target import (
     AttentionTarget,
     Moduli,
     Outer,
+    decompose,
+    gauss_legendre,
     is_power,
 )
+
+# Targets whose singular values are chosen: sums of sines.
+#
+# ρ(u, v) = Σ_{i ≤ r} i^(−α) φ_i(u) ψ_i(v), with φ_i = √2 sin 2πi·; F and f are the
+# identity
+# (Jiang & Li, section 5.1). `benchmarks/truncated_couplings.py` measures how cutting ρ
+# errs.
+
+
+@dataclass(frozen=True)
+class SineSeries:
+    """A coupling of one-dimensional inputs.
+
+    Attributes:
+        decay: α: singular value i is i^(−α).
+        rank: r.
+        scramble: ψ_i is the sine of index ((i − 1) xor scramble) + 1; 0 makes ψ_i = φ_i.
+    """
+
+    decay: float
+    rank: int
+    scramble: int = 0
+
+    def __post_init__(self) -> None:
+        demand(self.decay > 0.5, "ρ is no function of finite norm unless α > 1/2")
+        demand(self.rank >= 1, "a series has a term at least")
+        demand(self.scramble >= 0, "indices are changed by a bitwise xor")
+
+    @property
+    def indices(self) -> IntArray:
+        """``(r,)``: 1, 2, …."""
+        return np.arange(1, self.rank + 1)
+
+    @property
+    def sigma(self) -> FloatArray:
+        """``(r,)``: the singular values."""
+        return np.asarray(self.indices**-self.decay, dtype=np.float64)
+
+    def phi(self, points: FloatArray) -> FloatArray:
+        """``(…, r)``: the bases on the side of queries."""
+        return _sines(points, self.indices)
+
+    def psi(self, points: FloatArray) -> FloatArray:
+        """``(…, r)``: the bases on the side of keys."""
+        return _sines(points, ((self.indices - 1) ^ self.scramble) + 1)
+
+    def __call__(self, u: FloatArray, v: FloatArray) -> FloatArray:
+        """``(a, b)``: ρ at points ``(a, 1)`` and ``(b, 1)``."""
+        return (self.phi(u[:, 0]) * self.sigma) @ self.psi(v[:, 0]).T
+
+    def logits(self, inputs: FloatArray, terms: int | None = None) -> FloatArray:
+        """``(count, τ, τ)``: ρ of each pair of inputs ``(count, τ)``, cut after terms."""
+        kept = slice(0, terms)
+        left = self.phi(inputs)[..., kept] * self.sigma[kept]
+        return left @ self.psi(inputs)[..., kept].swapaxes(1, 2)
+
+    def outputs(self, inputs: FloatArray, terms: int | None = None) -> FloatArray:
+        """``(count, τ)``: H_t of inputs ``(count, τ)``, with ρ cut after terms."""
+        return aggregate(self.logits(inputs, terms), inputs)
+
+
+def _sines(points: FloatArray, indices: IntArray) -> FloatArray:
+    found: FloatArray = np.sqrt(2) * np.sin(2 * np.pi * indices * points[..., None])
+    return found
+
+
+def aggregate(logits: FloatArray, values: FloatArray) -> FloatArray:
+    """``(count, τ)``: the means of values ``(count, τ)`` by softmax of logits."""
+    weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+    weights /= weights.sum(axis=2, keepdims=True)
+    found: FloatArray = np.einsum("bts,bs->bt", weights, values)
+    return found
+
+
+# Targets of attention from functions: their tables, and the moduli of these.
+
 
 Function = Callable[..., Any]
 Bounds = Mapping[str, float]

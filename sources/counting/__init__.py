@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from krohn.program.errors import demand
-from krohn.sources.counting.builder import Builder
 from krohn.sources.counting.function import function
 from krohn.sources.counting.program import (
+    Builder,
     Comparison,
     CountingProgram,
     Formula,
@@ -13,8 +13,7 @@ from krohn.sources.counting.program import (
     Letter,
     Negation,
 )
-from krohn.sources.counting.text import SUFFIX, parse
-from krohn.sources.counting.writing import written
+from krohn.sources.counting.text import SUFFIX, parse, written
 
 __all__ = [
     "CATALOGUE",

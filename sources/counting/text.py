@@ -1,16 +1,4 @@
-"""Counting programs as text, in the notation of Yang and Chiang (2024).
-
-    letters a b
-    A := #[j <= i] Q_a(j)
-    B := #[j <= i] Q_b(j)
-    more := A > B
-    always := #[j <= i] (not more) = 0
-
-A line names a formula or a count; a formula joins letters and comparisons by ``not``,
-``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and signs
-may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line, or a line
-of no words, is a remark.
-"""
+"""Counting programs as text, in the notation of Yang and Chiang (2024)."""
 
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -18,8 +6,32 @@ from typing import Any
 
 from krohn.program.errors import Refused, demand
 from krohn.program.parsing import Language, Misread, Node
-from krohn.sources.counting.builder import Builder
-from krohn.sources.counting.program import CountingProgram
+from krohn.sources.counting.program import (
+    Builder,
+    Comparison,
+    CountingProgram,
+    Counts,
+    Formula,
+    Junction,
+    Letter,
+    Negation,
+)
+
+# Counting programs as text, in the notation of Yang and Chiang (2024).
+#
+#     letters a b
+#     A := #[j <= i] Q_a(j)
+#     B := #[j <= i] Q_b(j)
+#     more := A > B
+#     always := #[j <= i] (not more) = 0
+#
+# A line names a formula or a count; a formula joins letters and comparisons by ``not``,
+# ``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
+# signs
+# may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line, or a
+# line
+# of no words, is a remark.
+
 
 SUFFIX = ".crasp"
 MOST_CHARACTERS, MOST_LINES, MOST_CASES = 2_000, 10_000, 256
@@ -250,3 +262,50 @@ def _number(digits: str) -> int:
     small = len(digits) <= len(str(LARGEST)) and int(digits) <= LARGEST
     demand(small, f"{digits[:20]} is too large a number")
     return int(digits)
+
+
+# Counting programs as the text that is read again.
+
+
+def written(program: CountingProgram) -> str:
+    """A program as text that `parse` reads: a line for each formula.
+
+    Letters are named where they are used; the other formulas are ``f0``, ``f1``, ….
+    """
+    names, lines = list[str](), [f"letters {' '.join(program.letters)}"]
+    for formula in program.formulas:
+        if isinstance(formula, Letter):
+            names.append(f'Q_"{program.letters[formula.letter]}"')
+            continue
+        names.append(f"f{len(lines) - 1}")
+        lines.append(f"{names[-1]} := {_right(formula, names)}")
+    if isinstance(program.formulas[program.output], Letter):
+        lines.append(f"f{len(lines) - 1} := {names[program.output]}")
+    return "\n".join(lines) + "\n"
+
+
+def _right(formula: Formula, names: list[str]) -> str:
+    """What stands behind the sign of a definition."""
+    match formula:
+        case Negation(part):
+            return f"not {names[part]}"
+        case Junction(every, read):
+            word = " and " if every else " or "
+            return word.join(names[i] for i in read) or str(every).lower()
+        case Comparison(counts, least, most):
+            total = sum_text(counts, names)
+            low = [] if least is None else [f"{total} >= {least}"]
+            high = [] if most is None else [f"{total} <= {most}"]
+            exact = [f"{total} = {least}"] if least == most else [*low, *high]
+            return " and ".join(exact)
+    raise AssertionError("a letter cannot be defined")
+
+
+def sum_text(counts: Counts, names: list[str]) -> str:
+    """A sum of counts, by the names of the formulas that are counted."""
+    parts = [
+        f"{'-' if k < 0 else '+'} {'' if abs(k) == 1 else f'{abs(k)} * '}"
+        f"#[j <= i] {names[i]}"
+        for i, k in counts
+    ]
+    return " ".join(parts).removeprefix("+ ")

@@ -10,8 +10,8 @@ from pathlib import Path
 from krohn.program import files
 from krohn.program.errors import demand
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
+from krohn.sources.dynamic_programs.evaluation import MOST_TEXT
 from krohn.sources.dynamic_programs.reading import read_text
-from krohn.sources.dynamic_programs.syntax import MOST_TEXT
 
 __all__ = [
     "DynamicProgram",

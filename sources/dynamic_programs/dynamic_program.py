@@ -10,11 +10,12 @@ from typing import Any
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.errors import Refused, demand
 from krohn.sources.dynamic_programs.assembly import Comma, Input, Number, assembled
-from krohn.sources.dynamic_programs.choices import choose, joined
 from krohn.sources.dynamic_programs.terms import (
     Cell,
     Term,
     Value,
+    choose,
+    joined,
     maximum,
     minimum,
     numbers,

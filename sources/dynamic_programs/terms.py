@@ -1,9 +1,4 @@
-"""What a number of a dynamic program is computed as, with what it can be.
-
-A term is a tree over constants, numbers that were written before and inputs. Python
-operators make further terms; of whole numbers they make whole numbers, so that what
-depends on indices alone is known at once.
-"""
+"""What a number of a dynamic program is computed as, with what it can be."""
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +8,13 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
+
+# What a number of a dynamic program is computed as, with what it can be.
+#
+# A term is a tree over constants, numbers that were written before and inputs. Python
+# operators make further terms; of whole numbers they make whole numbers, so that what
+# depends on indices alone is known at once.
+
 
 MOST_FACTOR, MOST_NODES, DEEPEST = 64, 2000, 100
 """Values of the smaller factor of a product; nodes of a term, and how deep they are."""
@@ -305,3 +307,64 @@ def _differs(left: Term, right: Term) -> Term:
     least = int(left.low > right.high or right.low > left.high)
     most = int(not left.low == left.high == right.low == right.high)
     return made("differs", (left, right), least, most)
+
+
+# Terms that choose: by a condition, or by a number of the input in a table.
+
+
+MOST_ENTRIES = 1024
+"""Entries of a table that an input chooses."""
+
+
+def choose(condition: Value, one: Value, zero: Value) -> Value:
+    """``one`` where a condition holds, else ``zero``."""
+    if isinstance(condition, int):
+        demand(condition in (0, 1), f"a condition is 0 or 1, not {condition}")
+        return one if condition else zero
+    flag, first, second = numbers(bit(condition), one, zero)
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    return made("choice", (flag, first, second), low, high)
+
+
+def joined(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
+    """``min``, ``max`` or ``sum`` of two numbers; the first where a condition fails.
+
+    Raises:
+        Refused: If there is no such way, or the condition can be no 0 or 1.
+    """
+    demand(how in ("min", "max", "sum"), f"numbers are not joined by {how!r}")
+    if how == "sum":
+        return found + choose(condition, new, 0)
+    if isinstance(condition, int):
+        extreme = minimum if how == "min" else maximum
+        return extreme(found, new) if condition else found
+    flag, first, second = numbers(bit(condition), found, new)
+    low, high = first.low, max(first.high, second.high)
+    if how == "min":
+        low, high = min(first.low, second.low), first.high
+    return made(f"{how}imum-if", (flag, first, second), low, high)
+
+
+def entry(entries: Sequence[int], at: Value) -> Value:
+    """The number of a table at a place from 0 that may depend on the input.
+
+    Raises:
+        Refused: If the place can be outside of the table.
+    """
+    (term,) = numbers(at)
+    inside = 0 <= term.low and term.high < len(entries)
+    demand(inside, "an index can be outside of its range")
+    demand(
+        len(entries) <= MOST_ENTRIES, f"a table has more than {MOST_ENTRIES} entries"
+    )
+    if isinstance(at, int):
+        return entries[at]
+    told = entries[term.low : term.high + 1]
+    return made("entry", (term,), min(told), max(told), tuple(entries))
+
+
+def position(term: Term, first: int) -> Term:
+    """A letter as a number: its place among those of its alphabet, from 0."""
+    assert term.kind == "letter"
+    assert term.cell is not None
+    return made("letter-place", (term,), term.low - first, term.high - first, first)

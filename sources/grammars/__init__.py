@@ -6,8 +6,7 @@ from pathlib import Path
 from krohn.program.errors import demand
 from krohn.program.files import read_text
 from krohn.sources.grammars.bounded import DEEPEST, cut
-from krohn.sources.grammars.grammar import END, Grammar, Rule
-from krohn.sources.grammars.text import MOST_TEXT, SUFFIX, parse
+from krohn.sources.grammars.grammar import END, MOST_TEXT, SUFFIX, Grammar, Rule, parse
 from krohn.sources.grammars.words import HIDDEN, Words, sentences
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 

@@ -18,9 +18,13 @@ import numpy.typing as npt
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real_array
-from krohn.sources.hidden_markov.fitting import nearest
-from krohn.sources.hidden_markov.identifiability import moves
-from krohn.sources.hidden_markov.masked import Task, predictor, reversed_chain
+from krohn.sources.hidden_markov.masked import (
+    Task,
+    moves,
+    nearest,
+    predictor,
+    reversed_chain,
+)
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 DRAWS, SWEEPS = 8, 1000

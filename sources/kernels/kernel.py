@@ -1,8 +1,8 @@
-"""Causal convolutions: y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs, with exact kernels."""
+"""Causal convolutions with exact kernels: changed, predicted, and how hard they are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import exp, inf, isfinite, log
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +10,9 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real_array, reals, whole
+
+# Causal convolutions: y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs, with exact kernels.
+
 
 KIND = "kernel"
 """What it is called in the header of a model file."""
@@ -228,3 +231,177 @@ def _floats(row: Any, count: int | None = None) -> list[float]:
     found: list[float] = reals(row, 1).tolist()
     demand(count in (None, len(found)), "a number of the kernel is missing")
     return found
+
+
+# What may be done to the inputs of a kernel: other orders, and causal filters.
+#
+# Jiang and Li, section 6. Their filter reads x(t + s), the future; with it a causal
+# kernel
+# is none any more (erratum A23). Here filters read x(t − s).
+
+
+def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:
+    """The kernel reads at time t what the network is given at time order[t].
+
+    This is H̃(x∘p) = H(x): inputs are moved and outputs stay. It is causal only if no input
+    is read before it is given, that is, for the identity (Proposition 6.1 with ρ(0) ≠ 0;
+    a kernel with ρ(0) = 0 can stay causal, A28). To permute the *kernel* is another thing
+    and stays causal (A29).
+
+    Raises:
+        Refused: If it is no permutation, or inputs are permuted already.
+    """
+    demand(kernel.causal, f"the inputs of {kernel.name} are permuted already")
+    if list(order) == list(range(kernel.length)):
+        return kernel
+    return replace(kernel, order=tuple(order), name=name or f"{kernel.name}, permuted")
+
+
+def swapped(kernel: Kernel, count: int, name: str = "") -> Kernel:
+    """The first inputs are exchanged with as many at the end, each group in its order.
+
+    Raises:
+        Refused: If there are not twice as many.
+    """
+    size = kernel.length
+    demand(
+        0 < count <= size // 2, f"of {size} inputs, 1 to {size // 2} can be exchanged"
+    )
+    first, last = range(count), range(size - count, size)
+    return permuted(kernel, [*last, *range(count, size - count), *first], name)
+
+
+def mixed(kernel: Kernel, weights: Sequence[float], name: str = "") -> Kernel:
+    """Inputs pass a causal filter before: ρ̃(s) = Σ_j θ(j)·ρ(s − j).
+
+    A mode c·λ^s becomes c·(Σ_j θ(j) λ^−j)·λ^s from s = l − 1 on; what it is before is
+    listed. The numbers of the new kernel are these, rounded: it is a kernel of its own.
+
+    Raises:
+        Refused: If a number is out of range, or inputs are permuted.
+    """
+    demand(kernel.causal, "apply mix before swap")
+    demand(
+        all(b != 0 for _, b in kernel.modes),
+        "a mode with λ = 0 is a single value; write it as a value",
+    )
+    late = [c * sum(w * b**-j for j, w in enumerate(weights)) for c, b in kernel.modes]
+    modes = [Mode(c, b) for c, (_, b) in zip(late, kernel.modes, strict=True)]
+    values = list(kernel.values)
+    length = min(kernel.length, len(values) + len(weights) - 1)
+    listed = [
+        sum(
+            w * values[s - j] for j, w in enumerate(weights) if 0 <= s - j < len(values)
+        )
+        for s in range(length)
+    ]
+    for s in range(min(len(weights) - 1, length)):
+        for c, b in kernel.modes:
+            # The terms that are too early, which the new mode has and the kernel lacks.
+            early = sum(w * b ** (s - j) for j, w in enumerate(weights) if j > s)
+            listed[s] -= (c * early).real
+    name = name or f"{kernel.name}, mixed"
+    return replace(kernel, name=name, values=tuple(listed), modes=tuple(modes))
+
+
+# How hard a kernel is for linear RNNs (Jiang and Li, Appendix D.1, repaired).
+#
+# C_RNN = C1·C2 with C1 = 1 + inf{β > 0: e^{t/β}|ρ(t)| → 0} and C2 = sup_t e^{t/C1}|ρ(t)|.
+
+
+MOST_STEPS = 2**20
+
+
+def decay(kernel: Kernel) -> float:
+    """inf{β > 0: e^{t/β}|ρ(t)| → 0}: −1/log of the largest |λ|; 0 of a finite kernel."""
+    sizes = [abs(base) for weight, base in _modes(kernel) if weight]
+    largest = max(sizes, default=0.0)
+    if largest >= 1:
+        return inf
+    return 0.0 if largest == 0 else -1 / log(largest)
+
+
+def complexity(kernel: Kernel) -> tuple[float, float]:
+    """C1 and C2; both infinite if the kernel does not decay.
+
+    With γ = C1 − 1, e^{t/C1}·|ρ(t)| is at most Σ|c|·e^{−t·(1/γ − 1/C1)} past the values, so
+    the supremum is reached before this falls below the largest value that was seen.
+    """
+    gamma = decay(kernel)
+    if gamma == inf:
+        return inf, inf
+    first = 1 + gamma
+    total = sum(abs(weight) for weight, _ in kernel.modes)
+    fall = inf if gamma == 0 else 1 / gamma - 1 / first
+    powers = np.ones(len(kernel.modes), complex)
+    weights, bases = (np.array([m[i] for m in kernel.modes], complex) for i in (0, 1))
+    found = 0.0
+    for t in range(MOST_STEPS):
+        value = kernel.values[t] if t < len(kernel.values) else 0.0
+        value += float((weights * powers).sum().real)
+        found = max(found, exp(t / first) * abs(value))
+        powers *= bases
+        if t >= len(kernel.values) and total * exp(-t * fall) <= found:
+            break
+        if t >= len(kernel.values) and not kernel.modes:
+            break
+    return first, found
+
+
+def under_mixing(kernel: Kernel, taps: int) -> float:
+    """What C_RNN is at most after a causal filter of length l with ‖θ‖₁ ≤ 1.
+
+    |ρ(s)| ≤ C2·e^{−s/C1}, so |ρ̃(s)| ≤ C2·e^{(l−1)/C1}·e^{−s/C1}, and C_RNN grows by a
+    factor of e^{(l−1)/C1} at most, if the filter does not take the slowest mode away.
+    Printed is that both are at most γ if |ρ(s)| ≤ e^{−s/γ}, which e^{−s} has not: its C_RNN
+    is 2, and γ is 1 (erratum A23).
+    """
+    first, second = complexity(kernel)
+    return inf if first == inf else first * second * exp((taps - 1) / first)
+
+
+def _modes(kernel: Kernel) -> list[Mode]:
+    """Modes of one base as one."""
+    sums: dict[complex, complex] = {}
+    for weight, base in kernel.modes:
+        sums[complex(base)] = sums.get(complex(base), 0) + weight
+    return [Mode(weight, base) for base, weight in sums.items()]
+
+
+# How well causal networks can do: least squares, from exact second moments.
+#
+# Inputs are independent and uniform on the box of a kernel, as in the experiments of
+# Jiang
+# and Li, Appendix C. Errors are squared, and their mean is over all times.
+
+
+def causal_floor(kernel: Kernel) -> float:
+    """The least mean squared error of ŷ_t = b_t + Σ_{s≤t} a_ts x_s, with any a and b.
+
+    The inputs that have not come are independent of those that have: what they add to y_t,
+    less its mean, is lost, and nothing else. No causal network does better, linear or not.
+    """
+    low, high = kernel.inputs
+    late = np.triu(kernel.matrix(), 1)
+    return float((late**2).sum() / len(late) * (high - low) ** 2 / 12)
+
+
+def invariant_floor(kernel: Kernel) -> float:
+    """The same of ŷ_t = b_t + Σ_{s≤t} k(t − s) x_s: one kernel, and any offsets.
+
+    That is what linear RNNs with biases can say. With the means of inputs in the offsets,
+    least squares fall apart by lags: the best k(j) is the mean of what the outputs take of
+    the input j steps ago.
+    """
+    low, high = kernel.inputs
+    matrix = kernel.matrix()
+    lost = (np.triu(matrix, 1) ** 2).sum()
+    for lag in range(len(matrix)):
+        taken = np.diagonal(matrix, -lag)
+        lost += ((taken - taken.mean()) ** 2).sum()
+    return float(lost / len(matrix) * (high - low) ** 2 / 12)
+
+
+def errors(found: FloatArray, kernel: Kernel, inputs: FloatArray) -> float:
+    """The mean squared error of outputs ``(count, T)`` on inputs ``(count, T)``."""
+    return float(((found - kernel.run(inputs)) ** 2).mean())

@@ -15,8 +15,13 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.sources.hidden_markov.masked import Task
-from krohn.sources.posterior_heads.families import NEXT, gaussian
-from krohn.sources.posterior_heads.head import FARTHEST, LARGEST, PosteriorHead
+from krohn.sources.posterior_heads.head import (
+    FARTHEST,
+    LARGEST,
+    NEXT,
+    PosteriorHead,
+    gaussian,
+)
 
 DIRECTIONS, POINTS = 4096, 4096
 """How many directions are followed far out; how many points are looked at."""

@@ -1,15 +1,11 @@
-"""The best guess of tokens given one token: values of a softmax over the hidden states.
+"""Best guesses of tokens by a softmax over hidden states, and heads by name."""
 
-The posterior of the state is a softmax of affine scores. For points with unit covariance
-around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i up to what all
-states have in common (Liu 2024, 2.2.1); for a letter it is log π_i + log O[x, i], and x is
-a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one attention head*, with a slot
-of memory for each state.
-"""
-
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import fsum
+from random import Random
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +13,29 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import real, reals
-from krohn.sources.hidden_markov.masked import Task, given_state, stationary
-from krohn.sources.hidden_markov.model import SUM
+from krohn.sources import hidden_markov
+from krohn.sources.hidden_markov.masked import (
+    PRINTED,
+    Task,
+    factors,
+    given_state,
+    same_power,
+    stationary,
+)
+from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
+
+# The best guess of tokens given one token: values of a softmax over the hidden states.
+#
+# The posterior of the state is a softmax of affine scores. For points with unit
+# covariance
+# around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i up to what
+# all
+# states have in common (Liu 2024, 2.2.1); for a letter it is log π_i + log O[x, i], and
+# x is
+# a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one attention head*, with a
+# slot
+# of memory for each state.
+
 
 KIND = "posterior-head"
 """What it is called in the header of a model file."""
@@ -230,3 +247,148 @@ def _law(what: str, columns: FloatArray) -> None:
         f"column {worst + 1} of the {what} adds up to {sums[worst]:.9g}, not to 1",
     )
     demand(columns >= 0, f"the {what} have a negative entry")
+
+
+# Names of posterior heads: a model, and after a colon what is guessed of it.
+
+
+SPREAD = 2.0
+"""Random means have coordinates up to this."""
+NORMAL = 8.0
+"""How many deviations from a mean are asked about: one point of 10^15 lies farther."""
+NEXT = Task((2,), 1)
+EXAMPLES = {
+    "GaussianHMM3,2@7": "3 states that emit points of the plane with unit covariance, "
+    "seed 7; guesses the next point, for points with |x_i| at most 8 from the means; "
+    "also :13given2, :R=4",
+    "RanHMM3,5@7:23given1": "for a hidden Markov model that emits letters in states, "
+    "the law of two letters given one; also 2given1, 13given2, …",
+    "Power1@4": "Power2@4 has another transition matrix with the same power 4, so that it "
+    "predicts the same point 4 steps ahead (Claim 3 of Liu 2024); :2given1, :R=4",
+    "Twin1:2given1": "equation 2.47 of Liu 2024: Twin2 predicts any letter from any other "
+    "in the same way, but not two letters from one",
+}
+"""An example of each family, with what it is."""
+_POWER = re.compile(r"Power(?P<which>[12])@(?P<power>[2-8])")
+_GAUSSIAN = re.compile(r"GaussianHMM(?P<k>\d{1,9}),(?P<d>\d{1,9})@(?P<seed>\d{1,18})")
+_RADIUS = re.compile(r"R=(?P<radius>\d{1,9}(\.\d{1,9})?)")
+
+
+def named(name: str) -> PosteriorHead | None:
+    """The head of a name; None if it is not of a family's form.
+
+    Raises:
+        Refused: If a number of the name is too small or too large.
+    """
+    base, *options = name.split(":")
+    if (found := _GAUSSIAN.fullmatch(base)) is not None:
+        return _gaussian(name, found, *_asked(name, options, NEXT))
+    if (found := _POWER.fullmatch(base)) is not None:
+        which, power = int(found["which"]), int(found["power"])
+        ahead = Task((1 + power,), 1)
+        return power_twin(name, which, power, *_asked(name, options, ahead))
+    if len(options) != 1 or "given" not in options[0]:
+        return None
+    if base in ("Twin1", "Twin2"):
+        return twin(int(base[-1]), Task.of(options[0]))
+    model = hidden_markov.named(base)
+    return None if model is None else of_model(model, Task.of(options[0]))
+
+
+def of_model(model: HiddenMarkovModel, task: Task) -> PosteriorHead:
+    """What is guessed of a hidden Markov model in its stationary law.
+
+    Raises:
+        Refused: If it says letters on steps, or has no such law.
+    """
+    emissions, transitions = factors(model)
+    name = f"{model.name}:{task}"
+    return PosteriorHead.of(name, emissions, transitions, task, model.letters)
+
+
+def twin(which: int, task: Task) -> PosteriorHead:
+    """One of the pair of equation 2.47, whose digits are made to add up to 1.
+
+    The printed transitions are symmetric, and stay so.
+    """
+    said, step = PRINTED[which - 1]
+    emissions, transitions = said / said.sum(axis=0), step.copy()
+    np.fill_diagonal(transitions, 0)
+    np.fill_diagonal(transitions, 1 - transitions.sum(axis=0))
+    return PosteriorHead.of(f"Twin{which}:{task}", emissions, transitions, task)
+
+
+def gaussian(
+    name: str,
+    means: FloatArray,
+    transitions: FloatArray,
+    task: Task = NEXT,
+    radius: float | None = None,
+) -> PosteriorHead:
+    """A model that says points with unit covariance.
+
+    Args:
+        name: What it is called.
+        means: ``(d, k)``: the mean in each state.
+        transitions: ``(k, k)``: columns add up to 1.
+        task: What is guessed.
+        radius: The largest |x_i| that is asked about; 8 more than that of a mean if absent.
+
+    Raises:
+        Refused: If these are no such model.
+    """
+    demand(np.isfinite(means), "a mean is no number")
+    far = float(np.abs(means).max(initial=0)) + NORMAL if radius is None else radius
+    return PosteriorHead.of(name, means, transitions, task, radius=far)
+
+
+def power_twin(
+    name: str, which: int, power: int, task: Task, radius: float | None = None
+) -> PosteriorHead:
+    """One of a pair whose transitions have one power: points on a circle, lifted.
+
+    Raises:
+        Refused: If a number is out of range.
+    """
+    turn = 2 * np.pi * np.arange(3) / 3
+    means = np.array([np.cos(turn), -np.sin(turn), np.full(3, np.sqrt(0.5))])
+    return gaussian(name, means, same_power(power)[which - 1], task, radius)
+
+
+def _asked(name: str, options: list[str], usual: Task) -> tuple[Task, float | None]:
+    """The task and the radius that the parts of a name after a colon say."""
+    task, radius = usual, None
+    for option in options:
+        wide = _RADIUS.fullmatch(option)
+        if wide is None:
+            task = Task.of(option)
+        else:
+            radius = float(wide["radius"])
+            demand(radius > 0, f"the R of {name} is above 0")
+    return task, radius
+
+
+def _gaussian(
+    name: str, found: re.Match[str], task: Task, radius: float | None
+) -> PosteriorHead:
+    """A random one: uniform means, and transitions that are a mean of permutations."""
+    k, d, seed = (int(found[part]) for part in ("k", "d", "seed"))
+    demand(
+        1 <= k <= LARGEST and 1 <= d <= LARGEST,
+        f"{name} needs 1 to {LARGEST} states and 1 to {LARGEST} coordinates",
+    )
+    random = Random(f"GaussianHMM {k} {d} {seed}")
+    means = np.array(
+        [[SPREAD * (2 * random.random() - 1) for _ in range(k)] for _ in range(d)]
+    )
+    return gaussian(name, means, _mixed(k, random), task, radius)
+
+
+def _mixed(size: int, random: Random) -> FloatArray:
+    """``(k, k)``: a mean of k + 1 permutations: rows and columns add up to 1."""
+    shares = [random.random() for _ in range(size + 1)]
+    matrix, total = np.zeros((size, size)), fsum(shares)
+    for share in shares:
+        order = sorted(range(size), key=lambda _: random.random())
+        matrix[order, range(size)] += share / total
+    return matrix

@@ -1,12 +1,16 @@
-"""Rewriting systems as text, in files that end with ``.rules``."""
+"""Rewriting systems as text, their unused rules, and random lines of them."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
-from krohn.program.rewriting import END, Computed, Rewriting, Rule, check_rule
+from krohn.program.rewriting import END, Computed, Line, Rewriting, Rule, check_rule
+
+# Rewriting systems as text, in files that end with ``.rules``.
+
 
 USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
 ARROW, OPENING, CLOSING = "->", "[", "]"
@@ -157,3 +161,133 @@ def _range(word: str) -> list[str]:
         return [str(x) for x in range(int(low), int(high) + 1)]
     demand(len(low) == len(high) == 1, f"{word} is no range of letters")
     return [chr(x) for x in range(ord(low), ord(high) + 1)]
+
+
+# Rules of rewriting systems that no line is ever changed by.
+
+
+MOST_WORK = 2**20
+"""Windows that are held against others, for all rules; then nothing is said of a rule."""
+Window = Sequence[frozenset[int]]
+
+
+def unused(system: Rewriting) -> list[int]:
+    """The numbers of the rules that never apply, the first one 1, whatever the line is.
+
+    Wherever such a rule fits, a window of another rule ends sooner, or at the same place
+    and stands before it in the list; or no line is as long as its window. A rule that is
+    not in the list may have no line, too: which letters come together is not looked at.
+    """
+    work = MOST_WORK // len(system.rules)
+    return [
+        i
+        for i, rule in enumerate(system.rules, 1)
+        if len(rule.window) > system.longest + 2
+        or _covered(_sets(rule), _sooner(system.rules, i - 1), work)
+    ]
+
+
+def _sets(rule: Rule) -> list[frozenset[int]]:
+    return [frozenset(letters) for letters in rule.window]
+
+
+def _sooner(rules: Sequence[Rule], at: int) -> Iterator[tuple[int, Window]]:
+    """Windows that lie in that of a rule and are taken before it, and where they begin."""
+    size = len(rules[at].window)
+    for i, other in enumerate(rules):
+        own = len(other.window)
+        for first in range(size - own + (i < at)):
+            yield first, _sets(other)
+
+
+def _covered(window: Window, covers: Iterator[tuple[int, Window]], work: int) -> bool:
+    """Whether all that fits a window is shown to fit one of those in it."""
+    parts = [list(window)]
+    for first, cover in covers:
+        work -= len(parts)
+        if work < 0:
+            return False
+        left = []
+        for part in parts:
+            rest = list(part)
+            for place, letters in enumerate(cover, first):
+                if outside := rest[place] - letters:
+                    left.append([*rest[:place], outside, *rest[place + 1 :]])
+                rest[place] &= letters
+                if not rest[place]:
+                    break
+        parts = left
+    return not parts
+
+
+# Random lines of a rewriting system, and texts in which any place that fits is taken.
+
+
+MOST_TRIES = 50
+
+
+def random_line(system: Rewriting, rng: np.random.Generator, steps: int) -> Line:
+    """A line made by rules backwards from a letter that one writes, if any does.
+
+    Feng et al. (2023) take a number, and replace numbers by operations with this value.
+
+    Args:
+        system: The rewriting system.
+        rng: Where chance comes from.
+        steps: How often a rule is applied backwards, if one can be.
+    """
+    line: Line = (int(rng.choice(_written(system) or range(system.end))),)
+    for _ in range(steps):
+        for _ in range(MOST_TRIES):
+            rule = system.rules[rng.integers(len(system.rules))]
+            at = int(rng.integers(-rule.start, len(line) + 1))
+            found = _before(system, line, rule, at, rng)
+            if found is not None and len(found) <= system.longest:
+                line = found
+                break
+    return line
+
+
+def _written(system: Rewriting) -> list[int]:
+    """The letters that rules write."""
+    found = set[int]()
+    for written in (w for rule in system.rules for w in rule.writes):
+        if isinstance(written, Computed):
+            found |= set(system.functions[written.function].values.tolist())
+        else:
+            found.add(written)
+    return sorted(found)
+
+
+def _before(
+    system: Rewriting, line: Line, rule: Rule, at: int, rng: np.random.Generator
+) -> Line | None:
+    """A line that a rule could have changed at a place into this one, if there is one."""
+    around = (system.end, *line, system.end)
+    start, after = at + 1 + rule.start, at + 1 + rule.start + len(rule.writes)
+    rest = len(rule.window) - rule.stop
+    if start - rule.start < 0 or after + rest > len(around) or after >= len(around):
+        return None
+    window = [x[rng.integers(len(x))] for x in rule.window]
+    window[: rule.start] = around[start - rule.start : start]
+    window[rule.stop :] = around[after : after + rest]
+    for written, letter in zip(rule.writes, around[start:after], strict=True):
+        if isinstance(written, Computed):
+            function = system.functions[written.function]
+            rows = function.rows[function.values == letter]
+            kept = [
+                np.isin(column, rule.window[place])
+                for column, place in zip(rows.T, written.places, strict=True)
+            ]
+            rows = rows[np.all(kept, axis=0)]
+            if not len(rows):
+                return None
+            for place, value in zip(written.places, rng.choice(rows), strict=True):
+                window[place] = int(value)
+        elif written != letter:
+            return None
+    fits = all(x in letters for x, letters in zip(window, rule.window, strict=True))
+    if not fits or start == 0:
+        return None
+    changed = window[rule.start : rule.stop]
+    return (*around[1:start], *changed, *around[after:-1])

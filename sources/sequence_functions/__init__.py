@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from krohn.sources.sequence_functions.builder import SequenceFunction
-from krohn.sources.sequence_functions.channel import Channel
-from krohn.sources.sequence_functions.errors import ProgramError
-from krohn.sources.sequence_functions.realised import Realised
+from krohn.sources.sequence_functions.builder import Channel, Realised, SequenceFunction
+from krohn.sources.sequence_functions.realisation import ProgramError
 from krohn.sources.sequence_functions.text import parse
 
 __all__ = [

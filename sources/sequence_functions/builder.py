@@ -1,10 +1,11 @@
-"""A sequence function as a user writes it, channel by channel."""
+"""A sequence function as a user writes it, channel by channel, and on file."""
 
+import operator
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -22,12 +23,16 @@ from krohn.program import (
     Select,
     Shift,
 )
-from krohn.program.domains import joint
-from krohn.program.interpreter import interpret
+from krohn.program.domains import IntArray, joint
+from krohn.program.errors import demand
+from krohn.program.interpreter import interpret, states
 from krohn.program.operations.base import Frame
-from krohn.sources.sequence_functions.channel import Channel, Make
-from krohn.sources.sequence_functions.errors import ProgramError
-from krohn.sources.sequence_functions.lowered_calls import (
+from krohn.program.statement import parse, program_to_wire
+from krohn.sources.sequence_functions.realisation import (
+    Known,
+    ProgramError,
+    Realisation,
+    Value,
     compared,
     difference,
     fetch,
@@ -37,9 +42,150 @@ from krohn.sources.sequence_functions.lowered_calls import (
     summed,
     with_constant,
 )
-from krohn.sources.sequence_functions.meaning import Value
-from krohn.sources.sequence_functions.realisation import Known, Realisation
-from krohn.sources.sequence_functions.realised import Realised
+
+# A sequence function for words of up to T letters, and how a model file states it.
+
+
+KIND = "program"
+"""The kind of this source in a model file."""
+
+
+@dataclass(frozen=True)
+class Realised:
+    """A Program as it was written, before all passes, with what it says.
+
+    Attributes:
+        name: What it is called.
+        program: The Program.
+        classes: What it says: for each class the values of the outputs.
+        names: The classes by name.
+    """
+
+    name: str
+    program: Program
+    classes: tuple[Any, ...]
+    names: tuple[str, ...]
+
+    def answers(self, words: IntArray) -> IntArray:
+        """``(batch, n)``: the class at each letter of words of n letters, by integers."""
+        return states(self.program, words)
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        return {
+            "kind": KIND,
+            "name": self.name,
+            "letters": list(self.program.letters),
+            "classes": list(self.names),
+            "program": program_to_wire(self.program, {}, {}),
+        }
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any], length: int) -> Self:
+        """From what a model file states; its classes are their names.
+
+        Raises:
+            Refused: If a value could leave its domain, or something cannot be.
+            LookupError: If something is missing.
+            TypeError: If something is of another type.
+            ValueError: If something is malformed.
+        """
+        demand(said["kind"] == KIND, f"there is no source {str(said['kind'])[:40]!r}")
+        letters, names = tuple(said["letters"]), tuple(said["classes"])
+        found = parse(said["program"], len(letters), length)
+        program = Program(
+            letters=letters,
+            states=len(names),
+            length=length,
+            operations=found.operations,
+            outputs=found.outputs,
+            decode=found.decode,
+            domains={n: tuple(c.domain.tolist()) for n, c in found.channels.items()},
+        )
+        return cls(str(said["name"]), program, names, names)
+
+
+# A channel in the hands of a user: Python operators make further ones.
+
+
+Make = Callable[[Realisation, str, list[Known]], Known]
+"""Adds a channel of a name, from those that it reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A value at every position of a word; made by the methods of a sequence function.
+
+    ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` compare with a channel or a constant
+    (1 where it holds, else 0); ``&``, ``|`` and ``~`` join such flags; ``+`` and ``-``
+    take numbers.
+
+    Attributes:
+        owner: The function that it belongs to.
+        name: Its name in the Program.
+        line: The file and line where it was made.
+        call: What was called there.
+        reads: The channels that it is made of.
+        make: How it becomes channels of a Program.
+    """
+
+    owner: "SequenceFunction"
+    name: str
+    line: str
+    call: str
+    reads: "tuple[Channel, ...]"
+    make: Make
+
+    def __eq__(self, other: object) -> "Channel":  # type: ignore[override]
+        return self._compared(operator.eq, other)
+
+    def __ne__(self, other: object) -> "Channel":  # type: ignore[override]
+        return self._compared(operator.ne, other)
+
+    def __lt__(self, other: object) -> "Channel":
+        return self._compared(operator.lt, other)
+
+    def __le__(self, other: object) -> "Channel":
+        return self._compared(operator.le, other)
+
+    def __gt__(self, other: object) -> "Channel":
+        return self._compared(operator.gt, other)
+
+    def __ge__(self, other: object) -> "Channel":
+        return self._compared(operator.ge, other)
+
+    def __and__(self, other: "Channel") -> "Channel":
+        return self.owner.map(lambda x, y: int(bool(x and y)), self, other)
+
+    def __or__(self, other: "Channel") -> "Channel":
+        return self.owner.map(lambda x, y: int(bool(x or y)), self, other)
+
+    def __invert__(self) -> "Channel":
+        return self.owner.map(lambda x: int(not x), self)
+
+    def __add__(self, other: "Channel | int") -> "Channel":
+        return self.owner.sum(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: "Channel | int") -> "Channel":
+        return self.owner.difference(self, other)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> NoReturn:
+        raise ProgramError(
+            f"{self.line}: {self.name!r} has a value at each position and no truth value; "
+            "join flags by &, | and ~, and choose by p.where(flag, x, y)"
+        )
+
+    def _compared(self, test: Callable[..., Any], other: object) -> "Channel":
+        return self.owner.comparison(test, self, other)
+
+
+# A sequence function as a user writes it, channel by channel.
+
 
 HERE = Path(__file__).parent
 MOST_CLASSES = 10_000

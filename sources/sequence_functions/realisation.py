@@ -1,24 +1,111 @@
 """From the channels that a user has made to a Program for words of up to T letters."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from krohn.program import Map, Operation, Piecewise, Position, Sum, Table, Token
-from krohn.program.domains import IntArray, Values, joint
-from krohn.program.errors import Refused
-from krohn.program.expressions import Expression
-from krohn.program.operations.base import Frame
-from krohn.sources.sequence_functions.errors import ProgramError
-from krohn.sources.sequence_functions.meaning import (
-    Meaning,
-    Value,
-    code_of,
-    decoded,
-    encoded,
-    joined,
+from krohn.program import (
+    At,
+    LookBack,
+    Map,
+    Match,
+    Operation,
+    Piecewise,
+    Position,
+    PrefixSum,
+    Sum,
+    Table,
+    Token,
 )
+from krohn.program.domains import LARGEST, IntArray, Values, joint
+from krohn.program.errors import KrohnError, Refused
+from krohn.program.expressions import Expression, argument, gate, greater, number
+from krohn.program.operations.base import Frame
+
+# The one error that the writer of a sequence function sees.
+
+
+class ProgramError(KrohnError, ValueError):
+    """A channel cannot be what it is asked to be; the message names its line."""
+
+
+# How Python values stand for the whole numbers that channels hold.
+
+
+Value: TypeAlias = Hashable
+Meaning: TypeAlias = range | tuple[Value, ...] | None
+"""What code c stands for: itself if None, else the c-th entry."""
+
+
+def decoded(meaning: Meaning, code: int) -> Value:
+    """The Python value that a code stands for."""
+    return code if meaning is None else meaning[code]
+
+
+def offset(meaning: Meaning) -> int | None:
+    """What the code 0 stands for if codes count on from there; None if they do not."""
+    if meaning is None:
+        return 0
+    return meaning.start if isinstance(meaning, range) else None
+
+
+def encoded(values: Sequence[Value]) -> tuple[list[int], Meaning]:
+    """Codes for the results of a function: numbers count on, others are numbered.
+
+    Whole numbers from 0 on stand for themselves. If one is negative, the least is 0.
+
+    Raises:
+        ProgramError: If numbers are too large.
+    """
+    if all(isinstance(v, int | np.integer | np.bool_) for v in values):
+        whole = [int(v) for v in values]  # type: ignore[call-overload]
+        least, most = min(0, *whole), max(whole)
+        if most - least >= LARGEST:
+            raise ProgramError(f"numbers from {least} to {most} are too many")
+        meaning = range(least, most + 1) if least < 0 else None
+        return [v - least for v in whole], meaning
+    names = _ordered(dict.fromkeys(values))
+    place = {name: i for i, name in enumerate(names)}
+    return [place[v] for v in values], names
+
+
+def _ordered(values: Iterable[Value]) -> tuple[Value, ...]:
+    try:
+        return tuple(sorted(values))  # type: ignore[type-var]
+    except TypeError:  # values of several types
+        return tuple(sorted(values, key=str))
+
+
+def joined(meanings: Sequence[Meaning]) -> Meaning:
+    """One meaning for the values of several channels: that of all, if they agree."""
+    if all(m == meanings[0] for m in meanings):
+        return meanings[0]
+    starts = [offset(m) for m in meanings]
+    whole = [s for s in starts if s is not None]
+    if len(whole) == len(starts):
+        least = min(0, *whole)
+        return range(least, LARGEST + least) if least < 0 else None
+    every = [v for m in meanings for v in (m or ())]
+    if any(m is None for m in meanings):
+        raise ProgramError("numbers and names cannot be mixed")
+    return tuple(dict.fromkeys(every))
+
+
+def code_of(meaning: Meaning, value: Value) -> int | None:
+    """The code of a value; None if it has none. What is equal has one code."""
+    if isinstance(meaning, tuple):
+        return meaning.index(value) if value in meaning else None
+    if not isinstance(value, Real | np.bool_) or value != value // 1:
+        return None
+    code = int(value) - (meaning.start if meaning else 0)
+    return code if 0 <= code < (len(meaning) if meaning else LARGEST) else None
+
+
+# From the channels that a user has made to a Program for words of up to T letters.
+
 
 MOST_ROWS = 1_000_000
 """A Python function is asked for so many tuples of values at most."""
@@ -212,3 +299,141 @@ def _asked(
             "before the first letter the token is '', and bos= gives the value there"
         ) from error
     return found
+
+
+# What the calls of a user become that are more than one operation.
+
+
+SMALL = 64
+"""Two numbers with so few joint values are compared by one table, others by a sum."""
+Test = Callable[..., Any]
+
+
+def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
+    """1 where a channel compares so with a constant, which must be one of its values."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        (x,) = read
+        named = isinstance(x.meaning, tuple)
+        if named and code_of(x.meaning, constant) is None:
+            some = ", ".join(repr(v) for v in (x.meaning or ())[:12])
+            raise ProgramError(f"{constant!r} is no value of {x.name!r}: {some}")
+        return r.table(name, lambda v: int(test(v, constant)), read)
+
+    return make
+
+
+def compared(test: Test) -> Callable[..., Known]:
+    """1 where two channels compare so; large numbers by two or four ReLUs."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        count = np.prod([len(x.values.later) for x in read], dtype=float)
+        if count <= SMALL or any(offset(x.meaning) is None for x in read):
+            return r.table(name, lambda x, y: int(test(x, y)), read)
+        x, y = _numbers(read)
+        above, below = greater(x, y), greater(y, x)
+        equal = 1 - above - below
+        signs = zip((above, equal, below), (1, 0, -1), strict=True)
+        shown = [sign for sign, apart in signs if test(apart, 0)]
+        return r.piecewise(name, sum(shown, number(0)), read)
+
+    return make
+
+
+def gated(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The second channel where the first one is 1, else 0: a ReLU.
+
+    The flag is rounded by a table before, since its noise is multiplied by the largest
+    value.
+    """
+    if _starts(read) != 0:
+        return r.table(name, lambda bit, v: v if bit else 0, read)
+    clean = r.table(f"{name}.flag", int, read[:1])
+    most = max(read[1].values.domain)
+    flag, value = _numbers([clean, read[1]])
+    return r.piecewise(name, gate(value, flag, most), [clean, read[1]])
+
+
+def _numbers(read: list[Known]) -> list[Expression]:
+    """What each channel stands for, as an expression of their codes."""
+    return [argument(i) + _starts([x]) for i, x in enumerate(read)]
+
+
+def summed(constant: int) -> Callable[..., Known]:
+    """The sum of different channels and a constant."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        return r.summed(name, read, _counting(_starts(read) + constant))
+
+    return make
+
+
+def difference(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The first number minus the second one: as a code with the largest code added."""
+    most = max(read[1].values.domain)
+    start = _starts(read[:1]) - _starts(read[1:]) - most
+    shifted = argument(0) - argument(1) + most
+    return r.piecewise(name, shifted, read, _counting(start))
+
+
+def prefix_sum(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The sum so far; of negative numbers −m…, m for each letter to come is added."""
+    (x,) = read
+    least, length = _starts(read), r.frame.length
+    if least == 0:
+        return r.add(name, PrefixSum(r.at_start(x, 0).name))
+    total = r.add(f"{name}.codes", PrefixSum(r.at_start(x, 0).name))
+    left = tuple(-least * (length - t) for t in range(length + 1))
+    ahead = r.add(f"{name}.ahead", Position(left))
+    return r.summed(name, [total, ahead], _counting(least * length))
+
+
+def match(kind: type[Match]) -> Callable[..., LookBack]:
+    """A look-back to where a key is a query: both by one code."""
+
+    def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
+        source, key, query = read
+        taken = key.values.domain
+        asked = r.recoded(query, key.meaning, f"{name}.query", taken)
+        return kind(source.name, key.name, asked.name)
+
+    return operation
+
+
+def fetch(kind: type[At]) -> Callable[..., LookBack]:
+    """A look-back to the position that a number says, by its binary digits."""
+
+    def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
+        source, position = read
+        _starts([position])
+        digits, bits = [], r.frame.length.bit_length()
+        for b in range(bits):
+            digit = _digit(b, r.frame.length)
+            digits.append(r.table(f"{name}.digit{b}", digit, [position]).name)
+        return kind(source.name, tuple(digits))
+
+    return operation
+
+
+def _digit(bit: int, length: int) -> Callable[[int], int]:
+    """A binary digit of a position; of what is none that of 0, which is BOS."""
+    return lambda x: x >> bit & 1 if 0 <= x <= length else 0
+
+
+def _starts(read: list[Known]) -> int:
+    """What all codes 0 stand for together.
+
+    Raises:
+        ProgramError: If a channel holds no numbers.
+    """
+    found = 0
+    for x in read:
+        start = offset(x.meaning)
+        if start is None:
+            raise ProgramError(f"{x.name!r} holds no numbers")
+        found += start
+    return found
+
+
+def _counting(start: int) -> Meaning:
+    return None if start == 0 else range(start, start + 2**31)

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from krohn.sources.sequence_functions.builder import SequenceFunction
-from krohn.sources.sequence_functions.channel import Channel
-from krohn.sources.sequence_functions.errors import ProgramError
+from krohn.sources.sequence_functions.builder import Channel, SequenceFunction
+from krohn.sources.sequence_functions.realisation import ProgramError
 
 MOST_CHARACTERS, MOST_LINES = 2_000, 10_000
 """Of a line, and of a text."""

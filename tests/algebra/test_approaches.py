@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.access_words import approaches
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.graphs import approaches
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import Semiautomaton
 
 
 @st.composite

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.errors import MachineError
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 3))

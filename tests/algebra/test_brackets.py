@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.brackets import as_brackets
-from krohn.algebra.semiautomaton import Semiautomaton
 
 NAMES = ["Dyck1,1", "Dyck1,2", "Dyck2,2", "Dyck3,1", "Dyck4,2", "Dyck2,3"]
 

@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pytest
 from bestiary import BESTIARY, full_transformations, machine
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, trivial
 from krohn.algebra.covering import prove
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.errors import MachineError
-from krohn.algebra.semiautomaton import IntArray
 
 
 def test_coordinates_that_are_not_valid_stand_for_nothing() -> None:

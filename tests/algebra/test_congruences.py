@@ -8,6 +8,7 @@ from bestiary import machine, machines
 from hypothesis import given
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.congruences import (
     blocks,
@@ -19,7 +20,6 @@ from krohn.algebra.congruences import (
     principal_congruences,
     refines,
 )
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def generated_by_force(a: Semiautomaton, p: int, q: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.corridor import as_corridor
+from krohn.algebra.structure import as_corridor
 
 Build = Callable[..., Any]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bestiary import BESTIARY, cerny, machine
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.cascade import (
     INVALID,
@@ -21,7 +22,6 @@ from krohn.algebra.covering import NotCovering, prove
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.methods import METHODS, decompose
 from krohn.algebra.errors import MachineError
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 CHANGED = [
     "T_3",

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import minimise, reachable
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.zoo import flipflop, samplers
-from krohn.algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions
+from krohn.algebra.zoo import samplers
+from krohn.algebra.zoo.samplers import READ, VALUES, WRITE, Instructions
 
 HALF = Instructions.ignoring(0.5)
 
@@ -38,7 +38,7 @@ def every_word(length: int, values: int) -> IntArray:
 
 def before(values: int, words: IntArray) -> IntArray:
     """The acceptor's state before each token."""
-    machine = flipflop.acceptor(values)
+    machine = samplers.acceptor(values)
     trace = machine.semiautomaton.trace(words, machine.start)
     first = np.full((len(words), 1), machine.start)
     return np.concatenate([first, trace[:, :-1]], axis=1)
@@ -54,7 +54,7 @@ def test_the_number_of_words(length: int, values: int) -> None:
 
 @pytest.mark.parametrize("values", [2, 3, 5])
 def test_the_acceptor_is_minimal(values: int) -> None:
-    machine = flipflop.acceptor(values)
+    machine = samplers.acceptor(values)
     assert len(machine.states) == 3 * values + 3
     assert len(reachable(machine).states) == len(machine.states)
     assert len(minimise(machine).states) == len(machine.states)
@@ -62,7 +62,7 @@ def test_the_acceptor_is_minimal(values: int) -> None:
 
 @pytest.mark.parametrize(("length", "values"), [(4, 2), (5, 2), (4, 3)])
 def test_the_acceptor_accepts_prefixes(length: int, values: int) -> None:
-    machine = flipflop.acceptor(values)
+    machine = samplers.acceptor(values)
     even = length + length % 2 + 2
     prefixes = {tuple(w[:length]) for w in every_word(even, values).tolist()}
     for word in product(range(values + VALUES), repeat=length):
@@ -79,7 +79,7 @@ def test_states_show_which_letters_follow() -> None:
 
 @given(st.integers(2, 4), st.integers(2, 12), st.integers(0, 2**32 - 1))
 def test_the_tracker_knows_what_is_read(values: int, pairs: int, seed: int) -> None:
-    machine = flipflop.tracker(values)
+    machine = samplers.tracker(values)
     words = samplers.flip_flop(machine, HALF)(np.random.default_rng(seed), 8, 2 * pairs)
     trace = machine.semiautomaton.trace(words, machine.start)
     row, column = np.nonzero(words[:, :-1] == READ)
@@ -89,17 +89,17 @@ def test_the_tracker_knows_what_is_read(values: int, pairs: int, seed: int) -> N
 @pytest.mark.parametrize(("length", "values"), [(4, 2), (6, 2), (6, 3)])
 def test_the_law_is_that_of_the_words(length: int, values: int) -> None:
     words = every_word(length, values)
-    law = flipflop.next_token_law(before(values, words), length, HALF, values)
+    law = samplers.next_token_law(before(values, words), length, HALF, values)
     assert np.allclose(law.sum(axis=-1), 1)
     chances = np.take_along_axis(law, words[..., None], axis=-1).prod(axis=(1, 2))
     assert chances.sum() == pytest.approx(1)
     reads = (words[:, ::2] == READ).sum(axis=1)
-    assert reads @ chances == pytest.approx(flipflop.reads_of(length, HALF))
+    assert reads @ chances == pytest.approx(samplers.reads_of(length, HALF))
 
 
 def test_the_law_after_what_is_no_prefix_is_nothing() -> None:
     words = np.array([[0, 3, 1, 4, 1, 3]])
-    law = flipflop.next_token_law(before(2, words), 6, HALF)
+    law = samplers.next_token_law(before(2, words), 6, HALF)
     assert not law[0, 4:].any()
     assert law[0, 3].tolist() == [0, 0, 0, 1, 0]
 
@@ -107,7 +107,7 @@ def test_the_law_after_what_is_no_prefix_is_nothing() -> None:
 @pytest.mark.parametrize(("ignore", "reads"), [(0.98, 3.54), (0.8, 26.4), (0.1, 115.3)])
 def test_reads_in_the_distributions_of_the_thesis(ignore: float, reads: float) -> None:
     chosen = Instructions.ignoring(ignore)
-    assert flipflop.reads_of(512, chosen) == pytest.approx(reads, abs=0.05)
+    assert samplers.reads_of(512, chosen) == pytest.approx(reads, abs=0.05)
     words = samplers.flip_flop(zoo.machine("FFL2"), chosen)(
         np.random.default_rng(0), 2000, 512
     )
@@ -121,7 +121,7 @@ def test_drawn_words_belong_to_the_language() -> None:
 
 @pytest.mark.parametrize(("window", "best"), [(21, 0.59), (101, 0.82), (201, 0.93)])
 def test_what_a_window_can_know(window: int, best: float) -> None:
-    assert flipflop.window_ceiling(window, 0.98) == pytest.approx(best, abs=0.005)
+    assert samplers.window_ceiling(window, 0.98) == pytest.approx(best, abs=0.005)
 
 
 @pytest.mark.parametrize("window", range(1, 8))
@@ -133,7 +133,7 @@ def test_a_window_knows_no_more_than_its_ceiling(window: int) -> None:
     counts = np.zeros((number.max() + 1, 2))
     np.add.at(counts, (number, words[:, 11] - VALUES), 1)
     best = counts.max(axis=1).sum() / counts.sum()
-    assert best == pytest.approx(flipflop.window_ceiling(window, 0.8), abs=0.01)
+    assert best == pytest.approx(samplers.window_ceiling(window, 0.8), abs=0.01)
 
 
 @given(st.floats(0, 1), st.integers(2, 6), st.integers(2, 4))
@@ -141,21 +141,21 @@ def test_a_window_as_long_as_the_word_knows_all(
     ignore: float, pairs: int, values: int
 ) -> None:
     length = 2 * pairs
-    assert flipflop.ceiling(length - 1, length, ignore, values) == 1
-    ceilings = [flipflop.ceiling(n, length, ignore, values) for n in range(1, length)]
+    assert samplers.ceiling(length - 1, length, ignore, values) == 1
+    ceilings = [samplers.ceiling(n, length, ignore, values) for n in range(1, length)]
     assert ceilings == sorted(ceilings)
 
 
 def test_the_first_reads_of_a_word_need_no_luck() -> None:
     """Of three pairs the second reads with probability 0.1, the last always."""
-    expected = (0.1 * 1 + 1 * flipflop.window_ceiling(3, 0.8)) / 1.1
-    assert flipflop.ceiling(3, 6, 0.8) == pytest.approx(expected)
+    expected = (0.1 * 1 + 1 * samplers.window_ceiling(3, 0.8)) / 1.1
+    assert samplers.ceiling(3, 6, 0.8) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("length", [2, 3, 7])
 def test_there_are_no_words_of_other_lengths(length: int) -> None:
     with pytest.raises(MachineError, match="even length"):
-        flipflop.reads_of(length, HALF)
+        samplers.reads_of(length, HALF)
 
 
 def test_probabilities_must_be_probabilities() -> None:

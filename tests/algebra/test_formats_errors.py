@@ -9,11 +9,10 @@ from automata.fa.nfa import NFA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.formats import from_regex, read, regex, write
-from krohn.algebra.formats.file_errors import MAX_CELLS
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.formats.files import MAX_CELLS
 from krohn.program import files
 from krohn.program.writing import atomic_write
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import graphs
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 
 Drawn = tuple[int, list[tuple[int, int]]]
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
 from krohn.algebra.green import NO_IDEMPOTENT, Green, green
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import IntArray
 
 
 @st.composite

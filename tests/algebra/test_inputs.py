@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn import cli
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Inputs
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.formats import json_format, kiss2, kiss2_terms, read, write
-from krohn.algebra.input_decision_diagram import Inputs
+from krohn.algebra.formats import json_format, kiss2, read, write
 from krohn.decomposition import decompose
 from krohn.explanation import explain
 
@@ -171,7 +170,7 @@ def test_other_classes_are_another_machine(circuit: Path, tmp_path: Path) -> Non
 
 
 def test_too_many_letters_are_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kiss2_terms, "MOST_WORK", 2**16)
+    monkeypatch.setattr(kiss2, "MOST_WORK", 2**16)
     width = 30
     terms = [
         ("-" * i + "1" + "-" * (width - i - 1), f"s{i}", "s0", "0")

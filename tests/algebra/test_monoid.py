@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.errors import MachineError
-from krohn.algebra.froidure_pin import Enumeration
-from krohn.algebra.hashing import RowTable
-from krohn.algebra.monoid import TransformationMonoid, compose
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.monoid import Enumeration, TransformationMonoid, compose
+from krohn.algebra.rows import RowTable
 
 Row = tuple[int, ...]
 

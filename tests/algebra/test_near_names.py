@@ -6,7 +6,7 @@ import pytest
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import read
-from krohn.algebra.near_names import near
+from krohn.algebra.wording import near
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import minimise, quotient, reachable
 from krohn.algebra.products import (
@@ -18,7 +18,6 @@ from krohn.algebra.products import (
     join_names,
     parallel,
 )
-from krohn.algebra.semiautomaton import Semiautomaton
 
 # A busy machine may pause within an example; that is no failure.
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.rational import rational
+from krohn.algebra.wording import rational
 
 
 @given(st.integers(0, 10**30), st.integers(1, 10**30))

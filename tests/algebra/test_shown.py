@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.algebra.shown import moore, output_classes
+from krohn.algebra.minimisation import moore, output_classes
 
 
 @given(machines(), st.integers(1, 3), st.integers(0, 1000))

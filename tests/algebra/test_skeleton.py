@@ -7,9 +7,9 @@ import pytest
 from bestiary import BESTIARY, cerny, full_transformations, machine, machines, monoid
 from hypothesis import given, settings
 
+from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.skeleton import Skeleton, skeleton
 
 Sets = list[frozenset[int]]

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.products import direct_product, parallel
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.structure import (
     Counter,
     as_counter,

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.algebra.window_memory import WindowMemory, as_window_memory
+from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.windows import WindowMemory, as_window_memory
 
 
 def machine_of(table: list[list[int]], start: int = 0) -> Automaton:

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from sympy.combinatorics import Permutation, PermutationGroup
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
 
 # A busy machine may pause within an example; that is no failure.
 

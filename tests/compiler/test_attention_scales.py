@@ -10,7 +10,10 @@ from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler.attention.latest import recency_scale, spread_scale, uniform_scale
 from krohn.compiler.attention.latest_match import equality_scale
-from krohn.compiler.attention_scales import (
+from krohn.compiler.compiled_network import compile_transformer
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.compiler.positions import (
     PositionCode,
     count_scale,
     count_scores,
@@ -20,9 +23,6 @@ from krohn.compiler.attention_scales import (
     recency_slope,
     spread,
 )
-from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.precision import (
     BFLOAT16,
     FLOAT16,

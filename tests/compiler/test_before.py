@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from krohn.algebra import zoo
 from krohn.compiler.attention.sibling_latest import sibling_scale
-from krohn.compiler.attention_scales import leak_target
-from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions.cascade import cascade
-from krohn.compiler.constructions.latest_before import latest_before
+from krohn.compiler.constructions.pointers import latest_before
+from krohn.compiler.cost import result_of
 from krohn.compiler.errors import CompileError
-from krohn.compiler.head_assembly import build, patterns
-from krohn.compiler.needed_positions import positions
-from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.pipeline import Options, arrange, optimise, positions
+from krohn.compiler.positions import leak_target
+from krohn.compiler.transformer import build, patterns
 from krohn.network.precision import FLOAT32, PRECISIONS, FloatArray
 from krohn.program import Map, Operation, Program, SiblingLatest, Token, table
 from krohn.program.interpreter import interpret

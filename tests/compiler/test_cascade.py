@@ -9,15 +9,14 @@ import pytest
 import torch
 
 import krohn
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions import cascade as construction
 from krohn.compiler.constructions.cascade import cascade
+from krohn.compiler.cost import result_of
 from krohn.compiler.errors import CompileError
+from krohn.compiler.layout import schedule
 from krohn.compiler.pipeline import Options, optimise
-from krohn.compiler.schedule import schedule
 from krohn.network.model import Model
 from krohn.network.precision import PRECISIONS
 from krohn.verify.testing.exhaustive import exhaustive

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compiler.attention_scales import CIRCLE_PLATEAU, circle_reader
 from krohn.compiler.circle import Circle, circle_of
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.positions import CIRCLE_PLATEAU, circle_reader
 from krohn.compiler.units import Stage
 from krohn.network.cache import Tree
 from krohn.network.model import Model

@@ -10,13 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.construction_choice.objectives import OBJECTIVES
 from krohn.compiler.construction_choice.planning import automatic, planning
+from krohn.compiler.construction_choice.search import OBJECTIVES
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32

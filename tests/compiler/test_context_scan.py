@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from krohn.algebra.context_points import ContextPoints, context_points
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.windows import ContextPoints, context_points
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.constructions.context_scan import context_scan
 from krohn.compiler.errors import CompileError

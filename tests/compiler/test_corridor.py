@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.construction_choice.planning import plans
 from krohn.compiler.pipeline import Options

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.products import parallel
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError

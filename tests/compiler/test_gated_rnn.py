@@ -10,13 +10,12 @@ from krohn.compiler.gated_rnn import gated_network
 from krohn.machines import automaton
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.rnn import Rnn
+from krohn.network.recurrent import Rnn
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem
 from krohn.verify.checker.claimed_error import Established
 from krohn.verify.proof import Proof, prove
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import search
+from krohn.verify.search.find import model_of, search
 
 NAME = "Cyclic-DET5,5@3"
 

@@ -14,8 +14,7 @@ import torch
 import krohn
 from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.gelu_units import NEAREST, slope
-from krohn.compiler.units import Expression, Stage
+from krohn.compiler.units import NEAREST, Expression, Stage, slope
 from krohn.network.architectures.transformer import activations
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.corridor import as_corridor
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.structure import as_corridor
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.program.interpreter import interpret, states

@@ -5,8 +5,7 @@ import numpy.typing as npt
 import pytest
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 
 FIVE_CYCLE, SWAP = [1, 2, 3, 4, 0], [1, 0, 2, 3, 4]
 PAIRS = [(f, q) for f in (0, 1) for q in range(5)]

@@ -10,7 +10,7 @@ from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import pruned
 from krohn.compiler.errors import CompileError
-from krohn.compiler.masks import layer, mask_for, nearest_subset
+from krohn.compiler.pruned import layer, mask_for, nearest_subset
 from krohn.network.precision import PRECISIONS
 
 FLOAT64, FLOAT32 = PRECISIONS["float64"], PRECISIONS["float32"]

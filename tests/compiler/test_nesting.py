@@ -10,8 +10,8 @@ from krohn.compiler.constructions.sequential import sequential
 from krohn.compiler.cost import predict
 from krohn.compiler.decision_paths import Opener
 from krohn.compiler.passes.base import evaluate_cone
-from krohn.compiler.passes.infer import InferDomains
-from krohn.compiler.passes.split_deep_tables import SplitDeepTables
+from krohn.compiler.passes.recode import SplitDeepTables
+from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.network.precision import FLOAT32
 from krohn.program import Map, Operation, Program, Select, Shift, Token, table

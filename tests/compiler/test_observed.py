@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.observation import OBSERVATIONS, observe
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
 from krohn.compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,

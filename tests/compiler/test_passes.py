@@ -10,18 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.compiler.passes.base import Pass, PassError, check_order
-from krohn.compiler.passes.fuse import Fuse
-from krohn.compiler.passes.infer import InferDomains
-from krohn.compiler.passes.one_hot import OneHotMatches, WidenOutputs
-from krohn.compiler.passes.prune import DropDead
-from krohn.compiler.passes.round_reads import RoundReads
-from krohn.compiler.passes.share import Share
-from krohn.compiler.passes.split_deep_tables import SplitDeepTables
+from krohn.compiler.passes.recode import (
+    OneHotMatches,
+    RoundReads,
+    SplitDeepTables,
+    WidenOutputs,
+)
+from krohn.compiler.passes.simplify import DropDead, Fuse, InferDomains, Share
 from krohn.compiler.pipeline import Options, optimise, passes
 from krohn.network.precision import BFLOAT16, FLOAT32
 from krohn.program import (

@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.decision_paths import Opener, Path
-from krohn.compiler.leaves import leaves
-from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.decision_paths import Opener, Path, leaves
+from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import lower
 from krohn.network.model import Model

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from krohn.compiler.constructions import pointers
 from krohn.compiler.errors import CompileError
-from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.passes.simplify import InferDomains
 from krohn.program import At, Earliest, Map, Operation, Position, Program, Token, table
 from krohn.program.interpreter import interpret
 

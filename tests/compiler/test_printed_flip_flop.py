@@ -7,8 +7,8 @@ import pytest
 import torch
 from printed_flip_flop import answers, row, stored, wrong
 
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.zoo.flipflop import READ, VALUES, WRITE
+from krohn.algebra.automaton import IntArray
+from krohn.algebra.zoo.samplers import READ, VALUES, WRITE
 
 IGNORE = 2
 

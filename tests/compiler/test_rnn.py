@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.compiler.rnn import Units, rectangles
 from krohn.network.model import Model
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krohn.compiler.layout import Layout
+from krohn.compiler.layout import Layout, check_schedule
 from krohn.compiler.passes.base import PassError
-from krohn.compiler.schedule import check_schedule
 from krohn.program import Map, Token, is_embedded
 
 Build = Callable[..., Any]

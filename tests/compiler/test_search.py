@@ -10,25 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.compiler.bounds import Bound
-from krohn.compiler.construction_choice.best_first_search import Search
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct, radix_of
-from krohn.compiler.construction_choice.objectives import (
-    FRONT,
-    OBJECTIVES,
-    front,
-    sizes,
-)
 from krohn.compiler.construction_choice.planning import (
     MOST_SCANNED,
+    Plan,
     planning,
     plans,
     scans,
 )
-from krohn.compiler.construction_choice.stages import Plan
-from krohn.compiler.cost import latency
+from krohn.compiler.construction_choice.search import (
+    FRONT,
+    OBJECTIVES,
+    Search,
+    front,
+    sizes,
+)
+from krohn.compiler.cost import Bound, latency
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32

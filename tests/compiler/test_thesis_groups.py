@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.constructions.thesis import semidirect, series, wreath
+from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     MOST_ELEMENTS,
     Simulator,
@@ -64,7 +63,7 @@ def test_every_solvable_group_is_served(construction: str, machine: Automaton) -
 def test_every_group_that_splits_is_served(
     construction: str, machine: Automaton
 ) -> None:
-    if semidirect.simulator(group_of(machine)) is None:
+    if extensions.semidirect_simulator(group_of(machine)) is None:
         with pytest.raises(CompileError, match="does not split"):
             construct(construction, machine, 7)
     else:
@@ -103,7 +102,7 @@ def test_networks_are_proved(name: str, construction: str) -> None:
 def test_composition_series_have_the_sizes_of_the_theorem(
     name: str, stages: int, places: int
 ) -> None:
-    found = series.simulator(group_of(zoo.machine(name)))
+    found = extensions.series_simulator(group_of(zoo.machine(name)))
     assert (found.stages, found.codes.shape[1]) == (stages, places)
 
 
@@ -113,8 +112,8 @@ def test_composition_series_have_the_sizes_of_the_theorem(
 )
 def test_splittings_save_stages_and_places(name: str, stages: int, places: int) -> None:
     group = group_of(zoo.machine(name))
-    found = semidirect.simulator(group)
-    left = semidirect.simulator(group, undone=False)
+    found = extensions.semidirect_simulator(group)
+    left = extensions.semidirect_simulator(group, undone=False)
     assert found is not None
     assert left is not None
     assert (found.stages, found.codes.shape[1]) == (stages, places)
@@ -124,13 +123,15 @@ def test_splittings_save_stages_and_places(name: str, stages: int, places: int) 
 
 def test_quaternions_do_not_split_but_embed() -> None:
     group = group_of(zoo.machine("Q8"))
-    assert semidirect.simulator(group) is None
-    found = wreath.simulator(group)
+    assert extensions.semidirect_simulator(group) is None
+    found = extensions.wreath_simulator(group)
     assert (found.stages, found.codes.shape[1]) == (4, 3)
 
 
 @pytest.mark.parametrize("name", ["C6", "D8", "Q8", "A4", "S4"])
-@pytest.mark.parametrize("simulator", [wreath.simulator, series.simulator])
+@pytest.mark.parametrize(
+    "simulator", [extensions.wreath_simulator, extensions.series_simulator]
+)
 def test_codes_tell_elements_and_begin_with_zeros(name: str, simulator: object) -> None:
     assert callable(simulator)
     found = simulator(group_of(zoo.machine(name)))

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.network.model import Model

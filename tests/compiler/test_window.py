@@ -12,7 +12,7 @@ import torch
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.zoo.flipflop import READ, VALUES
+from krohn.algebra.zoo.samplers import READ, VALUES
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.pipeline import Options

@@ -14,9 +14,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.compiler.errors import CompileError
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.progress import silent
+from krohn.report import silent
 from krohn.source_kinds.attention_targets import AttentionTargets
-from krohn.source_kinds.written_vectors import vectors
+from krohn.source_kinds.real_outputs import vectors
 
 NAME = "Sine3,1.5:points=256,length=5"
 Call = Callable[..., tuple[int, Any]]
@@ -180,7 +180,7 @@ def test_what_is_cut_off_is_no_more_than_its_bound(call: Call) -> None:
 
 
 def test_a_file_of_vectors_is_opened_as_its_error_says(file: Path) -> None:
-    from krohn.network.real_model import real_network
+    from krohn.network.model import real_network
 
     with pytest.raises(modelfile.ModelFileError, match=r"real_model\.real_network"):
         krohn.load(file)
@@ -191,7 +191,7 @@ def test_a_file_of_vectors_is_opened_as_its_error_says(file: Path) -> None:
 def test_inputs_are_counted_as_inputs(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from krohn.show.verdict import report
+    from krohn.show.network import report
 
     report("F", krohn.verify(file, sample=20))
     assert "20 inputs were run" in capsys.readouterr().out

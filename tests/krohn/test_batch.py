@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from krohn import cli, zoo
-from krohn.batch import batch
-from krohn.batch_output import COLUMNS, as_csv, as_page
-from krohn.batch_table import rows
-from krohn.batch_work import BatchWork
-from krohn.labelled_words import of_file
+from krohn.batch import COLUMNS, as_csv, as_page, batch
+from krohn.batch_work import BatchWork, rows
+from krohn.running import of_file
 
 TABLE = """\
 name,machine,length,dtype,arch,words,labelled

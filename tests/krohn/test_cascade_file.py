@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krohn import cascade_file
+from krohn import decomposition
 from krohn.algebra import covering, zoo
 from krohn.algebra.cascade import Cascade
 from krohn.algebra.decomposition.methods import METHODS, decompose
@@ -25,16 +25,16 @@ def test_what_is_read_is_what_was_written(
     name: str, method: str, tmp_path: Path
 ) -> None:
     written = cascade(name, method)
-    cascade_file.save(written, tmp_path / "c.json")
-    read = cascade_file.load(tmp_path / "c.json")
-    assert cascade_file.to_object(read) == cascade_file.to_object(written)
+    decomposition.save_cascade(written, tmp_path / "c.json")
+    read = decomposition.load_cascade(tmp_path / "c.json")
+    assert decomposition.to_object(read) == decomposition.to_object(written)
     machine = zoo.machine(name).semiautomaton
     assert covering.prove(machine, read) == covering.prove(machine, written)
 
 
 def test_the_data_alone_follow_the_machine() -> None:
     machine = zoo.machine("abab")
-    data = json.loads(json.dumps(cascade_file.to_object(cascade("abab"))))
+    data = json.loads(json.dumps(decomposition.to_object(cascade("abab"))))
     rng = np.random.default_rng(7)
     for _ in range(20):
         state, at = machine.start, data["lift"][machine.start]
@@ -78,23 +78,23 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_damaged_data_are_refused(change: Change) -> None:
-    data = cascade_file.to_object(cascade("Grid4"))
+    data = decomposition.to_object(cascade("Grid4"))
     change(data)
     with pytest.raises(MachineError):
-        cascade_file.from_object(data)
+        decomposition.from_object(data)
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", "3", '{"format": "krohn-cascade"}'])
 def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(KrohnError):
-        cascade_file.load(tmp_path / "c.json")
+        decomposition.load_cascade(tmp_path / "c.json")
 
 
 def test_no_key_is_twice(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    cascade_file.save(cascade("Grid4"), path)
+    decomposition.save_cascade(cascade("Grid4"), path)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"lift":', '"lift": [], "lift":'), encoding="utf-8")
     with pytest.raises(MachineError, match="the key 'lift' is there twice"):
-        cascade_file.load(path)
+        decomposition.load_cascade(path)

@@ -11,10 +11,10 @@ import pytest
 from regexes import random_pattern
 
 import krohn
-from krohn import certification, cli, show
+from krohn import cli, compiled_model, show
 from krohn.algebra.automaton import Automaton
-from krohn.certification import Way, choose
 from krohn.compilation import compile as compiled
+from krohn.compiled_model import Way, choose
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
@@ -104,7 +104,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             return Proof("undecided", "it was to fail", None)
         return prove(file, *rest)
 
-    monkeypatch.setattr(certification, "prove", unless_refused)
+    monkeypatch.setattr(compiled_model, "prove", unless_refused)
     return names
 
 

@@ -400,7 +400,7 @@ def test_damaged_files_are_one_line_and_2(
 
 @pytest.mark.parametrize(
     "inside",
-    ["krohn.certification.prove", "krohn.network.modelfile.safetensors.numpy.save"],
+    ["krohn.compiled_model.prove", "krohn.network.modelfile.safetensors.numpy.save"],
 )
 def test_an_interruption_leaves_the_old_file(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
@@ -437,7 +437,7 @@ def test_an_interruption_is_one_line_and_2(
     def stop(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("krohn.certification.prove", stop)
+    monkeypatch.setattr("krohn.compiled_model.prove", stop)
     done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert done.code == 2
     assert done.trouble == "krohn: interrupted; nothing was written"
@@ -473,7 +473,7 @@ def test_running_out_of_memory_is_2(
     def full(*arguments: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("krohn.certification.prove", full)
+    monkeypatch.setattr("krohn.compiled_model.prove", full)
     done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert (done.code, "out of memory" in done.trouble) == (2, True)
 

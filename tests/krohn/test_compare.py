@@ -16,7 +16,7 @@ from command import Command
 import krohn
 from krohn import cli
 from krohn.comparison import Comparison, derived, measurements, models, trained_networks
-from krohn.comparison.settings import lengths_of
+from krohn.comparison.measurements import lengths_of
 
 ROOT = Path(__file__).parents[2]
 TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)

@@ -9,12 +9,10 @@ from command import Command
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.comparison import belief_networks
-from krohn.comparison.belief_comparison import belief_source
-from krohn.comparison.belief_headline import over_seeds
-from krohn.comparison.belief_networks import plans
-from krohn.comparison.belief_result import BeliefComparison
-from krohn.comparison.settings import Settings
+from krohn.comparison import belief_comparison
+from krohn.comparison.belief_comparison import belief_source, plans
+from krohn.comparison.belief_result import BeliefComparison, over_seeds
+from krohn.comparison.measurements import Settings
 from krohn.page.belief_page import render
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.linear_systems import LinearSystem
@@ -25,8 +23,8 @@ TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
 @pytest.fixture(autouse=True)
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is as in use, on fewer words."""
-    monkeypatch.setattr(belief_networks, "WORDS", 64)
-    monkeypatch.setattr(belief_networks, "TOKENS", 4096)
+    monkeypatch.setattr(belief_comparison, "WORDS", 64)
+    monkeypatch.setattr(belief_comparison, "TOKENS", 4096)
 
 
 def test_all_are_measured_on_the_same_words_and_kept(
@@ -107,7 +105,7 @@ def test_what_there_was_no_time_for_is_named(
     def refuse(*_: object, **__: object) -> None:
         raise KrohnError("it forgets too slowly")
 
-    monkeypatch.setattr(belief_networks, "compile_source", refuse)
+    monkeypatch.setattr(belief_comparison, "compile_source", refuse)
     page = tmp_path / "none.html"
     asked = ("Mess3", *TINY, "--seeds", 1, "--seconds", 0, "-o", page)
     code, out, _ = compared(*asked)

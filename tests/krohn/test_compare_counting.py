@@ -8,8 +8,7 @@ import pytest
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.measures.accuracy import accuracy
-from krohn.comparison.counting import CountingTask, counting_task
-from krohn.comparison.derived import derive
+from krohn.comparison.derived import CountingTask, counting_task, derive
 from krohn.comparison.result import Comparison
 from krohn.sources.counting import named
 

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 from sample_comparison import LEVELS, sample, score
 
 from krohn.compare.measures import Rate, spread
-from krohn.comparison.model_results import KEYS, Training
-from krohn.comparison.result import Curve, Sweep
-from krohn.page.comparison_page import render
+from krohn.comparison.result import KEYS, Curve, Sweep, Training
+from krohn.page.comparison_page import (
+    SHADES,
+    amount,
+    duration,
+    heat_map,
+    render,
+    summary,
+)
 from krohn.page.curves import (
     HEIGHT,
     INSIDE,
@@ -26,8 +32,6 @@ from krohn.page.curves import (
     doubles,
     training_charts,
 )
-from krohn.page.heat import SHADES, heat_map
-from krohn.page.summary import amount, duration, summary
 
 PLACES = st.lists(st.integers(1, 200), min_size=2, max_size=12, unique=True)
 SHARES = st.floats(0.0, 1.0)

@@ -10,7 +10,7 @@ from sample_comparison import sample
 from krohn.algebra.errors import KrohnError
 from krohn.compare.measures import Rate
 from krohn.comparison import Comparison
-from krohn.comparison.headline import headline, percent
+from krohn.comparison.models import headline, percent
 from krohn.comparison.result import Curve, Sweep
 
 

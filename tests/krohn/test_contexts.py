@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.cascade_structure import Reading
-from krohn.coordinate_meanings import common, merged
+from krohn.algebra.cascade import Reading, common, merged
 
 
 def reading(possible: str, *refined: str) -> Reading:

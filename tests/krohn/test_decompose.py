@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from krohn import cascade_file, cli
+from krohn import cli, decomposition
 from krohn.algebra import covering, zoo
 from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.decomposition.methods import METHODS
@@ -194,7 +194,9 @@ def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
     assert command("decompose", "Adder", "-o", again).code == 0
     assert again.read_bytes() == path.read_bytes()
     if suffix == "json":
-        covering.prove(zoo.machine("Adder").semiautomaton, cascade_file.load(path))
+        covering.prove(
+            zoo.machine("Adder").semiautomaton, decomposition.load_cascade(path)
+        )
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save

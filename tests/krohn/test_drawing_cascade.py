@@ -14,15 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
 from krohn.algebra import zoo
-from krohn.algebra.cascade import trivial
-from krohn.algebra.cascade_structure import dependencies, meaning
+from krohn.algebra.automaton import Semiautomaton
+from krohn.algebra.cascade import dependencies, meaning, trivial
 from krohn.algebra.decomposition.methods import Decomposition, decompose
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.drawing import draw_cascade, save
 from krohn.drawing.canvas import INK, Box, measure
+from krohn.drawing.cascade import WIRE, lanes
 from krohn.drawing.readings import GONE, LEFT
-from krohn.drawing.wires import WIRE, lanes
 
 CASES = [
     ("Grid4", "holonomy"),

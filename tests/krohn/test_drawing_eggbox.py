@@ -10,14 +10,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.green import green
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.drawing.eggbox import GROUP, draw_eggboxes
-from krohn.drawing.layered import layered
-from krohn.monoid import draw_monoid
+from krohn.drawing.eggbox import GROUP, draw_eggboxes, layered
+from krohn.pictures import draw_monoid
 
 
 def texts(figure: Figure) -> list[str]:

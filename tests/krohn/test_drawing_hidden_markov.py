@@ -9,7 +9,7 @@ import pytest
 from krohn.drawing import DrawingError, draw_hidden_markov, save
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.families import driven
 
 SVG = "{http://www.w3.org/2000/svg}"
 

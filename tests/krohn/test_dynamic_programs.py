@@ -13,7 +13,7 @@ import pytest
 import krohn
 from krohn.asked import Asked
 from krohn.cli import run
-from krohn.network.work import parts
+from krohn.network.attention_kind import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import CATALOGUE
 

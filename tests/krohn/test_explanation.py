@@ -9,13 +9,12 @@ from work import calls_at_most
 
 from krohn import show
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
 from krohn.network.precision import PRECISIONS
-from krohn.show.language import lines
+from krohn.show.explanation import lines
 
 
 def machine_of(table: IntArray) -> Automaton:

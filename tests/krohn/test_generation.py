@@ -8,7 +8,7 @@ import pytest
 
 import krohn
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFileError
+from krohn.network.errors import ModelFileError
 
 Call = Callable[..., tuple[int, Any]]
 

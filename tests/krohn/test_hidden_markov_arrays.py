@@ -13,7 +13,7 @@ import pytest
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.sources.hidden_markov import files
-from krohn.sources.hidden_markov.first_letter import law_before
+from krohn.sources.hidden_markov.model import law_before
 
 Call = Callable[..., tuple[int, Any]]
 FIRST = [0.875, 0.125]

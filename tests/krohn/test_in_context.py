@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.model_facts import gamma
 from krohn.network import modelfile
-from krohn.observability import gamma
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.assumptions import observed
+from krohn.sources.hidden_markov.structure import observed
 from krohn.sources.in_context import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"

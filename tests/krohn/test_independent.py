@@ -13,9 +13,9 @@ from torch import Tensor, nn
 import krohn
 from krohn import cli
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.observation import boundary
-from krohn.algebra.semiautomaton import IntArray
 from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

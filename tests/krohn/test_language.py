@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.languages import classify_language
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.explanation import explain
-from krohn.show.language import lines
+from krohn.show.explanation import lines
 
 TURNSTILE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 

@@ -21,8 +21,8 @@ from krohn.compare.models import Gpt, Lstm
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.run import train
-from krohn.learning.answers import Answers, Spent
-from krohn.verify.testing.black_box import BlackBox, black_box
+from krohn.learning.lstar import Answers, Spent
+from krohn.verify.testing.examination import BlackBox, black_box
 
 Function = Callable[[Any], Any]
 

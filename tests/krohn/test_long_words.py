@@ -7,7 +7,7 @@ import pytest
 import krohn
 from krohn.algebra.wording import LONGEST
 from krohn.report import Report
-from krohn.show import verdict
+from krohn.show import network
 from krohn.verify.testing.counterexample import Counterexample
 
 
@@ -17,7 +17,7 @@ def test_a_verdict_cuts_a_long_word_and_shows_where_it_ends(
     word, right = ("a", "b") * 255, ("even", "odd") * 255
     wrong = Counterexample(word, right, (*right[:-1], "none"))
     found = Report("refuted", "sample", "why", 510, 1, "one word", wrong)
-    verdict.report("f", found, f"krohn run f {' '.join(word)}")
+    network.report("f", found, f"krohn run f {' '.join(word)}")
     lines = capsys.readouterr().out.splitlines()
     (replayed,) = [line for line in lines if len(line) > LONGEST + 20]
     assert replayed.endswith(" ".join(word))
@@ -35,7 +35,7 @@ def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
 
     machine = krohn.zoo("C2")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("krohn.certification.prove", lambda *_: Wrong())
+        patched.setattr("krohn.compiled_model.prove", lambda *_: Wrong())
         with pytest.raises(krohn.CompileError) as told:
             krohn.compile(machine, 510)
     said = str(told.value)

@@ -10,13 +10,12 @@ from work import calls_at_most
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.belief_machine import belief_machine
-from krohn.model_facts import facts
+from krohn.model_facts import belief_machine, facts
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel, files, structure
 from krohn.sources.hidden_markov.beliefs import reachable
+from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.files import pomdp
-from krohn.sources.hidden_markov.forms import driven
 
 Call = Callable[..., tuple[int, Any]]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from krohn.algebra.errors import KrohnError
-from krohn.observability import gamma
+from krohn.model_facts import gamma
 from krohn.sources import hidden_markov
-from krohn.sources.hidden_markov.assumptions import observed
+from krohn.sources.hidden_markov.structure import observed
 
 
 def test_letters_that_name_the_state_are_fully_observable() -> None:

@@ -18,10 +18,17 @@ from krohn.algebra.budget import Budget
 from krohn.algebra.formats import json_format
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.page.chart import MOST_ROWS, chart
 from krohn.page.longest import LIMIT, _Search, longest
-from krohn.page.margins import Head, Sublayer, margin, sublayers, worst_head
-from krohn.page.texts import at_least, at_most
+from krohn.page.rendering import at_least, at_most
+from krohn.page.verification_page import (
+    MOST_ROWS,
+    Head,
+    Sublayer,
+    chart,
+    margin,
+    sublayers,
+    worst_head,
+)
 from krohn.verify.proof import prove
 
 T = 6

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from krohn import cli, read, zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.formats import from_regex, write
-from krohn.algebra.semiautomaton import Semiautomaton
 
 PREFIXES = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
 

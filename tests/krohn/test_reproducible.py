@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "fingerprints.py"

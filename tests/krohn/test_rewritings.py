@@ -9,7 +9,7 @@ import pytest
 
 import krohn
 from krohn import cli
-from krohn.compare.models.cost import parts
+from krohn.network.attention_kind import parts
 
 Call = Callable[..., tuple[int, Any]]
 

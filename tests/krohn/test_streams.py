@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn import cli
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
 from krohn.network.model import Model
 from krohn.streams import Stream, stream
 
@@ -198,7 +198,7 @@ def test_states_are_printed_after_every_letter(
 def test_a_letter_that_two_pieces_share_is_read_whole(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("krohn.commands.stream.CHUNK", 7)
+    monkeypatch.setattr("krohn.commands.run.CHUNK", 7)
     letters = random_letters("S3", 1)[:, :50]
     text = " ".join(krohn.zoo("S3").letters[a] for a in letters[0].tolist())
     assert command("--stream", "-", stdin=text)[1].split() == names(letters)

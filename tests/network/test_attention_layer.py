@@ -9,10 +9,9 @@ import torch
 from krohn.network.architecture import expected_shapes, kind_of
 from krohn.network.attention_layer import AttentionLayer
 from krohn.network.errors import ModelFileError
-from krohn.network.model import Model
+from krohn.network.model import Model, real_network
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
-from krohn.network.real_model import real_network
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention_layer import layer_of

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFileError
+from krohn.network.errors import ModelFileError
 from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.running import open_runner

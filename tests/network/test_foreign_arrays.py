@@ -9,8 +9,7 @@ import torch
 from foreign import FLIP_FLOP, flip_flop
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.network.errors import ModelFileError
 from krohn.network.foreign_arrays import from_alta, from_tracr
 from krohn.network.model import Model

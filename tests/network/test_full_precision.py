@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 import krohn
 from krohn.algebra.zoo import machine
-from krohn.network.full_precision import full_precision
+from krohn.network.forward_pass import full_precision
 from krohn.network.generator import load
 from krohn.network.model import Model
 from krohn.network.transformer import Attention, Transformer

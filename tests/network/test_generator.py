@@ -12,8 +12,9 @@ from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
 from krohn.network import modelfile
 from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ModelFileError
 from krohn.network.generator import Generator, load
-from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.proof import prove
 

@@ -6,7 +6,7 @@ import torch
 
 from krohn.network.architecture import expected_shapes
 from krohn.network.errors import ModelFileError
-from krohn.network.linear_recurrence import LinearRecurrence
+from krohn.network.state_space import LinearRecurrence
 
 BASE = {"kind": "linear-recurrence", "dtype": "float64", "inputs": 2, "outputs": 3}
 

@@ -8,7 +8,7 @@ import torch
 
 import krohn
 from krohn.network.cache import Cache, Tree
-from krohn.network.modelfile import ModelFileError
+from krohn.network.errors import ModelFileError
 
 Build = Callable[..., Any]
 

@@ -20,7 +20,7 @@ import krohn
 from krohn.network import modelfile
 from krohn.network.architecture import parameters
 from krohn.network.architectures.transformer import activations
-from krohn.network.modelfile import ModelFileError
+from krohn.network.errors import ModelFileError
 from krohn.network.precision import PRECISIONS
 from krohn.program import claim
 from krohn.program.errors import KrohnError

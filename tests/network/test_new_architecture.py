@@ -24,12 +24,19 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.formats import json_format
 from krohn.network import architecture, modelfile
-from krohn.network.architecture import Kind, declare, every_kind, kind_of
+from krohn.network.architecture import (
+    Functions,
+    Kind,
+    Step,
+    declare,
+    every_kind,
+    kind_of,
+)
+from krohn.network.errors import ModelFileError
 from krohn.network.exports import destination
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, ModelFileError
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
-from krohn.network.step import Functions, Step
 from krohn.program.architecture import Architecture, Shapes, Size, held
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine

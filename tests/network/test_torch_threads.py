@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import krohn
-from krohn.network.torch_threads import threads
+from krohn.network.forward_pass import threads
 from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.program import (
     Latest,
     LatestMatch,

@@ -9,8 +9,7 @@ from plain_functions import PLAIN
 
 import krohn
 from krohn.network.model import Model
-from krohn.sources.sequence_functions.catalogue import FUNCTIONS
-from krohn.sources.sequence_functions.catalogue.brackets import shuffle_dyck
+from krohn.sources.sequence_functions.catalogue import FUNCTIONS, shuffle_dyck
 
 SHORT, LONG = 9, 64
 LARGE = {"pair-balance"}

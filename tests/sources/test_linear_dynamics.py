@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from krohn.program.errors import Refused
-from krohn.sources.linear_dynamics import LinearDynamics, named
-from krohn.sources.linear_dynamics.dynamics import FORGETTING, GOLDEN, mixing_time
+from krohn.sources.linear_dynamics import (
+    FORGETTING,
+    GOLDEN,
+    LinearDynamics,
+    mixing_time,
+    named,
+)
 
 
 def system(name: str = "RanLDS5@3") -> LinearDynamics:

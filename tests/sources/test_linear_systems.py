@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from krohn.program.errors import Refused
-from krohn.sources.linear_systems import EXAMPLES, LinearSystem, named
-from krohn.sources.linear_systems.families import _normal
+from krohn.sources.linear_systems import EXAMPLES, LinearSystem, _normal, named
 
 
 def system(name: str) -> LinearSystem:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn.progress import silent
+from krohn.report import silent
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.sources.sequence_functions import (
     Channel,

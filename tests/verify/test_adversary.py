@@ -22,19 +22,19 @@ from hypothesis import strategies as st
 from in_parts import part_of
 
 import krohn
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.network.architecture import expected_shapes
+from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, ModelFileError, pack
+from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Verdict, prove
 from krohn.verify.search import refinement
-from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.find import machine_of
 from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)

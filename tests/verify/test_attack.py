@@ -15,14 +15,10 @@ from krohn.compiled_model import CompiledModel
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.interpreter import interpret
-from krohn.verify.attack.campaign import Attack, Extent, attack
-from krohn.verify.attack.evolutionary_search import EvolutionarySearch
-from krohn.verify.attack.generators import legal_words
-from krohn.verify.attack.residual_stream import Stored
-from krohn.verify.attack.rounding_variants import network, permute, still, whole
-from krohn.verify.attack.true_values import values
-from krohn.verify.attack.worst_arithmetic import Arithmetic
-from krohn.verify.attack.worst_seen import Worst
+from krohn.verify.attack.campaign import Attack, Extent, attack, legal_words
+from krohn.verify.attack.residual_stream import Stored, values
+from krohn.verify.attack.rounding import Arithmetic, network, permute, still, whole
+from krohn.verify.attack.worst_seen import EvolutionarySearch, Worst
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.transformer import Established
 from krohn.verify.proof import Proof, prove

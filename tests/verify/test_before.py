@@ -15,10 +15,9 @@ import torch
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
-from krohn.compiler.constructions.latest_before import latest_before
+from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pointer_programs import LETTERS, lowered, machine, program
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compiler.constructions import pointers
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program import (

@@ -18,16 +18,19 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
-from krohn.compiler.bounds import result_of
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.counter import counter
 from krohn.compiler.constructions.gridworld import gridworld
 from krohn.compiler.constructions.memory import memory
 from krohn.compiler.constructions.product import product
 from krohn.compiler.constructions.scan import scan
-from krohn.compiler.constructions.thesis.semidirect import car, semidirect
-from krohn.compiler.constructions.thesis.series import series
-from krohn.compiler.constructions.thesis.wreath import wreath
+from krohn.compiler.constructions.thesis.extensions import (
+    car,
+    semidirect,
+    series,
+    wreath,
+)
+from krohn.compiler.cost import result_of
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.brackets import distribution
 from krohn.compiler.generator import Freedom, Sizes
 from krohn.generation import compile_generator
 from krohn.network.generator import Generator

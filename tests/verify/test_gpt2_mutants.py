@@ -20,7 +20,7 @@ import torch
 from safetensors.numpy import load, save
 
 import krohn
-from krohn.network.exports.gpt2_directory import write
+from krohn.network.exports.gpt2 import write
 from krohn.program.errors import Refused
 from krohn.verify.checker.gpt2 import Files, read
 from krohn.verify.checker.network import recheck

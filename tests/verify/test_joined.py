@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.observation import observe
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
@@ -24,9 +23,8 @@ from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import WrongWord
 from krohn.verify.search import exploration
-from krohn.verify.search.conversion import machine_of
-from krohn.verify.search.effort import Effort
-from krohn.verify.search.exploration import GivenUp, Mode, explore
+from krohn.verify.search.exploration import Effort, GivenUp, Mode, explore
+from krohn.verify.search.find import machine_of
 from krohn.verify.search.refinement import Search, find
 
 

@@ -14,9 +14,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
@@ -29,7 +28,7 @@ from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.heads import Look
 from krohn.verify.proof import prove
-from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import model_of
 from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)

@@ -14,13 +14,13 @@ from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.page.operations import operations
+from krohn.page.verification_page import operations
 from krohn.program import AtAnywhere, Map, Position, Program, Token, table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
 from krohn.verify.attack.campaign import Extent, attack
-from krohn.verify.attack.true_values import values as true_values
+from krohn.verify.attack.residual_stream import values as true_values
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find
 from krohn.verify.testing.exhaustive import exhaustive

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
@@ -21,7 +20,7 @@ from krohn.program.statement import Statement as Stated
 from krohn.program.statement import parse
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import WrongWord
-from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.find import machine_of
 from krohn.verify.search.refinement import find
 
 BASELINES = ["sequential", "chunked", "memorising"]

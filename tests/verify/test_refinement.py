@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
@@ -25,7 +24,7 @@ from krohn.program.statement import parse
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search import exploration
-from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.find import machine_of
 from krohn.verify.search.refinement import find
 
 MACHINES = [

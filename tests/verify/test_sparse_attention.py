@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from pointer_programs import lowered, with_tensors
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model

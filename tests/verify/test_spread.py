@@ -13,8 +13,8 @@ import torch
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compiler.attention_scales import spread
 from krohn.compiler.errors import CompileError
+from krohn.compiler.positions import spread
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BFLOAT16

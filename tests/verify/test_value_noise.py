@@ -9,11 +9,11 @@ import torch
 
 import krohn
 from krohn.network.modelfile import ModelFile
-from krohn.verify.attack.rounding_variants import network, whole
+from krohn.verify.attack.rounding import network, whole
 from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import model_of
 
 torch.set_num_threads(1)
 SUM = "prefix_sum1.codes"

@@ -1,7 +1,7 @@
 """Every number of the residual stream beside its right value and its bound."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +9,34 @@ import torch
 from torch import Tensor
 
 from krohn.network.precision import FloatArray
-from krohn.program.statement import Channel
-from krohn.verify.attack.true_values import Values
+from krohn.program import LookBack
+from krohn.program.interpreter import interpret
+from krohn.program.statement import Channel, Statement
 from krohn.verify.attack.worst_seen import Batch, Key
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream
 from krohn.verify.checker.transformer import Established
+
+# The right values of a Program's channels, as tensors.
+
+
+Values = Mapping[str, Tensor]
+"""For each channel ``(batch, time + 1)`` integers; column 0 is BOS."""
+
+
+def values(statement: Statement, words: Tensor) -> Values:
+    """The true values on words ``(batch, time)`` of letter indices."""
+    found = interpret(statement, words.numpy())
+    return {name: torch.from_numpy(column.copy()) for name, column in found.items()}
+
+
+def sources(operation: LookBack, true: Values) -> Tensor:
+    """``(batch, time + 1)``: the position that each position fetches from."""
+    first, *read = (true[name].numpy() for name in operation.reads)
+    at = operation.position(read, np.arange(first.shape[1]))
+    return torch.from_numpy(np.broadcast_to(at, first.shape).copy())
+
+
+# Every number of the residual stream beside its right value and its bound.
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Tensor:

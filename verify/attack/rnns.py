@@ -7,17 +7,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import sparse_matrices
 from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray, Precision
-from krohn.network.rnn import Rnn
+from krohn.network.recurrent import Rnn
 from krohn.network.sparse import Sparse, is_index
-from krohn.verify.attack.answers import judge_margin
-from krohn.verify.attack.evolutionary_search import EvolutionarySearch
-from krohn.verify.attack.worst_seen import Batch, Record
+from krohn.verify.attack.scores import judge_margin
+from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
 
 AT_ONCE = 1024
 MOST_NUMBERS = 2**26

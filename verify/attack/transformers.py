@@ -12,14 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.modelfile import ModelFile
 from krohn.verify.attack import scores as looks
-from krohn.verify.attack.answers import Answers
-from krohn.verify.attack.evolutionary_search import EvolutionarySearch
-from krohn.verify.attack.residual_stream import Stored
-from krohn.verify.attack.rounding_variants import (
+from krohn.verify.attack.residual_stream import Stored, Values, values
+from krohn.verify.attack.rounding import (
+    Arithmetic,
     Push,
     Seen,
     Way,
@@ -33,9 +31,8 @@ from krohn.verify.attack.rounding_variants import (
     with_equal_widths,
     with_threads,
 )
-from krohn.verify.attack.true_values import Values, values
-from krohn.verify.attack.worst_arithmetic import Arithmetic
-from krohn.verify.attack.worst_seen import Batch, Record
+from krohn.verify.attack.scores import Answers
+from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
 from krohn.verify.checker.transformer import Established
 
 ORDERS = 3

@@ -17,7 +17,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.verify.checker.brackets import Brackets, claimed
 from krohn.verify.checker.generator import tokens
-from krohn.verify.search.conversion import machine_of, model_of
+from krohn.verify.search.find import machine_of, model_of
 
 MOST_STACKS = 100_000
 

@@ -9,9 +9,10 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.structure import as_memory
 from krohn.network.architecture import kind_of
+from krohn.network.architectures.transformer import StrArray, activations
+from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.verify.attention_limits.boxes import HeadBox, head_boxes
 from krohn.verify.attention_limits.dilution import (
     holds_among,
     kept_apart,
@@ -19,7 +20,233 @@ from krohn.verify.attention_limits.dilution import (
     rank_of,
     sharpest,
 )
-from krohn.verify.attention_limits.linear_positions import line_of, linear_head
+
+# Between which bounds the residual stream and the scores of heads lie, for all words.
+#
+# Interval arithmetic over the real numbers, one interval for each dimension; it knows
+# nothing of what the network means. docs/independent.md, section 2.3.
+
+
+@dataclass(frozen=True)
+class Box:
+    """All vectors between two.
+
+    Attributes:
+        low: ``(…, d)``.
+        high: ``(…, d)``.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    def by(self, matrix: FloatArray) -> "Box":
+        """The image under ``(d, n)``, coordinate by coordinate."""
+        middle, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
+        image, spread = middle @ matrix, radius @ np.abs(matrix)
+        return Box(image - spread, image + spread)
+
+    def plus(self, other: "Box | FloatArray") -> "Box":
+        """Sums of a vector of each."""
+        if isinstance(other, Box):
+            return Box(self.low + other.low, self.high + other.high)
+        return Box(self.low + other, self.high + other)
+
+    @property
+    def largest(self) -> FloatArray:
+        """The largest absolute value of each coordinate."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    def activate(self, names: StrArray) -> "Box":
+        """After the activations of its coordinates."""
+        low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
+        low[..., names == "sine"], high[..., names == "sine"] = -1.0, 1.0
+        low[..., names == "gelu"] = -0.17  # its least value is −0.16998
+        return Box(low, high)
+
+
+@dataclass(frozen=True)
+class HeadBox:
+    """A head with the bounds of its inputs.
+
+    Attributes:
+        block: The number of its block.
+        head: Its number there.
+        query: ``(d, k)``.
+        key: ``(d, k)``.
+        stream: The bounds of the stream at each position, BOS among them.
+    """
+
+    block: int
+    head: int
+    query: FloatArray
+    key: FloatArray
+    stream: Box
+
+    @property
+    def spread(self) -> float:
+        """How far two scores of one query can differ at most."""
+        key = self.stream.by(self.key)
+        queries = self.stream.by(self.query).largest
+        return float(queries @ (key.high - key.low))
+
+
+def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
+    """Every head of a Transformer that sees all before, with the bounds of its input."""
+    at = file.tensors
+    rows = at["embed.position"]
+    letters = at["embed.token"][:-1]
+    start = at["embed.token"][-1:] + rows[:1]
+    words = (letters[:, None] + rows[1:]).reshape(-1, rows.shape[1])
+    every = np.concatenate([start, words])
+    stream = Box(every.min(axis=0), every.max(axis=0))
+    for i, block in enumerate(file.header["architecture"]["blocks"]):
+        added = []
+        for h in range(block["heads"]):
+            names = ("query", "key", "value", "out")
+            query, key, value, out = (at[f"blocks.{i}.attention.{n}"][h] for n in names)
+            if attention_kind(block) == Softmax():
+                yield HeadBox(i, h, query, key, stream)
+            added.append(stream.by(value).by(out))
+        for box in added:
+            stream = stream.plus(box)
+        stream = _mlp(file, i, stream)
+
+
+def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
+    at, where = file.tensors, f"blocks.{block}.mlp"
+    shape = file.header["architecture"]["blocks"][block]
+    mask = at.get(f"{where}.residual", np.ones(stream.low.shape[-1]))
+    kept = stream.by(np.diag(mask))
+    if not shape["mlp"]:
+        return kept
+    for j, names in enumerate((*activations(shape), None)):
+        stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
+        if names is not None:
+            stream = stream.activate(names)
+    return kept.plus(stream)
+
+
+# Heads with linear positions, and when they look at the wrong letter (Proposition 5).
+#
+# A score is a quadratic form of the two positions, so the winner at each length is
+# decided
+# by a few numbers. docs/independent.md, section 4.
+
+
+LINEAR = 2.0**-6
+"""How far a position may be off the line, in steps of it, to count as linear."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Positions on a line: position t, from 1 on, is ``origin + t·step``.
+
+    Attributes:
+        origin: ``(d,)``.
+        step: ``(d,)``.
+    """
+
+    origin: FloatArray
+    step: FloatArray
+
+
+@dataclass(frozen=True)
+class LinearHead:
+    """A head's scores from letter a at i to letter b at j: A + α_a·j + β_b·i + κ·i·j.
+
+    Attributes:
+        constant: ``(letters, letters)``: A, first index the letter that looks.
+        of_key: ``(letters,)``: α, the coefficient of the position looked at.
+        of_query: ``(letters,)``: β, the coefficient of the position that looks.
+        product: κ, W_Qp·W_Kp of Proposition 5.
+        bos: ``(letters, 2)``: the score of BOS is the first plus i times the second.
+    """
+
+    constant: FloatArray
+    of_key: FloatArray
+    of_query: FloatArray
+    product: float
+    bos: FloatArray
+
+    def lost_at(self, write: int, keep: int, longest: int) -> int | None:
+        """The first length at which a letter written first is not looked at any more.
+
+        The word is ``write`` and then ``keep`` to the end; the last letter looks. What it
+        keeps may be found elsewhere all the same: this is about the head alone.
+
+        Returns:
+            The least length, up to ``longest``, at which some other position scores as
+            much; None if there is none.
+        """
+        i = np.arange(2, longest + 1, dtype=np.float64)
+        slope = self.of_key[keep] + self.product * i
+        right = self.constant[keep, write] + self.of_query[write] * i + slope
+        others = self.constant[keep, keep] + self.of_query[keep] * i
+        # Along a line the greatest score stands at one of its ends.
+        rival = others + np.maximum(2.0 * slope, i * slope)
+        rival = np.maximum(rival, self.bos[keep, 0] + self.bos[keep, 1] * i)
+        return _first(rival >= right, 2)
+
+    def overtaken_at(
+        self, first: int, then: int, keep: int, longest: int
+    ) -> int | None:
+        """The first length at which an old letter is looked at instead of the new one.
+
+        The word is ``first``, then ``keep``, and ``then`` as the last letter but one.
+        """
+        i = np.arange(3, longest + 1, dtype=np.float64)
+        slope = self.of_key[keep] + self.product * i
+        old = self.constant[keep, first] + self.of_query[first] * i + slope
+        new = self.constant[keep, then] + self.of_query[then] * i + (i - 1) * slope
+        return _first(old >= new, 3)
+
+
+def line_of(positions: FloatArray) -> Line | None:
+    """The line on which positions ``(T + 1, d)`` lie, BOS apart; None if they do not."""
+    rows = positions[1:]
+    if len(rows) < 3:
+        return None
+    step = (rows[-1] - rows[0]) / (len(rows) - 1)
+    line = Line(rows[0] - step, step)
+    ideal = line.origin + np.arange(1, len(rows) + 1)[:, None] * step
+    off = float(np.abs(rows - ideal).max())
+    return (
+        line if 0 < np.abs(step).max() and off <= LINEAR * np.abs(step).max() else None
+    )
+
+
+def linear_head(
+    query: FloatArray, key: FloatArray, tokens: FloatArray, line: Line, bos: FloatArray
+) -> LinearHead:
+    """The coefficients of a head that reads the embedding.
+
+    Args:
+        query: ``(d, k)``.
+        key: ``(d, k)``.
+        tokens: ``(letters, d)``.
+        line: The positions.
+        bos: ``(d,)``: the embedding of BOS, its position added.
+    """
+    asks, answers = (tokens + line.origin) @ query, (tokens + line.origin) @ key
+    step_asks, step_answers = line.step @ query, line.step @ key
+    seen = bos @ key
+    return LinearHead(
+        constant=asks @ answers.T,
+        of_key=asks @ step_answers,
+        of_query=answers @ step_asks,
+        product=float(step_asks @ step_answers),
+        bos=np.stack([asks @ seen, np.full(len(tokens), step_asks @ seen)], axis=1),
+    )
+
+
+def _first(
+    lost: "np.ndarray[tuple[int], np.dtype[np.bool_]]", start: int
+) -> int | None:
+    return start + int(lost.argmax()) if lost.any() else None
+
+
+# The limits of each head of a Transformer file, found from its tensors.
+
 
 HALF = 0.5
 MOST = 0.75

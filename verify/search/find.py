@@ -1,21 +1,57 @@
-"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
-
-What it finds is worth nothing until the checker has checked it.
-"""
+"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
-from krohn.verify.blas_threads import one_thread
+from krohn.network.modelfile import ModelFile, version_of
 from krohn.verify.checker import generator, gpt2, network, transformer
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine, Model, read
 from krohn.verify.checker.shown import Shown, WithinError
 from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import norms, refinement, simulations
+
+# One thread for products of matrices: a proof has many small ones, and threads wait.
+
+
+def one_thread() -> Any:
+    """A context in which the linear algebra of numpy uses one thread.
+
+    It also makes sums come out alike wherever they are added up.
+    """
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+# Our model files and automata as the types of the checker.
+
+
+def model_of(file: ModelFile) -> Model:
+    """A model file that was read."""
+    header = {"version": version_of(file.header), **file.header}
+    return Model(FORMATS[file.precision.name], file.tensors, header)
+
+
+def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
+    """A machine with the logit that must be the largest in each state, or its own."""
+    each = np.arange(len(machine.states)) if shows is None else shows
+    return Machine(machine.start, machine.transitions, each)
+
+
+# Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
+#
+# What it finds is worth nothing until the checker has checked it.
+
 
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20

@@ -21,12 +21,22 @@ from krohn.verify.checker import refinement
 from krohn.verify.checker.followed import Step, steps, ways
 from krohn.verify.checker.invariant import Part, memory
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.search.chains import chain
-from krohn.verify.search.counts import about, counters, smallest
-from krohn.verify.search.effort import Effort
-from krohn.verify.search.exploration import Allowed, Explorer, GivenUp, Mode, explore
-from krohn.verify.search.sum_reductions import reductions
-from krohn.verify.search.windows import windows
+from krohn.verify.search.exploration import (
+    Allowed,
+    Effort,
+    Explorer,
+    GivenUp,
+    Mode,
+    explore,
+)
+from krohn.verify.search.lemmas import (
+    about,
+    chain,
+    counters,
+    reductions,
+    smallest,
+    windows,
+)
 
 MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import z3
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.shown import Shown, output_classes
+from krohn.algebra.minimisation import Shown, output_classes
 from krohn.network.architecture import kind_of
 from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
@@ -21,7 +21,7 @@ from krohn.program import MarkedSum, PrefixSum
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.encoding import Encoding, Vector, encode
 from krohn.verify.smt.exact import Rationals, logits
-from krohn.verify.smt.solver import Answer, Limits, ask, solver
+from krohn.verify.smt.gadgets import Answer, Limits, ask, solver
 
 Progress = Callable[[int, int], None]
 ADD_UP = (PrefixSum.wire, MarkedSum.wire)

@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.bracket_distribution import BracketDistribution, distribution
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.rational import rational
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.wording import rational
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, FloatArray

@@ -2,21 +2,56 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.automaton import shorten as listed
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
-from krohn.algebra.semiautomaton import shorten as listed
-from krohn.algebra.shown import Shown, output_classes
+from krohn.algebra.minimisation import Shown, Shows, output_classes
+from krohn.network.forward_pass import threads
 from krohn.network.model import Model, said
 from krohn.network.precision import FloatArray
-from krohn.network.torch_threads import threads
-from krohn.verify.testing.simulator import Simulator
+
+# The interface of networks under test: they answer after every letter of a word.
+
+
+class Simulator(Protocol):
+    """Words in, logits out: compiled, foreign and trained networks alike.
+
+    Calling it with letter indices ``(count, length)`` gives logits ``(count, length,
+    classes)``; the last axis stands for `classes`, and the largest logit is the answer.
+    """
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters; tokens are their indices."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes that the logits stand for."""
+
+    @property
+    def shows(self) -> Shows:
+        """``"states"`` or ``"outputs"``: the kind of the classes."""
+
+    @property
+    def longest(self) -> int | None:
+        """The longest word that it can read; None if there is no limit."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where tokens are to be."""
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """Logits ``(count, length, classes)`` for letter indices ``(count, length)``."""
+
+
+# Words on which a network is wrong: noticing and replaying them.
+
 
 Reading = Literal["at once", "letter by letter", "among others"]
 """How a network was run: a word whole, a letter at a time, or in a batch of words."""

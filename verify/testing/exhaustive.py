@@ -1,12 +1,4 @@
-"""Every word up to a length, by a walk through the tree of their prefixes.
-
-A causal network has the same memory of two words while they agree, so each node of the
-tree is computed once, from the memory of the node above it. A pass of the network covers
-a few generations below a batch of nodes; memory is copied only for the last of them,
-and for none if it is the last of all. The walk goes breadth first while a batch has
-room, and depth first by whole batches then; in a pass, nodes of one generation are in
-lexicographic order, so the first wrong one is its least word.
-"""
+"""Every word up to a length, by a walk through the tree of their prefixes."""
 
 from dataclasses import dataclass
 
@@ -15,11 +7,115 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.automaton import Automaton
-from krohn.network.cache import Cache, Tree
+from krohn.network.cache import Cache, Grow, Tree
 from krohn.network.model import Model, Network
 from krohn.verify.testing.counterexample import Counterexample, Pair, differs, pair
 from krohn.verify.testing.simulation_result import Progress, Simulation
-from krohn.verify.testing.words import Block, Pass, Way, Word, way_of
+
+# Words as the nodes of a tree of prefixes: their states, memories and next passes.
+
+
+Word = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Nodes of one depth, in lexicographic order.
+
+    Attributes:
+        grow: Makes the network's memory of some of their words.
+        states: ``(nodes,)``: the states of the machine.
+        origin: The pass of which they are the last generation; None for the root.
+        depth: The length of the words.
+        root: The word of the root.
+    """
+
+    grow: Grow
+    states: Tensor
+    origin: "Pass | None" = None
+    depth: int = 0
+    root: Word = ()
+
+    def word(self, node: int) -> Word:
+        """The letters of a node."""
+        if self.origin is None:
+            return self.root
+        return self.origin.word(self.origin.tree.generations, node)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Some nodes of a block, and all words by which a tree of letters continues them.
+
+    Attributes:
+        above: The block.
+        row: The first of its nodes.
+        rows: How many of them.
+        first: The letter of a first branch; the others follow.
+        tree: What stands below each node.
+    """
+
+    above: Block
+    row: int
+    rows: int
+    first: int
+    tree: Tree
+
+    @property
+    def cache(self) -> Cache:
+        """The network's memory of the nodes' words."""
+        return self.above.grow(self.row, self.row + self.rows)
+
+    def word(self, generation: int, node: int) -> Word:
+        """The letters of a node of a generation, counted from 1."""
+        letters: list[int] = []
+        for _ in range(generation):
+            node, branch = divmod(node, self.tree.branches)
+            letters.append(self.first + branch)
+        return (*self.above.word(self.row + node), *reversed(letters))
+
+
+@dataclass(frozen=True)
+class Way:
+    """The effect of the letters of a tree on a machine.
+
+    Attributes:
+        tree: The shape of the tree.
+        tokens: ``(branches,)``: the network's letters.
+        states: ``(states, nodes)``: the state at each node, from each state.
+        answers: ``(states, nodes)``: the class that the network is to say there.
+    """
+
+    tree: Tree
+    tokens: Tensor
+    states: Tensor
+    answers: Tensor
+
+
+def way_of(judge: Pair, first: int, tree: Tree) -> Way:
+    """The effect of a tree of letters, from a letter of the machine on."""
+    device = judge.table.device
+    onward = judge.table[first : first + tree.branches].T
+    now = torch.arange(judge.table.shape[1], device=device)[:, None]
+    generations = []
+    for _ in range(tree.generations):
+        now = onward[now].flatten(1)
+        generations.append(now)
+    states = torch.cat(generations, dim=1)
+    tokens = judge.tokens[first : first + tree.branches]
+    return Way(tree, tokens, states, judge.answers[states])
+
+
+# Every word up to a length, by a walk through the tree of their prefixes.
+#
+# A causal network has the same memory of two words while they agree, so each node of the
+# tree is computed once, from the memory of the node above it. A pass of the network
+# covers
+# a few generations below a batch of nodes; memory is copied only for the last of them,
+# and for none if it is the last of all. The walk goes breadth first while a batch has
+# room, and depth first by whole batches then; in a pass, nodes of one generation are in
+# lexicographic order, so the first wrong one is its least word.
+
 
 BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30

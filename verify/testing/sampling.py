@@ -5,18 +5,17 @@ from itertools import chain
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.precision import FloatArray
 from krohn.verify.testing.counterexample import (
     CheckError,
     Counterexample,
     Pair,
+    Simulator,
     at_once,
     pair,
 )
 from krohn.verify.testing.simulation_result import Progress, Simulation
-from krohn.verify.testing.simulator import Simulator
 from krohn.verify.testing.strategies import STRATEGIES, uniform
 from krohn.verify.testing.strategies.strategy import scales
 

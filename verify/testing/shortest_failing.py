@@ -1,22 +1,75 @@
-"""Wrong words made minimal: the shortest there is, and of these the first in order.
+"""Wrong words made minimal: the shortest there is, and of these the first in order."""
 
-A word is made smaller by deleting letters and by lowering them, which keeps it wrong and
-says nothing about other words. Then all words up to its length are run, if they are no
-more than the budget: only that shows that it is minimal.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
-from krohn.verify.testing.counterexample import Counterexample, at_once, pair
-from krohn.verify.testing.every_word import run_all
-from krohn.verify.testing.simulation_result import BUDGET, Simulation
-from krohn.verify.testing.simulator import Simulator
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.network.model import Model
+from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
+from krohn.verify.testing.exhaustive import exhaustive, words_below
+from krohn.verify.testing.sampling import first_failure
+from krohn.verify.testing.simulation_result import BUDGET, Progress, Simulation
+
+# Every word up to a length by plain passes, for networks known from outside only.
+#
+# Nothing is assumed of the network, not even that it is causal: a word of n letters is
+# run
+# by itself, and so are all that begin like it.
+
+
+SCORES = 2**22
+"""The most scores of a head in a pass, 16 MiB in float32."""
+
+
+def run_all(
+    model: Simulator,
+    machine: Automaton,
+    length: int,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Every word of 1 to ``length`` letters; by shared prefixes if the network is ours.
+
+    Returns:
+        Its counterexample is the shortest there is, and of those the first in the order
+        of the machine's letters.
+
+    Raises:
+        CheckError: If the letters differ, or the network cannot read the words.
+    """
+    if isinstance(model, Model):
+        return exhaustive(model, machine, length, progress)
+    judge = pair(model, machine, length)
+    total, done = words_below(len(machine.letters), length), 0
+    for words in _blocks(len(machine.letters), length):
+        found = first_failure(judge, words, judge.margins(words))
+        done += len(words)
+        if progress is not None:
+            progress(done, total)
+        if found is not None:
+            return Simulation(done, length, found, every=True)
+    return Simulation(done, length, None, every=True)
+
+
+def _blocks(letters: int, length: int) -> Iterator[IntArray]:
+    """All words, the shorter ones first, each length in lexicographic order."""
+    for size in range(1, length + 1):
+        place = letters ** np.arange(size - 1, -1, -1)
+        step = max(1, SCORES // size**2)
+        for first in range(0, letters**size, step):
+            number = np.arange(first, min(first + step, letters**size))
+            yield number[:, None] // place % letters
+
+
+# Wrong words made minimal: the shortest there is, and of these the first in order.
+#
+# A word is made smaller by deleting letters and by lowering them, which keeps it wrong
+# and
+# says nothing about other words. Then all words up to its length are run, if they are no
+# more than the budget: only that shows that it is minimal.
+
 
 FIRST = 8
 """Candidates in a batch after one was kept; each batch without one doubles them."""

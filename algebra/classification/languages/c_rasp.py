@@ -7,11 +7,11 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.digraph import components, restricted_transitions
 from krohn.algebra.classification.languages.language import Language
-from krohn.algebra.classification.property import Property, Witness, call
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.classification.properties import Property, Witness, call
 from krohn.algebra.wording import count
 
 # A product of integers of any size takes about as long as this many of fixed size.

@@ -6,26 +6,26 @@ from functools import cached_property, partial
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.classification.aperiodic import aperiodic
 from krohn.algebra.classification.digraph import r_trivial
+from krohn.algebra.classification.elements import aperiodic
 from krohn.algebra.classification.findings import Findings, find
 from krohn.algebra.classification.languages.c_rasp import c_rasp
-from krohn.algebra.classification.languages.flip_flops import (
-    aperiodic_without_flip_flop,
-    no_flip_flop,
-)
-from krohn.algebra.classification.languages.idempotents import (
-    dot_depth_one,
-    threshold_testable,
-)
 from krohn.algebra.classification.languages.language import Language, language_of
-from krohn.algebra.classification.languages.local import locally_testable
-from krohn.algebra.classification.languages.piecewise import piecewise_testable
-from krohn.algebra.classification.languages.strict import (
+from krohn.algebra.classification.languages.local import (
+    locally_testable,
     strictly_local,
     strictly_piecewise,
 )
-from krohn.algebra.classification.property import Property
+from krohn.algebra.classification.languages.piecewise import (
+    aperiodic_without_flip_flop,
+    no_flip_flop,
+    piecewise_testable,
+)
+from krohn.algebra.classification.languages.threshold import (
+    dot_depth_one,
+    threshold_testable,
+)
+from krohn.algebra.classification.properties import Property
 from krohn.algebra.errors import MachineError
 
 

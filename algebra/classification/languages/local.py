@@ -1,15 +1,25 @@
-"""Locally testable: which factors of a word occur, and how long they must be."""
+"""Strictly local, strictly piecewise and locally testable languages."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice, product
 
 import numpy as np
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.classification import elements
 from krohn.algebra.classification.findings import Findings
-from krohn.algebra.classification.property import Property
+from krohn.algebra.classification.languages.language import (
+    Language,
+    Pairs,
+    check_size,
+    longest_walk,
+)
+from krohn.algebra.classification.properties import Property, Witness, spell
 from krohn.algebra.monoid import IntegerRows, TransformationMonoid, compose
-from krohn.algebra.semiautomaton import IntArray
+
+# Locally testable: which factors of a word occur, and how long they must be.
 
 
 def locally_testable(
@@ -103,3 +113,194 @@ def _repeats(monoid: TransformationMonoid, words: list[IntArray]) -> bool:
         if (compose(u, x) != u).any():
             return False
     return True
+
+
+# Strictly local and strictly piecewise: forbidden factors and subsequences.
+
+
+BEGIN, END = "⋊", "⋉"
+MOST_WORDS = 10_000
+MOST_SHOWN = 5
+
+Word = tuple[int, ...]
+
+
+def strictly_local(language: Language, budget: Budget) -> Property:
+    """Words without certain factors of at most k letters, their ends marked: SL_k.
+
+    L is SL_k exactly if u₁xv₁, u₂xv₂ ∈ L and |x| = k − 1 imply u₁xv₂ ∈ L (suffix
+    substitution; McNaughton, Papert 1971; De Luca, Restivo 1980). In the minimal
+    machine: no word of k − 1 letters leads two states to two different states that are
+    both live. Such pairs only become fewer as words grow; if they never end, a word
+    keeps two different live states. Docs/classes.md, theorem 1.
+    """
+    name, live = "strictly local", language.live
+    check_size(len(language.machine.letters), language.states)
+    apart = live[:, None] & live & ~np.eye(language.states, dtype=bool)
+    pairs = Pairs(language.machine.transitions, apart, budget)
+    steps, endless = longest_walk(pairs)
+    if endless is None:
+        k = 1 if steps is None else steps + 2
+        found = list(islice(_forbidden_factors(language, k), MOST_SHOWN))
+        reason = (
+            f"factors of at most {k} letters, marked ends among them, are forbidden"
+        )
+        return Property(name, True, reason, {"k": k, "forbidden": found})
+    return Property(
+        name,
+        False,
+        "two words that share a factor as long as you like are in the language, "
+        "and the beginning of one with the end of the other is not",
+        _crossing(language, pairs, *endless),
+    )
+
+
+def _crossing(
+    language: Language, graph: Pairs, pair: tuple[int, int], kept: list[int]
+) -> Witness:
+    """Words u, v, u', v' with u·xⁿ·v and u'·xⁿ·v' in the language, u·xⁿ·v' not."""
+    accepting = language.accepting
+    assert accepting is not None
+    wrong = accepting[None, :] & ~accepting[:, None]
+    pairs = Pairs(language.machine.transitions, np.ones_like(wrong), graph.budget)
+    end = pairs.word_to(pair, wrong)
+    if end is None:
+        pair = pair[1], pair[0]
+        end = pairs.word_to(pair, wrong)
+    assert end is not None, "states of a minimal machine accept different words"
+    own = language.word(pair[0], accepting)
+    assert own is not None
+    machine = language.machine
+    return {
+        "factor": spell(machine, kept),
+        "in": [
+            [spell(machine, language.to(pair[0])), spell(machine, own)],
+            [spell(machine, language.to(pair[1])), spell(machine, end)],
+        ],
+        "out": [spell(machine, language.to(pair[0])), spell(machine, end)],
+    }
+
+
+def _forbidden_factors(language: Language, k: int) -> Iterator[list[str]]:
+    """Shortest factors that occur in no word, and of which every part occurs.
+
+    A search by length, marked ends counting as letters; it ends after `MOST_WORDS`.
+    """
+    assert language.accepting is not None
+    machine, tried = language.machine, 0
+    queue: list[tuple[bool, Word]] = [(False, ()), (True, ())]
+    if not _occurs(language, False, (), False):
+        yield []
+        return
+    for begun, word in queue:
+        room = k - begun - len(word)
+        if room < 1:
+            continue
+        shown = [*([BEGIN] if begun else []), *spell(machine, word)]
+        for letter in range(len(machine.letters)):
+            tried += 1
+            longer = (*word, letter)
+            if _occurs(language, begun, longer, False):
+                queue.append((begun, longer))
+            elif _rest_occurs(language, begun, longer, False):
+                yield [*shown, machine.letters[letter]]
+        absent = not _occurs(language, begun, word, True)
+        if absent and _rest_occurs(language, begun, word, True):
+            yield [*shown, END]
+        if tried > MOST_WORDS:
+            return
+
+
+def _rest_occurs(language: Language, begun: bool, word: Word, ended: bool) -> bool:
+    """Whether the factor without its first letter, or its mark, occurs."""
+    if begun:
+        return _occurs(language, False, word, ended)
+    return not word or _occurs(language, False, word[1:], ended)
+
+
+def _occurs(language: Language, begun: bool, word: Word, ended: bool) -> bool:
+    assert language.accepting is not None
+    after = np.array([language.start]) if begun else np.arange(language.states)
+    for letter in word:
+        after = language.machine.transitions[letter][after]
+    wanted = language.accepting if ended else language.live
+    return bool(wanted[after].any())
+
+
+def strictly_piecewise(language: Language, budget: Budget) -> Property:
+    """Words without certain subsequences: closed under leaving out letters (SP).
+
+    L is strictly piecewise exactly if uv ∈ L whenever uav ∈ L (Haines 1969; Rogers et
+    al. 2010): each word that can follow q·a can follow q, for all states q and
+    letters a. Then k is the length of the longest word outside L of which every proper
+    subsequence is in L.
+    """
+    name = "strictly piecewise"
+    accepting = language.accepting
+    assert accepting is not None
+    check_size(len(language.machine.letters), language.states)
+    every = np.ones((language.states, language.states), dtype=bool)
+    pairs = Pairs(language.machine.transitions, every, budget)
+    worse = pairs.leading_to(accepting[:, None] & ~accepting)
+    for letter, row in enumerate(language.machine.transitions):
+        states = np.flatnonzero(worse[row, np.arange(language.states)])
+        if len(states):
+            return _not_closed(language, pairs, int(states[0]), letter)
+    reason = "leaving out letters never leads out of the language"
+    try:
+        longest, shown = _forbidden_subsequences(language, budget)
+    except BudgetExceeded as error:
+        return Property(name, True, f"{reason}; the least k is not known ({error})")
+    witness = {"k": max(longest, 1), "forbidden": shown}
+    return Property(name, True, reason, witness)
+
+
+def _not_closed(language: Language, pairs: Pairs, state: int, letter: int) -> Property:
+    accepting, machine = language.accepting, language.machine
+    assert accepting is not None
+    start = int(machine.transitions[letter, state]), state
+    end = pairs.word_to(start, accepting[:, None] & ~accepting)
+    assert end is not None
+    begin = language.to(state)
+    return Property(
+        "strictly piecewise",
+        False,
+        "a word of the language has a subsequence outside it",
+        {
+            "in": spell(machine, (*begin, letter, *end)),
+            "out": spell(machine, (*begin, *end)),
+        },
+    )
+
+
+def _forbidden_subsequences(
+    language: Language, budget: Budget
+) -> tuple[int, list[list[str]]]:
+    """The length of the longest smallest word outside, and the shortest few of them.
+
+    A search by length along the states q of a word together with the set of states of
+    the words with one letter less: a word is smallest if q rejects and these accept. A
+    letter that keeps one of them, or leads where a shorter word leads, can be left out.
+    """
+    accepting, machine = language.accepting, language.machine
+    assert accepting is not None
+    table = machine.transitions.tolist()
+    found: list[Word] = []
+    level: dict[tuple[int, frozenset[int]], list[Word]]
+    level = {(language.start, frozenset()): [()]}
+    while level:
+        budget.reserve("forbidden subsequences", 0, len(level) * len(table))
+        for (state, _), words in level.items():
+            found += [] if accepting[state] else words
+        longer: dict[tuple[int, frozenset[int]], list[Word]] = {}
+        for ((state, less), words), (letter, row) in product(
+            level.items(), enumerate(table)
+        ):
+            rest = frozenset(row[q] for q in less) | {state}
+            if row[state] not in rest and accepting[list(rest)].all():
+                known = longer.setdefault((row[state], rest), [])
+                room = MOST_SHOWN - len(known)
+                known += [(*word, letter) for word in words[:room]]
+        level = longer
+    shown = [spell(machine, word) for word in found[:MOST_SHOWN]]
+    return max(map(len, found), default=0), shown

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.classification.digraph import components
 from krohn.algebra.departures.nodes import NEVER, Nodes, nodes
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
-from krohn.compiler.constructions.departures.beside import PartChannels
+from krohn.compiler.constructions.departures.channels import PartChannels
 from krohn.compiler.constructions.departures.paths import ChannelRecipe, Path, Paths
 from krohn.compiler.errors import CompileError
 from krohn.program import Map, Program, Row, Select, table

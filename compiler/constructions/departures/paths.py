@@ -14,7 +14,7 @@ from itertools import product
 from typing import TypeAlias
 
 from krohn.compiler.constructions import pointers
-from krohn.compiler.constructions.departures.beside import Function, PartChannels
+from krohn.compiler.constructions.departures.channels import Function, PartChannels
 from krohn.program import Earliest, Map, Operation, PrefixSum, Row, table
 
 Path: TypeAlias = tuple[int, ...]

@@ -6,7 +6,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.classification.digraph import j_trivial
 from krohn.algebra.departures.subsequences import Subsequences, subsequences
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.constructions.departures.beside import PartChannels
+from krohn.compiler.constructions.departures.channels import PartChannels
 from krohn.compiler.constructions.departures.construction import check_departs
 from krohn.compiler.constructions.departures.paths import Paths
 from krohn.compiler.errors import CompileError

@@ -14,14 +14,12 @@ from itertools import product
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.budget import BudgetExceeded
-from krohn.algebra.decomposition.series import derived_chain
-from krohn.algebra.groups.closure import listed_keys
+from krohn.algebra.decomposition.group_part import derived_chain
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.groups.table import GroupTable
+from krohn.algebra.groups.table import GroupTable, listed_keys
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.errors import CompileError
 from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table

@@ -7,10 +7,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.classification import Property
-from krohn.algebra.classification.property import act
+from krohn.algebra.classification.properties import act
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Row = tuple[int, ...]
 

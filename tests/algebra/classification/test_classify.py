@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.classification.findings import find
 from krohn.algebra.errors import MachineError
-from krohn.algebra.semiautomaton import Semiautomaton
 
 FULL = [[1, 2, 3, 0], [1, 0, 2, 3], [0, 0, 2, 3]]
 

@@ -5,16 +5,23 @@ import pytest
 from bestiary import machine
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, component_of
-from krohn.algebra.cascade_structure import kind, levels
+from krohn.algebra.cascade import (
+    INVALID,
+    Cascade,
+    Projection,
+    Wiring,
+    component_of,
+    kind,
+    levels,
+)
 from krohn.algebra.covering import prove
+from krohn.algebra.decomposition.diagrams import refine
 from krohn.algebra.decomposition.group_part import flip_flops
 from krohn.algebra.decomposition.methods import decompose
-from krohn.algebra.decomposition.refine import refine
 from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.groups.naming import name as group_name
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 
 def beside(*tables: IntArray) -> Semiautomaton:

@@ -8,21 +8,19 @@ from bestiary import BESTIARY, cerny, full_transformations, machine, machines, m
 from hypothesis import given, settings
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.cascade import Cascade
-from krohn.algebra.cascade_structure import dependencies, kind, levels, meaning
+from krohn.algebra.cascade import Cascade, dependencies, kind, levels, meaning
 from krohn.algebra.covering import prove
-from krohn.algebra.decomposition.cost import cost
-from krohn.algebra.decomposition.holonomy import holonomy
-from krohn.algebra.decomposition.methods import METHODS, decompose
-from krohn.algebra.decomposition.reach import (
+from krohn.algebra.decomposition.diagrams import (
     reachable_coordinates,
     restrict_to_reachable,
 )
-from krohn.algebra.decomposition.simplify import simplify
+from krohn.algebra.decomposition.holonomy import holonomy
+from krohn.algebra.decomposition.methods import METHODS, decompose
+from krohn.algebra.decomposition.simplify import cost, simplify
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.groups.naming import name as group_name
-from krohn.algebra.semiautomaton import Semiautomaton
 from krohn.algebra.skeleton import skeleton
 
 

@@ -12,8 +12,13 @@ from krohn.algebra.groups.extension import (
     extension,
     split,
 )
-from krohn.algebra.groups.families import cyclic, dihedral, direct_product, quaternion
-from krohn.algebra.groups.naming import name
+from krohn.algebra.groups.naming import (
+    cyclic,
+    dihedral,
+    direct_product,
+    name,
+    quaternion,
+)
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import GroupError
 from krohn.algebra.groups.series import normal_subgroups

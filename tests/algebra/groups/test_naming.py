@@ -11,24 +11,29 @@ from sympy.combinatorics import PermutationGroup as SympyGroup
 from sympy.combinatorics.homomorphisms import is_isomorphic
 
 from krohn.algebra import zoo
-from krohn.algebra.groups.abelian import abelian_name, invariant_factors, primary_parts
-from krohn.algebra.groups.decomposition import direct_factors
-from krohn.algebra.groups.families import (
+from krohn.algebra.groups.abelian import (
+    abelian_name,
+    direct_factors,
+    invariant_factors,
+    primary_parts,
+)
+from krohn.algebra.groups.extension import embeddings, isomorphism
+from krohn.algebra.groups.naming import (
     affine_group,
     cyclic,
     dihedral,
     direct_product,
+    is_proper,
     known_groups,
     matrix_group,
+    name,
     projective_group,
     quaternion,
     wreath_product,
 )
-from krohn.algebra.groups.isomorphism import embeddings, isomorphism
-from krohn.algebra.groups.naming import is_proper, name
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.groups.simple import simple_name
-from krohn.algebra.zoo.rubik import rubik
+from krohn.algebra.groups.series import simple_name
+from krohn.algebra.zoo.machines import rubik
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

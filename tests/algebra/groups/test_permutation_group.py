@@ -11,7 +11,7 @@ from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from krohn.algebra import zoo
 from krohn.algebra.budget import BudgetExceeded
-from krohn.algebra.groups.families import cyclic, direct_product, wreath_product
+from krohn.algebra.groups.naming import cyclic, direct_product, wreath_product
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import (
     GroupError,
@@ -21,7 +21,7 @@ from krohn.algebra.groups.permutations import (
     product,
 )
 from krohn.algebra.groups.series import block_systems
-from krohn.algebra.zoo.rubik import rubik
+from krohn.algebra.zoo.machines import rubik
 
 RUBIK = 43_252_003_274_489_856_000
 

@@ -11,7 +11,7 @@ from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.groups.families import (
+from krohn.algebra.groups.naming import (
     affine_group,
     cyclic,
     dihedral,
@@ -27,7 +27,7 @@ from krohn.algebra.groups.series import (
     maximal_normal_subgroup,
     normal_subgroups,
 )
-from krohn.algebra.zoo.rubik import rubik
+from krohn.algebra.zoo.machines import rubik
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

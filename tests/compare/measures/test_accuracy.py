@@ -10,16 +10,14 @@ import torch
 from torch import nn
 
 from krohn.compare.measures import by_bias, by_count, by_length, countable, simulator
-from krohn.compare.measures.accuracy import accuracy
-from krohn.compare.measures.answers import right, tally
+from krohn.compare.measures.accuracy import accuracy, right, tally
 from krohn.compare.measures.curves import by_opening
 from krohn.compare.tasks import DyckPrefixes, Task
 from krohn.compare.tasks.catalogue import THESIS, task
 from krohn.compilation import compile as compiled
 from krohn.network.model import Model
-from krohn.verify.testing.black_box import BlackBox
-from krohn.verify.testing.counterexample import CheckError
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import CheckError, Simulator
+from krohn.verify.testing.examination import BlackBox
 
 Knows = Callable[..., Simulator]
 

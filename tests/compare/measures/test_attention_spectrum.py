@@ -17,8 +17,8 @@ from krohn.compare.models import build
 from krohn.compare.models.architecture import EfficientGpt, Gpt, Positions
 from krohn.compare.models.hugging_face import gpt2, gpt_neox
 from krohn.network.attention_layer import AttentionLayer
-from krohn.sources.attention_targets.pod import gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.sampling import SineSeries
+from krohn.sources.attention_targets.target import gauss_legendre
 
 SERIES = SineSeries(1.5, 6)
 

@@ -6,14 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import ceiling
-from krohn.compare.measures.accuracy import accuracy
-from krohn.compare.measures.answers import simulator
-from krohn.compare.measures.baselines import Guess, baselines, majority
-from krohn.compare.measures.ngram import best_ngram, contexts, ngram, orders_until
+from krohn.algebra.zoo.samplers import ceiling
+from krohn.compare.measures.accuracy import accuracy, simulator
+from krohn.compare.measures.baselines import (
+    Guess,
+    baselines,
+    best_ngram,
+    contexts,
+    majority,
+    ngram,
+    orders_until,
+)
 from krohn.compare.tasks import Biased
 from krohn.compare.tasks.catalogue import names, task
-from krohn.compare.tasks.flipflop import FlipFlop
+from krohn.compare.tasks.languages import FlipFlop
 
 FEW = 2**14
 

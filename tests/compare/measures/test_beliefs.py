@@ -15,8 +15,7 @@ from krohn.compare.measures.beliefs import (
     fit,
 )
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.linear_systems import LinearSystem
-from krohn.sources.linear_systems.families import cyclic
+from krohn.sources.linear_systems import LinearSystem, cyclic
 
 
 def test_errors_of_laws_are_total_variation_and_of_vectors_their_length() -> None:

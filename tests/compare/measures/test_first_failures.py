@@ -9,21 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import IGNORE, READ, acceptor
-from krohn.compare.measures.answers import right, simulator
+from krohn.algebra.zoo.samplers import IGNORE, READ, acceptor
+from krohn.compare.measures.accuracy import right, simulator
 from krohn.compare.measures.baselines import Guess
 from krohn.compare.measures.first_failures import (
     SAMPLES,
+    TaskMachine,
     by_strategy,
     find_failing_word,
     first_failing_words,
+    task_machine,
 )
-from krohn.compare.measures.legal_words import TaskMachine, task_machine
 from krohn.compare.tasks import Task
 from krohn.compare.tasks.catalogue import task
 from krohn.compilation import compile as compiled
 from krohn.network.model import Model
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
 
 Knows = Callable[..., Simulator]
 LANGUAGES = ["Dyck4,2", "flip-flop", "flip-flop, generative", "brackets"]

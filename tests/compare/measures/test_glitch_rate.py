@@ -7,9 +7,9 @@ import pytest
 from glitch_rate import glitches
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
+from krohn.algebra.zoo.samplers import IGNORE, READ, Instructions, reads_of
 from krohn.compare.tasks.catalogue import task
-from krohn.verify.testing.simulator import Simulator
+from krohn.verify.testing.counterexample import Simulator
 
 NAMES = ["flip-flop", "flip-flop, generative"]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.measures.rates import clustered_rate, independent, spread
+from krohn.compare.measures.accuracy import clustered_rate, independent, spread
 
 
 def whole(right: int, words: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.measures.texts import BLANK, greedy, text_scores
+from krohn.compare.measures.accuracy import BLANK, greedy, text_scores
 from krohn.compare.models import EfficientGpt, Gpt, Lstm, Network, Specification
-from krohn.compare.tasks.public_texts import EditDistances
-from krohn.compare.tasks.texts import Steps, TextTask
+from krohn.compare.tasks.texts import EditDistances, Steps, TextTask
 from krohn.compare.training import Recipe, train
 
 pytest.importorskip("transformers")

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from krohn.compare.measures.belief_scores import scores
-from krohn.compare.measures.windows import best_window
+from krohn.compare.measures.beliefs import best_window, scores
 from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.sources.linear_systems import LinearSystem, named
 

@@ -30,7 +30,7 @@ from krohn.compare.models import (
     save,
 )
 from krohn.compare.models.architecture import Positions
-from krohn.compare.models.files import KEY
+from krohn.network.modelfile import TRAINED_KEY
 
 pytest.importorskip("transformers")
 
@@ -102,7 +102,7 @@ def packed(
     }
     edit(said)
     held = dict(network.state_dict()) if tensors is None else tensors
-    return bytes(safetensors.torch.save(held, {KEY: json.dumps(said)}))
+    return bytes(safetensors.torch.save(held, {TRAINED_KEY: json.dumps(said)}))
 
 
 def test_the_unedited_header_is_right(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.zoo import machine, sampler
 from krohn.compare.models import Compiled, compiled
 from krohn.compare.tasks.task import Task

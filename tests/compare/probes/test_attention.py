@@ -5,16 +5,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compare.models import Compiled, Gpt, Lstm, build
 from krohn.compare.probes.attention_landmarks import (
+    NOWHERE,
     attended,
+    heads,
+    landmarks,
     similarity,
     uniform,
     weight_on,
 )
-from krohn.compare.probes.head_patterns import heads
-from krohn.compare.probes.landmarks import NOWHERE, landmarks
 from krohn.compare.tasks.task import Task
 
 Tasks = Callable[[str], Task]

@@ -7,27 +7,29 @@ import numpy as np
 import pytest
 import torch
 
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import IntArray
 from krohn.compare.models import Compiled, Gpt
-from krohn.compare.probes.agreement import agreement, cases_of
-from krohn.compare.probes.exchange import answers
-from krohn.compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
-from krohn.compare.probes.interchange import best_subspace, interchange, search_subspace
-from krohn.compare.probes.pairs import (
+from krohn.compare.probes.exchange import (
     UNDEFINED,
     Pairs,
     Positions,
+    ProbedNetwork,
+    Trial,
+    agreement,
+    answers,
+    cases_of,
     counterfactual,
     draw_pairs,
+    probed_network,
 )
+from krohn.compare.probes.interchange import best_subspace, interchange, search_subspace
+from krohn.compare.probes.probe_map import use
 from krohn.compare.probes.scores import score, split
 from krohn.compare.probes.subspace import orthonormal, uniform, varying
-from krohn.compare.probes.variable import VariableLocation, one_per_program
-from krohn.compare.probes.variables import variables
-from krohn.compare.probes.verdict import use
+from krohn.compare.probes.variables import VariableLocation, one_per_program, variables
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.scratchpad import scratchpad
+from krohn.compare.training.objective import scratchpad
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.program.interpreter import interpret
 

@@ -5,19 +5,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compare.models import Compiled
-from krohn.compare.probes.hidden import hidden_states
-from krohn.compare.probes.linear import (
+from krohn.compare.probes.exchange import hidden_states
+from krohn.compare.probes.scores import (
     ROUNDS,
+    control,
     discriminants,
     logistics,
     r_squared,
+    score,
+    shares_of,
+    split,
     whitening,
 )
-from krohn.compare.probes.scores import control, score, shares_of, split
-from krohn.compare.probes.variable import variable
-from krohn.compare.probes.variables import variables
+from krohn.compare.probes.variables import variable, variables
 from krohn.compare.tasks.task import Task
 from krohn.network.precision import FloatArray
 

@@ -8,15 +8,15 @@ import torch
 from sample_network import Layered
 from torch import Tensor, nn
 
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.compare.models import Lstm, Specification
-from krohn.compare.probes.exchange_setup import Trial, probed_network
+from krohn.compare.probes.exchange import Trial, probed_network
 from krohn.compare.probes.interchange import interchange
-from krohn.compare.probes.needed_subspace import needed_subspace
+from krohn.compare.probes.probe_map import use
 from krohn.compare.probes.scores import split
+from krohn.compare.probes.subspace import needed_subspace
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.probes.variables import variables
-from krohn.compare.probes.verdict import use
 from krohn.compare.tasks.task import Task
 
 T = 12

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from krohn.algebra.automaton import Automaton, Output
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.compare.models import Gpt, Lstm, build
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.probes.variables import variables

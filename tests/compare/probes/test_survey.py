@@ -17,13 +17,17 @@ from krohn.compare.models import (
     Specification,
     build,
 )
-from krohn.compare.probes.agreement import Agreement
+from krohn.compare.probes.exchange import Agreement
 from krohn.compare.probes.interchange import Interchange
-from krohn.compare.probes.probe_map import ProbeMap
+from krohn.compare.probes.probe_map import (
+    ProbeMap,
+    conclusion,
+    is_readable,
+    sentences,
+    use,
+)
 from krohn.compare.probes.scores import Score
-from krohn.compare.probes.sentences import conclusion, sentences
 from krohn.compare.probes.survey import Survey, survey
-from krohn.compare.probes.verdict import is_readable, use
 from krohn.compare.tasks.task import Task
 
 Tasks = Callable[[str], Task]

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from krohn.algebra import zoo
+from krohn.algebra.automaton import IntArray
 from krohn.algebra.observation import observe
-from krohn.algebra.semiautomaton import IntArray
-from krohn.compare.probes.standard import period, since
-from krohn.compare.probes.variable import (
+from krohn.compare.probes.variables import (
     canonical,
     depends_only_on,
     merge_equal,
+    period,
+    since,
     variable,
+    variables,
 )
-from krohn.compare.probes.variables import variables
 from krohn.compare.tasks.task import Task
 from krohn.program.interpreter import interpret
 

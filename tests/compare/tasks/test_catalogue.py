@@ -5,7 +5,7 @@ import pytest
 
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import READ, VALUES
+from krohn.algebra.zoo.samplers import READ, VALUES
 from krohn.compare.tasks import Biased, FlipFlop
 from krohn.compare.tasks.catalogue import INDIRECT, THESIS, names, task
 

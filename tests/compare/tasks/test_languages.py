@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.algebra.bracket_distribution import distribution
+from krohn.algebra.brackets import distribution
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
+from krohn.algebra.zoo.samplers import IGNORE, READ, Instructions, reads_of
 from krohn.compare.tasks import Abab, DyckPrefixes, FlipFlop, Given
 
 

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.tasks.public_texts import EditDistances, Increasing, subsequences
-from krohn.compare.tasks.texts import EOS, PAD, SEP, Steps, TextTask
+from krohn.compare.tasks.texts import (
+    EOS,
+    PAD,
+    SEP,
+    EditDistances,
+    Increasing,
+    Steps,
+    TextTask,
+    subsequences,
+)
 
 RNG = np.random.default_rng
 

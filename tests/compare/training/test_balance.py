@@ -11,7 +11,7 @@ from krohn.compare.models import Network, Specification
 from krohn.compare.models.architecture import Lstm
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training import Balance
-from krohn.compare.training.balance import draw_nested_pairs, stacks
+from krohn.compare.training.recipe import draw_nested_pairs, stacks
 
 DYCK = task("Dyck4,2")
 STACKS = stacks(DYCK.machine)

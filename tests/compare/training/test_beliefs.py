@@ -16,10 +16,10 @@ from krohn.compare.training import Recipe, train
 from krohn.compare.training.beliefs import (
     BeliefObjective,
     BeliefRecipe,
+    block_chain,
     doubling,
     outputs,
 )
-from krohn.compare.training.blocks import block_chain
 from krohn.compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
 from krohn.compare.training.run import identity
 from krohn.compare.training.trainer import Trainer

@@ -10,7 +10,7 @@ from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.compare.training import Recipe, Sharpening
-from krohn.compare.training.described import canonical_text, content_name, describe
+from krohn.compare.training.provenance import canonical_text, content_name, describe
 
 
 @dataclass(frozen=True)

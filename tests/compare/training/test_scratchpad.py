@@ -11,7 +11,7 @@ from krohn.compare.models import Architecture, Gpt, Lstm
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import Recipe, train
-from krohn.compare.training.scratchpad import Scratchpad, scratchpad
+from krohn.compare.training.objective import Scratchpad, scratchpad
 
 NETWORKS: list[Architecture] = [
     Lstm(8, 16),

@@ -7,7 +7,7 @@ import torch
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.training import Sharpening
-from krohn.compare.training.sharpening import Form
+from krohn.compare.training.recipe import Form
 
 UNIFORM = torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]]])
 SHARP = torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])

@@ -6,13 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.compare.models import Lstm, build
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.tasks import Uniform
 from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.random_streams import Purpose, stream
+from krohn.compare.training.provenance import Purpose, stream
 from krohn.comparison import measurements
 
 

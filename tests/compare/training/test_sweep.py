@@ -17,7 +17,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Gpt, Lstm
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training import Cell, Recipe, Run, sweep, train
-from krohn.compare.training.balance import Balance
+from krohn.compare.training.recipe import Balance
 
 SMALL = Recipe(steps=30, batch=8, length=6, every=10, probe=32, warmup=5)
 CELLS = [Cell(task("C2"), Lstm(4, 8), SMALL, seed) for seed in (0, 1)]

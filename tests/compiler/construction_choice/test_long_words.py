@@ -6,7 +6,7 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.construction_choice import stages
+from krohn.compiler.construction_choice import planning
 from krohn.program import limits
 from krohn.verify.checker import fetches
 
@@ -29,11 +29,11 @@ def test_the_checker_refuses_where_the_compiler_does(
 ) -> None:
     """With room for 40 · 41 scores a head, words of 40 letters are proved, of 41 not."""
     monkeypatch.setattr(fetches, "MOST", 40 * 41)
-    monkeypatch.setattr(stages, "MOST_PAIRED", 40)
+    monkeypatch.setattr(planning, "MOST_PAIRED", 40)
     assert krohn.compile(name, 40, construction).proof is not None
     with pytest.raises(KrohnError, match="every pair of positions"):
         krohn.compile(name, 41, construction)
-    monkeypatch.setattr(stages, "MOST_PAIRED", 41)
+    monkeypatch.setattr(planning, "MOST_PAIRED", 41)
     with pytest.raises(KrohnError, match="too many") as refused:
         krohn.compile(name, 41, construction)
     assert "float64" not in str(refused.value)

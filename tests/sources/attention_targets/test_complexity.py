@@ -18,8 +18,8 @@ from krohn.sources.attention_targets.complexity import (
     fourier_measure,
     norm_measure,
 )
-from krohn.sources.attention_targets.pod import Pod, decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries, aggregate
+from krohn.sources.attention_targets.sampling import SineSeries, aggregate
+from krohn.sources.attention_targets.target import Pod, decompose, gauss_legendre
 
 ROOT2 = np.sqrt(2)
 NODES = gauss_legendre(40)

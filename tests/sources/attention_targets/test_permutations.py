@@ -6,7 +6,7 @@ import torch
 
 from krohn.network.attention_layer import AttentionLayer
 from krohn.program.domains import FloatArray
-from krohn.sources.attention_targets.sine_series import aggregate
+from krohn.sources.attention_targets.sampling import aggregate
 
 LENGTH = 6
 

@@ -5,7 +5,7 @@ import pytest
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.attention_targets.pod import (
+from krohn.sources.attention_targets.target import (
     Pod,
     Quadrature,
     change,

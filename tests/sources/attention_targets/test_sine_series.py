@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from truncated_couplings import slopes, truncation
 
-from krohn.sources.attention_targets.pod import decompose, gauss_legendre
-from krohn.sources.attention_targets.sine_series import SineSeries
+from krohn.sources.attention_targets.sampling import SineSeries
+from krohn.sources.attention_targets.target import decompose, gauss_legendre
 
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)
 INPUTS = np.random.default_rng(0).uniform(size=(400, 16))

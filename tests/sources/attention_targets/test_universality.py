@@ -16,14 +16,12 @@ from krohn.sources.attention_targets.grid_function import (
     Vector,
     levels,
     named,
-)
-from krohn.sources.attention_targets.pod import Quadrature, decompose
-from krohn.sources.attention_targets.universality import (
     read_off,
     simple,
     superposed,
     superposition,
 )
+from krohn.sources.attention_targets.target import Quadrature, decompose
 
 
 def pieces(length: int, points: int, dimensions: int = 1) -> list[list[Point]]:

@@ -20,10 +20,9 @@ from krohn.sources.grammars import (
     named,
     sentences,
 )
-from krohn.sources.grammars.bounded import depths
-from krohn.sources.grammars.laws import compared
-from krohn.sources.grammars.normal import numbers_of
-from krohn.sources.grammars.text import parse
+from krohn.sources.grammars.bounded import compared, depths
+from krohn.sources.grammars.grammar import parse
+from krohn.sources.grammars.words import numbers_of
 
 SHORT_LAYERED = 17
 """The shortest sentence of Layered has 16 letters."""

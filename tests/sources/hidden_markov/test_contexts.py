@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.contexts import contexts
+from krohn.sources.hidden_markov.beliefs import contexts
 
 
 def beliefs(

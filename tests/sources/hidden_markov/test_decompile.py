@@ -7,9 +7,8 @@ import pytest
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov.aliases import PRINTED
 from krohn.sources.hidden_markov.decompile import FORWARD, TASKS, Decompiled, decompiled
-from krohn.sources.hidden_markov.masked import Task, predictor, stationary
+from krohn.sources.hidden_markov.masked import PRINTED, Task, predictor, stationary
 from tests.sources.hidden_markov.test_masked import chain
 
 SIZES = [(2, 3), (3, 4), (3, 5), (4, 6), (3, 3), (1, 2)]

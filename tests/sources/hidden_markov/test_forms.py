@@ -8,7 +8,7 @@ import pytest
 from krohn.program.errors import Refused
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.forms import (
+from krohn.sources.hidden_markov.families import (
     driven,
     mixture,
     moore_form,

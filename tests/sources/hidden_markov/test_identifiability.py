@@ -8,9 +8,13 @@ from model_aliases import mirrored, turned
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov.aliases import PRINTED, same_power
-from krohn.sources.hidden_markov.identifiability import freedom
-from krohn.sources.hidden_markov.masked import Task, predictor
+from krohn.sources.hidden_markov.masked import (
+    PRINTED,
+    Task,
+    freedom,
+    predictor,
+    same_power,
+)
 from tests.sources.hidden_markov.test_masked import chain
 
 PAIRWISE = tuple(Task.of(f"{t}given1") for t in (2, 3, 4))

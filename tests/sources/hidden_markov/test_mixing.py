@@ -6,8 +6,8 @@ import pytest
 from krohn.program.errors import Refused
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.forms import driven, undriven
-from krohn.sources.hidden_markov.mixing import NEAR, MixingTime, mixing_time
+from krohn.sources.hidden_markov.families import driven, undriven
+from krohn.sources.hidden_markov.structure import NEAR, MixingTime, mixing_time
 
 LENGTH = 120
 TABLE = {"0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}

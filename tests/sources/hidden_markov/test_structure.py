@@ -8,7 +8,7 @@ import pytest
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov import structure as structures
-from krohn.sources.hidden_markov.forms import driven
+from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.structure import Structure
 
 

@@ -19,8 +19,8 @@ from krohn.sources.kernels import (
     read,
     swapped,
 )
-from krohn.sources.kernels.complexity import complexity, decay, under_mixing
 from krohn.sources.kernels.families import random_filter
+from krohn.sources.kernels.kernel import complexity, decay, under_mixing
 
 
 def exactly(kernel: Kernel, s: int) -> Fraction:

@@ -7,7 +7,7 @@ import pytest
 from kernel_networks import of
 
 from krohn.sources.kernels import Kernel, permuted
-from krohn.sources.kernels.prediction import causal_floor, errors, invariant_floor
+from krohn.sources.kernels.kernel import causal_floor, errors, invariant_floor
 
 
 def on_unit(name: str) -> Kernel:

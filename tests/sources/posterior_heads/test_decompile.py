@@ -10,7 +10,7 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from krohn.sources.posterior_heads import PosteriorHead, named
 from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from krohn.sources.posterior_heads.families import gaussian
+from krohn.sources.posterior_heads.head import gaussian
 
 
 def error(found: DecompiledPoints, source: PosteriorHead) -> float:

@@ -9,7 +9,7 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov.masked import Task, predictor
 from krohn.sources.posterior_heads import PosteriorHead, named
-from krohn.sources.posterior_heads.families import gaussian
+from krohn.sources.posterior_heads.head import gaussian
 
 
 def head(name: str) -> PosteriorHead:

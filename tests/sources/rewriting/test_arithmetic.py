@@ -12,7 +12,7 @@ from krohn.program.errors import Refused
 from krohn.program.rewriting import Line, Rewriting
 from krohn.sources.rewriting import named, usual_length
 from krohn.sources.rewriting.arithmetic import arithmetic, no_value
-from krohn.sources.rewriting.samples import random_line
+from krohn.sources.rewriting.text import random_line
 
 INTEGERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,

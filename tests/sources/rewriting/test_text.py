@@ -9,8 +9,7 @@ import pytest
 from krohn.program.errors import Refused
 from krohn.program.rewriting import Rewriting
 from krohn.sources.rewriting import EXAMPLES, named, usual_length
-from krohn.sources.rewriting.samples import random_line
-from krohn.sources.rewriting.text import read_text
+from krohn.sources.rewriting.text import random_line, read_text
 
 
 def ends_with(system: Rewriting, word: str) -> str:

@@ -7,8 +7,7 @@ import pytest
 
 from krohn.program.rewriting import Rewriting, Rule
 from krohn.sources.rewriting import named
-from krohn.sources.rewriting.text import read_text
-from krohn.sources.rewriting.unused import unused
+from krohn.sources.rewriting.text import read_text, unused
 
 
 def never(system: Rewriting, longest: int) -> list[int]:

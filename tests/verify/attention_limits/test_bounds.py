@@ -16,7 +16,6 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Attention, Transformer
-from krohn.verify.attention_limits.boxes import head_boxes
 from krohn.verify.attention_limits.dilution import (
     holds_among,
     kept_apart,
@@ -25,16 +24,18 @@ from krohn.verify.attention_limits.dilution import (
     sharpest,
     spread_of_norms,
 )
-from krohn.verify.attention_limits.head_limits import HeadBounds, head_bounds
-from krohn.verify.attention_limits.layer_norm import module_bounds
-from krohn.verify.attention_limits.linear_positions import (
+from krohn.verify.attention_limits.head_limits import (
+    HeadBounds,
     LinearHead,
+    head_bounds,
+    head_boxes,
     line_of,
     linear_head,
 )
+from krohn.verify.attention_limits.layer_norm import module_bounds
 from krohn.verify.testing.counterexample import pair
-from krohn.verify.testing.every_word import run_all
 from krohn.verify.testing.sampling import sample
+from krohn.verify.testing.shortest_failing import run_all
 
 
 def largest_weight(spread: float, positions: int) -> float:

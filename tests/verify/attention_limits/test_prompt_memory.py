@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import krohn
-from krohn.compare.tasks.public_texts import subsequences
+from krohn.compare.tasks.texts import subsequences
 from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray

@@ -17,7 +17,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32, FloatArray
 from krohn.program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from krohn.program.errors import Refused
-from krohn.verify.attack.rounding_variants import network, whole
+from krohn.verify.attack.rounding import network, whole
 from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
@@ -27,7 +27,7 @@ from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.scores import NEVER, scores_of, worst_leak
 from krohn.verify.checker.sums import uneven
-from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import model_of
 
 torch.set_num_threads(1)
 LENGTH = 6

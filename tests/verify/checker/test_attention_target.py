@@ -139,7 +139,7 @@ def test_curved_functions_of_two_numbers(
 
 def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     """The moduli are paid for: the true sine, not its table."""
-    from krohn.sources.attention_targets.sine_series import SineSeries
+    from krohn.sources.attention_targets.sampling import SineSeries
 
     target = named("Sine3,1.5:points=32,length=6")
     assert target is not None

@@ -19,8 +19,7 @@ from krohn.verify.checker import sublayers, transformer
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import find
+from krohn.verify.search.find import find, model_of
 
 RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("S3", 6, "scan", {"dtype": "bfloat16"}),

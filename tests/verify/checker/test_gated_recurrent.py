@@ -11,18 +11,17 @@ import torch
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.semiautomaton import Semiautomaton
-from krohn.network.gated_recurrent import GatedRecurrent
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.network.recurrent import GatedRecurrent
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import GATE, Interval
 from krohn.verify.checker.gated_recurrent import opened
 from krohn.verify.proof import prove
-from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import model_of
 
 KINDS = ("lstm", "gru")
 NAMES = ("C2", "S3", "FlipFlop", "abab", "Cyclic-DET5,5@3")

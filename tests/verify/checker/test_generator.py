@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.bracket_distribution import BracketDistribution, distribution
-from krohn.algebra.brackets import as_brackets
+from krohn.algebra.brackets import BracketDistribution, as_brackets, distribution
 from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
 from krohn.network.modelfile import ModelFile, pack
@@ -26,8 +25,7 @@ from krohn.verify.checker.brackets import Claim, brackets, claimed
 from krohn.verify.checker.generator import established, shown, tokens
 from krohn.verify.checker.layer_norm import REAL, Head, head
 from krohn.verify.checker.network import recheck
-from krohn.verify.search.conversion import machine_of, model_of
-from krohn.verify.search.find import find
+from krohn.verify.search.find import find, machine_of, model_of
 from krohn.verify.testing.bracket_words import run_all
 
 

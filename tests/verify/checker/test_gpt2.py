@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load, save
 
 import krohn
-from krohn.network.exports.gpt2_directory import write
+from krohn.network.exports.gpt2 import write
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.verify.checker.gpt2 import Files, read

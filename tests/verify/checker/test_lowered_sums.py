@@ -17,7 +17,7 @@ from krohn.program.functions import table
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
-from krohn.verify.search.conversion import machine_of
+from krohn.verify.search.find import machine_of
 from krohn.verify.search.refinement import Search, find
 
 Json = dict[str, Any]

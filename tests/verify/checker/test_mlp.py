@@ -12,8 +12,8 @@ import torch
 from in_parts import part_of
 from torch.special import ndtr
 
-from krohn.algebra.semiautomaton import IntArray
-from krohn.compiler.passes.infer import InferDomains
+from krohn.algebra.automaton import IntArray
+from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import describe, lower
 from krohn.network.precision import FLOAT64, PRECISIONS, FloatArray, Precision

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load, save
 
 import krohn
-from krohn.network.exports.gpt2_directory import write
+from krohn.network.exports.gpt2 import write
 from krohn.program.errors import Refused
 from krohn.verify import checker
 from krohn.verify.checker.arithmetic import (

@@ -14,15 +14,15 @@ import torch
 import krohn
 from krohn import cli
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.compare.models.compiled import compiled
 from krohn.compare.models.cost import cost
 from krohn.compare.models.files import model_file
 from krohn.compiler import rnn as constructed
 from krohn.network.architecture import parameters
+from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, ModelFileError, pack
+from krohn.network.modelfile import ModelFile, pack
 from krohn.network.modelfile import _parse as parse
 from krohn.network.sparse import Sparse
 from krohn.program.errors import Refused

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
+from krohn.algebra.minimisation import output_classes
 from krohn.algebra.observation import observe
-from krohn.algebra.shown import output_classes
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower

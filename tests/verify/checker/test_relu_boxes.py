@@ -25,7 +25,7 @@ from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Model as Checked
 from krohn.verify.checker.relu_boxes import opened
 from krohn.verify.proof import prove
-from krohn.verify.search.conversion import model_of
+from krohn.verify.search.find import model_of
 
 MACHINES = ("C2", "FlipFlop", "Memory3")
 

@@ -33,9 +33,8 @@ from krohn.verify.checker.state_space_layers import (
 )
 from krohn.verify.proof import prove
 from krohn.verify.search import simulations
-from krohn.verify.search.conversion import model_of
 from krohn.verify.search.exact_walk import walk
-from krohn.verify.search.find import find
+from krohn.verify.search.find import find, model_of
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
 EVERY_LENGTH = [

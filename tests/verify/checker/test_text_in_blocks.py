@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.scan import scan
-from krohn.compiler.passes.infer import InferDomains
+from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.machines import read
@@ -207,7 +206,7 @@ def statement(file: ModelFile) -> Any:
 
 def file_family(program: Any) -> list[str]:
     """The maps of one letter."""
-    from krohn.verify.search.windows import windows
+    from krohn.verify.search.lemmas import windows
 
     return list(windows(program)["families"][0])
 

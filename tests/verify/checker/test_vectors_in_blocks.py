@@ -19,8 +19,7 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from krohn.sources.linear_systems import VectorsInBlocks, named
 from krohn.verify.checker.claimed_error import Established
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import search
+from krohn.verify.search.find import model_of, search
 
 KIND, OPTIONS = LinearSystemsInBlocks(), Options(PRECISIONS["float64"])
 

@@ -13,8 +13,7 @@ from krohn.network.modelfile import ModelFile, _parse, pack
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
-from krohn.verify.search.conversion import model_of
-from krohn.verify.search.find import claims, for_file, search
+from krohn.verify.search.find import claims, for_file, model_of, search
 
 HOW: dict[str, tuple[str, dict[str, Any]]] = {
     "states": ("C3", {"length": 4}),

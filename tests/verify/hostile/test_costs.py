@@ -20,11 +20,11 @@ from krohn.verify.checker import refinement
 from krohn.verify.checker.invariant import Part
 from krohn.verify.checker.network import recheck
 from krohn.verify.errors import Rejected
-from krohn.verify.search import effort, exploration
-from krohn.verify.search.conversion import machine_of
-from krohn.verify.search.effort import Effort
+from krohn.verify.search import exploration
+from krohn.verify.search.exploration import Effort
+from krohn.verify.search.find import machine_of
+from krohn.verify.search.lemmas import overlaps, repeats
 from krohn.verify.search.refinement import find
-from krohn.verify.search.sum_reductions import overlaps, repeats
 
 Channels = list[dict[str, Json]]
 
@@ -203,7 +203,9 @@ FILES = {
 def test_small_files_cost_little(
     judge: Judge, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(effort, "MOST_STEPS", 2_000_000)  # a tenth: tests are quick
+    monkeypatch.setattr(
+        exploration, "MOST_STEPS", 2_000_000
+    )  # a tenth: tests are quick
     data, expected = FILES[name]
     assert len(data) < 2**20
     said = judge(data)

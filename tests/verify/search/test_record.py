@@ -11,13 +11,13 @@ import torch
 import krohn
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program import LookBack
-from krohn.verify.attack.rounding_variants import network
+from krohn.verify.attack.residual_stream import sources, values
+from krohn.verify.attack.rounding import network
 from krohn.verify.attack.scores import heads
-from krohn.verify.attack.true_values import sources, values
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.transformer import Established
+from krohn.verify.proof import steps
 from krohn.verify.search.find import find
-from krohn.verify.search.record import steps
 
 MODELS = [
     ("Memory3", 5, "memory", "float64"),

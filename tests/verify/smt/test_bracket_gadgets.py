@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import z3
 
-from krohn.verify.smt.solver import Limits, ask, solver
-from krohn.verify.smt.terms import Term, feed, total, variable
+from krohn.verify.smt.encoding import Term, feed, total, variable
+from krohn.verify.smt.gadgets import Limits, ask, solver
 
 Interval = tuple[Fraction | int, Fraction | int]
 Layers = list[tuple[list[list[Fraction | int]], list[Fraction | int]]]

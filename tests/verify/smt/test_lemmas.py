@@ -17,7 +17,7 @@ from score_lemmas import (
 )
 from second_opinion import cvc5_says
 
-from krohn.verify.smt.solver import Limits, ask, solver
+from krohn.verify.smt.gadgets import Limits, ask, solver
 
 WRONG = {
     "E15: a bonus of T": memory(beyond=Fraction(0)),

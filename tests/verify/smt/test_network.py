@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from second_opinion import cvc5_says
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.exact import logits
+from krohn.verify.smt.gadgets import Limits
 from krohn.verify.smt.network import Question, question
-from krohn.verify.smt.solver import Limits
 
 CASES = [
     ("C3", "scan", 4),

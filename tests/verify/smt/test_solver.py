@@ -7,7 +7,7 @@ from threading import Timer
 import pytest
 import z3
 
-from krohn.verify.smt.solver import Limits, ask, solver
+from krohn.verify.smt.gadgets import Limits, ask, solver
 
 
 def cubes() -> list[z3.BoolRef]:

@@ -18,7 +18,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.exact import Rationals, feed, fractions
 from krohn.verify.smt.gadgets import decide
-from krohn.verify.smt.tables import gadgets, trim
+from krohn.verify.smt.steps import gadgets, trim
 
 SMALL, QUARTER = Fraction(1, 64), Fraction(1, 4)
 CASES = [

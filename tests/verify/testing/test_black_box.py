@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.model import NOT_FINITE
-from krohn.verify.testing.black_box import black_box
 from krohn.verify.testing.counterexample import CheckError, Counterexample, pair
+from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.shortest_failing import minimise
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.semiautomaton import IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.network.precision import FloatArray
-from krohn.verify.testing.black_box import black_box
 from krohn.verify.testing.counterexample import CheckError, pair
-from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.sampling import mutate, sample, worst
+from krohn.verify.testing.shortest_failing import run_all
 from krohn.verify.testing.strategies import uniform
 
 GRID = zoo.machine("Grid4")

@@ -13,18 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.jobs.worker_pool import WorkerPool, this_process
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing import shards as cut
 from krohn.verify.testing.counterexample import CheckError
 from krohn.verify.testing.exhaustive import exhaustive, words_below
-from krohn.verify.testing.job_journal import JobJournal
-from krohn.verify.testing.shard_worker import ShardWork
-from krohn.verify.testing.sharded import AHEAD, run_shards, share, tally
-from krohn.verify.testing.shards import Job, Outcome, Shard, job
+from krohn.verify.testing.sharded import AHEAD, ShardWork, run_shards, share, tally
+from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, job
 
 MEMORY = 2**40
 T = 9

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing import bracket_words
-from krohn.verify.testing.black_box import black_box
 from krohn.verify.testing.counterexample import Counterexample, pair
-from krohn.verify.testing.every_word import run_all
+from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.sampling import sample
-from krohn.verify.testing.shortest_failing import minimise
+from krohn.verify.testing.shortest_failing import minimise, run_all
 
 T = 6
 SMALL = {

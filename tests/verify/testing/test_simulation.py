@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import Semiautomaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.network.model import NOT_FINITE, TIED, Model

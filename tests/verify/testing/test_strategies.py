@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.verify.testing.black_box import black_box
 from krohn.verify.testing.counterexample import Counterexample, pair
+from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.strategies import STRATEGIES, uniform
-from krohn.verify.testing.strategies.facts import coordinates, identities, monoid
-from krohn.verify.testing.strategies.periods import turning
+from krohn.verify.testing.strategies.shapes import turning
+from krohn.verify.testing.strategies.strategy import coordinates, identities, monoid
 
 BoolArray = npt.NDArray[np.bool_]
 Fault = Callable[[Automaton, IntArray], BoolArray]

@@ -6,15 +6,19 @@ of such words; others find them in the machine's algebra.
 """
 
 from krohn.verify.testing.strategies.journeys import levels, rare, returns, walls
-from krohn.verify.testing.strategies.keeping import loops, no_ops, resets, synchronised
-from krohn.verify.testing.strategies.periods import code_periods, turns
 from krohn.verify.testing.strategies.shapes import (
+    code_periods,
     constant,
     counts,
+    loops,
     needles,
+    no_ops,
     periodic,
+    resets,
     runs,
     switch,
+    synchronised,
+    turns,
 )
 from krohn.verify.testing.strategies.strategy import Strategy, uniform
 

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.semiautomaton import IntArray
-from krohn.verify.testing.strategies.facts import coordinates, monoid
-from krohn.verify.testing.strategies.keeping import lingering
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.verify.testing.strategies.shapes import lingering
 from krohn.verify.testing.strategies.strategy import (
     BoolArray,
     choose,
+    coordinates,
     distances,
+    monoid,
     none,
     pack,
     scales,

@@ -16,9 +16,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.minimisation import minimise
-from krohn.algebra.semiautomaton import IntArray, Semiautomaton
 
 Word = tuple[int, ...]
 

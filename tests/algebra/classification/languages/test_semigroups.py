@@ -9,11 +9,10 @@ import pytest
 import sympy
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.languages import LanguageClasses, classify_language
 from krohn.algebra.formats.regex import from_regex
-from krohn.algebra.semiautomaton import Semiautomaton
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))]
 MOST_ELEMENTS, MOST_STATES = 16, 5

@@ -1,0 +1,483 @@
+"""Machines from Python objects: tables, functions, graphs, other libraries' automata."""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from inspect import signature
+from itertools import islice
+from typing import Any, NamedTuple, TypedDict
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete, Kind, att
+from krohn.algebra.formats.assembly import Transition, assemble, complete_draft
+
+# Tables with the states and letters of an object, and the machines that they are.
+
+
+Outputs = Mapping[Any, Any] | Callable[..., object]
+Accepting = Collection[Any] | Callable[[Any], object]
+
+
+class ToldKeywords(TypedDict, total=False):
+    """The keywords of `krohn.automaton` that `Told` has."""
+
+    letters: Iterable[Any] | None
+    accepting: Accepting | None
+    outputs: Outputs | None
+    limit: int | None
+    edge: str | None
+    kind: Kind | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is said of an object beside itself; None for what is not said.
+
+    Attributes:
+        start: The start state.
+        letters: The letters in their order: of a function always, of others if theirs
+            is not right.
+        accepting: Of a dict, a function, permutations, a graph: the accepting states, or
+            a function that says which ones accept.
+        outputs: Of the same: what a state shows, as a dict or a function of the state;
+            or what a letter shows, as a dict of dicts, or a function of both.
+        limit: How many states of a function are explored, at most; 100,000 if nothing
+            is said.
+        edge: The attribute of a graph's edges that has the letter, or a list of them;
+            ``"letter"`` if nothing is said.
+        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
+            for what its labels say.
+    """
+
+    start: Hashable | None = None
+    letters: Iterable[Any] | None = None
+    accepting: Accepting | None = None
+    outputs: Outputs | None = None
+    limit: int | None = None
+    edge: str | None = None
+    kind: Kind | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what is said."""
+        return [f.name for f in fields(self) if getattr(self, f.name) is not None]
+
+
+class Table(NamedTuple):
+    """A machine as an object gives it, with the object's own states and letters.
+
+    Attributes:
+        moves: For each state where its letters lead.
+        start: The start state.
+        letters: The letters, in their order.
+        shown: What states show, or transitions, by state and letter; None for nothing.
+    """
+
+    moves: Mapping[Any, Mapping[Any, Any]]
+    start: Hashable
+    letters: Sequence[Any]
+    shown: Outputs | None = None
+
+
+def started(
+    moves: Mapping[Any, Mapping[Any, Any]], told: Told, shown: Outputs | None = None
+) -> Table:
+    """A table that starts in its first state if nothing else is said.
+
+    Raises:
+        MachineError: If the start is no state.
+    """
+    start = next(iter(moves)) if told.start is None else told.start
+    if start not in moves:
+        raise MachineError(f"the start state {start!r} is no state")
+    every = (a for row in moves.values() for a in row)
+    letters = every if told.letters is None else told.letters
+    return Table(moves, start, list(dict.fromkeys(letters)), shown)
+
+
+def machine(table: Table, told: Told, complete: Complete) -> Automaton:
+    """The machine of a table, its states and letters by name."""
+    states = names("state", table.moves)
+    letters = names("letter", table.letters)
+    shown, said = _said(table, told)
+    transitions = [
+        Transition(
+            states[q],
+            _letter(letters, q, a),
+            _target(states, q, a, to),
+            None if said is None else str(said(q, a)),
+        )
+        for q, row in table.moves.items()
+        for a, to in row.items()
+    ]
+    seen = {states[q]: str(shown(q)) for q in table.moves} if shown else None
+    draft = assemble(
+        transitions,
+        states[table.start],
+        "machine",
+        states=states.values(),
+        letters=letters.values(),
+        shown=seen,
+    )
+    return complete_draft(draft, complete)
+
+
+def names(what: str, things: Iterable[Hashable]) -> dict[Any, str]:
+    """How states or letters are called; different ones differently.
+
+    Raises:
+        MachineError: If two have one name, or one cannot be told from others.
+    """
+    named: dict[Any, str] = {}
+    taken: dict[str, Any] = {}
+    for thing in things:
+        try:
+            known = thing in named
+        except TypeError:
+            raise MachineError(
+                f"the {what} {line(thing)} is not hashable; use a tuple or a string"
+            ) from None
+        if known:
+            continue
+        if (name := str(thing)) in taken:
+            raise MachineError(
+                f"the {what}s {taken[name]!r} and {thing!r} would both be called {name!r}"
+            )
+        named[thing], taken[name] = name, thing
+    return named
+
+
+def _target(states: Mapping[Any, str], q: object, a: object, to: Any) -> str:
+    if isinstance(to, list | set | frozenset | tuple) and (
+        not isinstance(to, Hashable) or to not in states
+    ):
+        raise MachineError(
+            f"nondeterministic: from {q!r} the letter {a!r} leads to {line(to)}, which is "
+            "no state; a letter leads to one state"
+        )
+    if to not in states:
+        raise MachineError(f"from {q!r} the letter {a!r} leads to {to!r}, no state")
+    return states[to]
+
+
+def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
+    if a not in letters:
+        raise MachineError(f"state {q!r} has the letter {a!r}, which letters= lacks")
+    return letters[a]
+
+
+def _said(
+    table: Table, told: Told
+) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any] | None]:
+    """What a state shows, or what a letter shows in a state."""
+    if told.accepting is not None:
+        if told.outputs is not None:
+            raise MachineError("say accepting= or outputs=, not both")
+        return _accepts(table, told.accepting), None
+    outputs = table.shown if told.outputs is None else told.outputs
+    if outputs is None:
+        return None, None
+    if not isinstance(outputs, Mapping):
+        many = len(signature(outputs).parameters) > 1
+        return (None, outputs) if many else (outputs, None)
+    missing = next((q for q in table.moves if q not in outputs), None)
+    if missing is not None:
+        raise MachineError(f"outputs= says nothing of the state {missing!r}")
+    rows = [outputs[q] for q in table.moves]
+    if not all(isinstance(row, Mapping) for row in rows):
+        return outputs.__getitem__, None
+    for q, row in zip(table.moves, rows, strict=True):
+        silent = next((a for a in table.moves[q] if a not in row), None)
+        if silent is not None:
+            raise MachineError(f"outputs= says nothing of {q!r} under {silent!r}")
+    return None, lambda q, a: outputs[q][a]
+
+
+def _accepts(table: Table, accepting: Accepting) -> Callable[[Any], str]:
+    if callable(accepting):
+        return lambda q: "accept" if accepting(q) else "reject"
+    if isinstance(accepting, str):
+        raise MachineError("accepting= is a collection of states, not a string")
+    strange = next((q for q in accepting if q not in table.moves), None)
+    if strange is not None:
+        raise MachineError(f"accepting= names {strange!r}, which is no state")
+    return lambda q: "accept" if q in accepting else "reject"
+
+
+def line(thing: object) -> str:
+    """Something on one line of a message."""
+    return " ".join(str(thing).split())[:100]
+
+
+# Machines as dicts, as functions, and as lists of permutations.
+
+
+LIMIT = 100_000
+"""States of a transition function that are explored where nothing else is said."""
+
+
+def of_dict(source: Mapping[Any, Any], told: Told) -> Table:
+    """State to letter to state; the first key is the start if nothing else is said."""
+    if not source:
+        raise MachineError("the dict is empty; a machine needs at least one state")
+    for q, row in source.items():
+        if not isinstance(row, Mapping):
+            raise MachineError(
+                f"the state {q!r} leads to a {type(row).__name__}, not to a dict from "
+                "letters to states"
+            )
+    return started(source, told)
+
+
+def of_function(source: Callable[[Any, Any], Any], told: Told) -> Table:
+    """Breadth first from the start state."""
+    if told.letters is None or told.start is None:
+        raise MachineError("a transition function needs letters= and start=")
+    letters, limit = list(told.letters), LIMIT if told.limit is None else told.limit
+    moves: dict[Any, dict[Any, Any]] = {}
+    todo = list(names("state", [told.start]))
+    while todo:
+        for q in todo:
+            moves[q] = {a: _led(source, q, a) for a in letters}
+        if len(moves) >= limit + 1:
+            raise MachineError(
+                f"more than {limit:,} states are reachable; say a larger limit=, or "
+                "another function"
+            )
+        reached = names("state", (to for q in todo for to in moves[q].values()))
+        todo = list(islice((q for q in reached if q not in moves), limit + 1))
+    return Table(moves, told.start, letters)
+
+
+def _led(source: Callable[[Any, Any], Any], state: Any, letter: Any) -> Any:
+    """Where a transition function leads.
+
+    Raises:
+        MachineError: If it fails; what failed in it is the cause.
+    """
+    try:
+        return source(state, letter)
+    except Exception as error:
+        raise MachineError(
+            f"the transition function fails for state {state!r} and letter {letter!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def of_permutations(source: Sequence[Any], told: Told) -> Table:
+    """One permutation of 0, 1, … for each letter."""
+    maps = [list(getattr(each, "array_form", each)) for each in source]
+    count = len(maps[0])
+    for i, images in enumerate(maps):
+        if len(images) != count:
+            raise MachineError(
+                f"permutation {i} is of {len(images)} points, permutation 0 of {count}; "
+                "write the fixed points too (of sympy: size=)"
+            )
+        if sorted(images) != list(range(count)):
+            raise MachineError(
+                f"permutation {i} is none: it must have each of 0, …, {count - 1} once"
+            )
+    named = [f"g{i}" for i in range(1, len(maps) + 1)]
+    letters = named if told.letters is None else list(told.letters)
+    if len(letters) != len(maps):
+        raise MachineError(f"{len(letters)} letters for {len(maps)} permutations")
+    rows = {
+        q: {a: int(images[q]) for a, images in zip(letters, maps, strict=True)}
+        for q in range(count)
+    }
+    return started(rows, replace(told, letters=letters))
+
+
+# Automata of other libraries, read by their attributes: none of these is imported.
+
+
+EDGE = "letter"
+
+
+def of_automata_lib(source: Any, told: Told) -> Table:
+    """A DFA; sets have no order of their own, so that of the names is taken."""
+    for has in ("stack_symbols", "tape_symbols"):
+        if hasattr(source, has):
+            raise MachineError(f"a {type(source).__name__} is no finite machine")
+    states = sorted(source.states, key=str)
+    moves = {q: dict(source.transitions.get(q, {})) for q in states}
+    shown = {q: "accept" if q in source.final_states else "reject" for q in states}
+    letters = sorted(source.input_symbols, key=str)
+    return Table(moves, source.initial_state, letters, shown)
+
+
+def of_pyformlang(source: Any, told: Told) -> Table:
+    """A DFA; sets have no order of their own, so that of the names is taken."""
+    if not source.is_deterministic() or len(source.start_states) != 1:
+        raise MachineError(
+            f"a {type(source).__name__} with one start and one way for each letter is "
+            "needed; to_deterministic() makes it"
+        )
+    (start,) = source.start_states
+    found = source.to_dict()
+    states = sorted(source.states, key=str)
+    moves = {
+        q.value: {a.value: r.value for a, r in found.get(q, {}).items()} for q in states
+    }
+    shown = {
+        q.value: "accept" if q in source.final_states else "reject" for q in states
+    }
+    letters = sorted((a.value for a in source.symbols), key=str)
+    return Table(moves, start.value, letters, shown)
+
+
+def of_aalpy(source: Any, told: Told) -> Table:
+    """A Dfa, a MooreMachine or a MealyMachine."""
+    moves, shown = {}, {}
+    for state in source.states:
+        for a, to in state.transitions.items():
+            if not hasattr(to, "state_id"):
+                raise MachineError(
+                    f"a {type(source).__name__} is nondeterministic: {a!r} leads from "
+                    f"{state.state_id!r} to several states"
+                )
+        moves[state.state_id] = {a: to.state_id for a, to in state.transitions.items()}
+        shown[state.state_id] = _aalpy_output(state)
+    return started(moves, replace(told, start=source.initial_state.state_id), shown)
+
+
+def _aalpy_output(state: Any) -> Any:
+    if hasattr(state, "is_accepting"):
+        return "accept" if state.is_accepting else "reject"
+    return state.output if hasattr(state, "output") else state.output_fun
+
+
+def of_graph(source: Any, told: Told) -> Table:
+    """A node is a state; the first one is the start if nothing else is said."""
+    if not source.is_directed():
+        raise MachineError("the graph has no directions; give a DiGraph")
+    if not len(source):
+        raise MachineError("the graph has no nodes")
+    attribute = told.edge or EDGE
+    moves: dict[Any, dict[Any, Any]] = {q: {} for q in source.nodes}
+    for q, to, data in source.edges(data=True):
+        if attribute not in data:
+            raise MachineError(
+                f"the edge from {q!r} to {to!r} has no attribute {attribute!r}; say edge= "
+                f"(it has {', '.join(map(repr, data)) or 'none'})"
+            )
+        found = data[attribute]
+        several = isinstance(found, list | tuple | set | frozenset)
+        for a in sorted(found, key=str) if several else [found]:
+            if moves[q].setdefault(a, to) != to:
+                raise MachineError(
+                    f"nondeterministic: from {q!r} the letter {a!r} leads to "
+                    f"{moves[q][a]!r} and to {to!r}"
+                )
+    return started(moves, told)
+
+
+def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
+    """An Fst of OpenFst, written as the AT&T text that OpenFst prints."""
+    start = source.start()
+    if start < 0:
+        raise MachineError("the Fst has no start state")
+    rest = [q for q in source.states() if q != start]
+    lines = [line for q in [start, *rest] for line in _fst_lines(source, q)]
+    if not lines or not lines[0].startswith(f"{start}"):
+        raise MachineError("the start state of the Fst has no arcs")
+    return att.read("\n".join(lines), "fst", complete, told.kind)
+
+
+def _fst_lines(source: Any, q: int) -> Iterable[str]:
+    tables = source.input_symbols(), source.output_symbols()
+    for arc in source.arcs(q):
+        labels = (
+            str(label) if table is None else str(table.find(label))
+            for table, label in zip(tables, (arc.ilabel, arc.olabel), strict=True)
+        )
+        words = [str(q), str(arc.nextstate), *labels, str(arc.weight)]
+        if any(len(word.split()) != 1 for word in words):
+            raise MachineError(f"the Fst has a label that is no single word: {words}")
+        yield "\t".join(words)
+    if str(weight := source.final(q)) not in ("Infinity", "inf"):
+        yield f"{q}\t{weight}"
+
+
+# Machines from Python objects: tables, functions, graphs, other libraries' automata.
+#
+# Each reader makes a table with the object's own states and letters, and the readers of
+# files share the rest with it: `krohn.algebra.formats.assembly`,
+# `krohn.algebra.formats.assembly`.
+
+
+def from_object(source: object, told: Told, complete: Complete) -> Automaton:
+    """The machine that an object is.
+
+    Raises:
+        MachineError: If it is no object of a known kind, something said has no meaning
+            for it, or it describes no deterministic machine.
+    """
+    reader = next((r for r in READERS if r.recognises(source)), None)
+    if reader is None:
+        raise MachineError(
+            f"there is no machine in an object of type {type(source).__name__}; "
+            "help(krohn.automaton) says what machines are read from"
+        )
+    for option in told.given:
+        if option not in reader.takes:
+            raise MachineError(f"{option}= has no effect on {reader.called}")
+    try:
+        if reader.read is of_fst:
+            return of_fst(source, told, complete)
+        return machine(reader.read(source, told), told, complete)
+    except (AttributeError, TypeError, LookupError) as error:
+        raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
+
+
+def _has(*attributes: str) -> Callable[[Any], bool]:
+    return lambda source: all(hasattr(source, name) for name in attributes)
+
+
+def _is_permutations(source: Any) -> bool:
+    one = next(iter(source), None) if isinstance(source, list | tuple) else None
+    return hasattr(one, "array_form") or isinstance(one, list | tuple)
+
+
+class Reader(NamedTuple):
+    """How objects of one kind are recognised and read.
+
+    Attributes:
+        called: The kind in messages.
+        recognises: Whether an object is of the kind.
+        read: Its table; of an Fst its machine.
+        takes: What may be said beside the object.
+    """
+
+    called: str
+    recognises: Callable[[Any], bool]
+    read: Callable[..., Any]
+    takes: frozenset[str]
+
+
+_SHOWN = frozenset({"start", "letters", "accepting", "outputs"})
+READERS = (
+    Reader("a dict", lambda s: isinstance(s, Mapping), of_dict, _SHOWN),
+    Reader("a list of permutations", _is_permutations, of_permutations, _SHOWN),
+    Reader(
+        "a DFA of automata-lib",
+        _has("input_symbols", "transitions", "initial_state"),
+        of_automata_lib,
+        frozenset(),
+    ),
+    Reader(
+        "an automaton of AALpy", _has("states", "initial_state"), of_aalpy, frozenset()
+    ),
+    Reader(
+        "an automaton of pyformlang",
+        _has("start_states", "final_states", "symbols", "to_dict"),
+        of_pyformlang,
+        frozenset(),
+    ),
+    Reader(
+        "a graph", _has("nodes", "edges", "is_directed"), of_graph, _SHOWN | {"edge"}
+    ),
+    Reader("an Fst", _has("arcs", "final", "start"), of_fst, frozenset({"kind"})),
+    Reader("a transition function", callable, of_function, _SHOWN | {"limit"}),
+)

@@ -1,0 +1,178 @@
+"""What holds in a forward pass: hooks, all digits of products, threads, no dropout."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from krohn.network.errors import ModelFileError
+
+# Functions that see, and may change, what a network computes on the way.
+
+
+Hook = Callable[[Tensor], Tensor | None]
+"""Takes what stands at a place, and returns another, or None to leave it."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Functions at places by name, each called when its place is reached.
+
+    Attributes:
+        at: For each place its functions, in order.
+    """
+
+    at: Mapping[str, Iterable[Hook]] = field(default_factory=dict)
+
+    def __call__(self, place: str, value: Tensor) -> Tensor:
+        """What stands at a place from here on.
+
+        Raises:
+            ModelFileError: If a function returns what does not fit there.
+        """
+        for hook in self.at.get(place, ()):
+            found = hook(value)
+            if found is None:
+                continue
+            if not isinstance(found, Tensor) or found.shape != value.shape:
+                shape = getattr(found, "shape", type(found).__name__)
+                raise ModelFileError(
+                    f"the hook at {place} returned {shape}; there stands a tensor "
+                    f"{tuple(value.shape)}"
+                )
+            value = found.to(value)
+        return value
+
+    def asks(self, place: str) -> bool:
+        """Whether there is a function at a place."""
+        return place in self.at
+
+    def check(self, known: Collection[str]) -> None:
+        """Refuse places that there are not.
+
+        Raises:
+            ModelFileError: If there is one.
+        """
+        for place in self.at:
+            if place not in known:
+                raise ModelFileError(
+                    f"there is no place {place!r}; `model.hook_places()` lists them"
+                )
+
+
+# Products with all digits of their numbers, whatever torch is set to.
+#
+# Proofs are about sums of whole products (A1 of docs/soundness.md). Settings of torch
+# that
+# are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on CPUs
+# parts
+# of it may be bfloat16, and partial sums of 16-bit products may be rounded to 16 bits.
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+FULL = "highest"
+REDUCED = (
+    "allow_bf16_reduced_precision_reduction",
+    "allow_fp16_reduced_precision_reduction",
+    "allow_fp16_accumulation",
+)
+"""Settings of products on CUDA that must be off; not all versions of torch have all."""
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Turn off what makes products coarser; afterwards all is set as it was.
+
+    The settings are those of the process, as torch has them: another thread that runs
+    products meanwhile runs them with all digits, too.
+    """
+    backends: Any = torch.backends
+    cuda, cudnn = backends.cuda.matmul, backends.cudnn
+    switches = [(cuda, name) for name in REDUCED if hasattr(cuda, name)]
+    before = [
+        (holder, name, getattr(holder, name))
+        for holder, name in (*switches, (cudnn, "allow_tf32"), *_precisions(backends))
+    ]
+    known = _precision()
+    for holder, name in (*switches, (cudnn, "allow_tf32")):
+        setattr(holder, name, False)
+    torch.set_float32_matmul_precision(FULL)
+    try:
+        yield
+    finally:
+        if known is not None:
+            torch.set_float32_matmul_precision(known)
+        for holder, name, value in before:
+            setattr(holder, name, value)
+
+
+def _precisions(backends: Any) -> list[tuple[Any, str]]:
+    """Where versions of torch from 2.9 on say the precision, too."""
+    holders, name = (backends.cuda.matmul, backends.mkldnn), "fp32_precision"
+    if not hasattr(holders[0], name):
+        return []
+    return [(holders[0], name), (holders[1].matmul, name)]
+
+
+def _precision() -> str | None:
+    """The precision of float32; None if it was said where `_precisions` reads it."""
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return None
+
+
+def in_full(method: Callable[P, R]) -> Callable[P, R]:
+    """The method, with full precision; a graph that is being traced has no settings."""
+
+    @wraps(method)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.compiler.is_compiling():
+            return method(*args, **kwargs)
+        with full_precision():
+            return method(*args, **kwargs)
+
+    return run
+
+
+# How many threads torch computes on.
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """A context in which torch uses so many threads; also a decorator.
+
+    Steps of one letter are so small that threads wait for one another, on a busy machine
+    for most of the time.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# Networks without dropout for a while.
+
+
+@contextmanager
+def evaluation_mode(network: object) -> Iterator[None]:
+    """A torch module in evaluation mode; afterwards each of its parts as it was.
+
+    Anything else is left alone.
+    """
+    parts = list(network.modules()) if isinstance(network, nn.Module) else []
+    training = [part.training for part in parts]
+    if isinstance(network, nn.Module):
+        network.eval()
+    try:
+        yield
+    finally:
+        for part, was in zip(parts, training, strict=True):
+            part.training = was

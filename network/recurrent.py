@@ -1,0 +1,329 @@
+"""Recurrent networks that a model file describes: Elman networks, LSTMs and GRUs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, cast
+
+import torch
+from torch import Tensor, nn
+
+from krohn.network.architecture import kind_of, sparse_matrices
+from krohn.network.cache import Cache, Grow, Tree
+from krohn.network.forward_pass import in_full
+
+# Networks that read letter by letter and remember as much after every word.
+
+
+Parts = tuple[Tensor, ...]
+"""What is remembered, each ``(batch, …)``."""
+
+
+class Stepping(nn.Module):
+    """A recurrent network: `heard` reads a letter, `said` makes logits; no longest word.
+
+    Attributes:
+        bushy: The most nodes below a word that a pass of `branch` should cover at once.
+    """
+
+    length = None
+    bushy: ClassVar[int] = 16
+
+    def start(self, batch: int = 1) -> Cache:
+        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        raise NotImplementedError
+
+    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+        """What logits are made of after a letter ``(batch,)``, and what is remembered."""
+        raise NotImplementedError
+
+    def said(self, outputs: Tensor) -> Tensor:
+        """Logits ``(batch, nodes, classes)`` of what `heard` returned at nodes."""
+        return outputs
+
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, however many it saw."""
+        raise NotImplementedError
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``."""
+        cache, logits = self.start(tokens.shape[0]), []
+        for t in range(tokens.shape[1]):
+            now, cache = self.step(tokens[:, t], cache)
+            logits.append(now)
+        return torch.stack(logits, dim=1)
+
+    def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
+        """One more letter ``(batch,)`` for every word: logits and the new cache."""
+        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
+        return logits[:, 0], grow(0, len(tokens))
+
+    @in_full
+    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
+        """All the ways in which a tree continues every word, one step a generation.
+
+        Args:
+            tokens: ``(batch, nodes)`` letter indices, or ``(branches,)`` if they
+                are the same below every node.
+            cache: What `start` or an earlier step returned.
+            tree: How the nodes hang together.
+
+        Returns:
+            Logits ``(batch, nodes, classes)``, and a function that makes the cache of
+            all ``batch · leaves`` words.
+        """
+        if tokens.dim() == 1:
+            tokens = tokens[tree.last.to(tokens.device)][None]
+        parts, words = cache.parts, len(cache.parts[0])
+        generations = []
+        for letters in torch.split(tokens, tree.sizes, dim=1):
+            parts = tuple(p.repeat_interleave(tree.branches, dim=0) for p in parts)
+            outputs, parts = self.heard(letters.expand(words, -1).reshape(-1), parts)
+            generations.append(outputs.reshape(words, -1, outputs.shape[-1]))
+        seen, leaves = cache.seen + tree.generations, parts
+        return self.said(torch.cat(generations, dim=1)), lambda first, last: Cache(
+            seen, tuple(part[first:last] for part in leaves)
+        )
+
+
+class TorchFunctions:
+    """`krohn.network.architecture.Functions` of torch."""
+
+    relu = staticmethod(torch.relu)
+    sigmoid = staticmethod(torch.sigmoid)
+    tanh = staticmethod(torch.tanh)
+
+    @staticmethod
+    def split(x: Tensor, parts: int) -> tuple[Tensor, ...]:
+        """Equal parts of each row."""
+        return torch.chunk(x, parts, dim=-1)
+
+
+class Stepped(Stepping):
+    """A recurrent network, by the step of its architecture; no limit on the length."""
+
+    def __init__(
+        self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> None:
+        super().__init__()
+        step = kind_of(architecture).step
+        assert step is not None
+        self.declared = step
+        self.names = list(tensors)
+        self.held = nn.ParameterList(tensors.values())
+        self.requires_grad_(False)
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors by their names in a model file."""
+        return dict(zip(self.names, self.held, strict=True))
+
+    @property
+    def weight(self) -> Tensor:
+        """``(hidden, classes)``: what reads h."""
+        return self.tensors["unembed.weight"]
+
+    @property
+    def bias(self) -> Tensor:
+        """``(classes,)``: what the logits begin with."""
+        return self.tensors["unembed.bias"]
+
+    def start(self, batch: int = 1) -> Cache:
+        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        tensors = self.tensors
+        parts = (tensors[name] for name in self.declared.starts)
+        return Cache(0, tuple(part.expand(batch, -1) for part in parts))
+
+    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+        """H ``(batch, hidden)`` after a letter, and what is remembered then."""
+        after = self.declared.after(self.tensors, tokens, parts, TorchFunctions())
+        return cast(Tensor, after[0]), after
+
+    def said(self, outputs: Tensor) -> Tensor:
+        """Logits of h."""
+        return outputs @ self.weight + self.bias
+
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, however many it saw."""
+        del seen
+        widest = max(tensor.shape[-1] for tensor in self.held)
+        return int(16 * widest + 6 * self.weight.shape[1])
+
+
+# The Elman network with ReLU that a model file describes, as a torch module.
+
+
+class SparseMatrix(nn.Module):
+    """Multiplication with a matrix of few entries, ``(…, rows)`` to ``(…, columns)``."""
+
+    rows: Tensor
+    columns: Tensor
+
+    def __init__(self, tensors: Mapping[str, Tensor], name: str, columns: int) -> None:
+        super().__init__()
+        counts = tensors[f"{name}.offsets"].diff()
+        rows = torch.arange(len(counts)).repeat_interleave(counts)
+        self.register_buffer("rows", rows)
+        self.register_buffer("columns", tensors[f"{name}.columns"])
+        self.values = nn.Parameter(tensors[f"{name}.values"])
+        self.shape = (len(counts), columns)
+
+    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        """Its tensors by their names in a model file."""
+        counts = torch.bincount(self.rows, minlength=self.shape[0])
+        yield f"{name}.offsets", torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        yield f"{name}.columns", self.columns
+        yield f"{name}.values", self.values
+
+    def __rmatmul__(self, x: Tensor) -> Tensor:
+        terms = x[..., self.rows] * self.values
+        total = x.new_zeros((*x.shape[:-1], self.shape[1]))
+        return total.scatter_add_(-1, self.columns.expand_as(terms), terms)
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        return nn.functional.one_hot(rows, self.shape[0]).to(self.values.dtype) @ self
+
+
+class Product(nn.Module):
+    """Multiplication with a product of two matrices, one after the other."""
+
+    def __init__(self, left: SparseMatrix, right: SparseMatrix) -> None:
+        super().__init__()
+        self.left, self.right = left, right
+        self.shape = (left.shape[0], right.shape[1])
+
+    def __rmatmul__(self, x: Tensor) -> Tensor:
+        return x @ self.left @ self.right
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        return self.left[rows] @ self.right
+
+    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        """Its tensors by their names in a model file."""
+        yield from self.left.stored(f"{name}.left")
+        yield from self.right.stored(f"{name}.right")
+
+
+Held = nn.Parameter | SparseMatrix | Product
+
+
+def _held(
+    tensors: Mapping[str, Tensor], sparse: Mapping[str, SparseMatrix], name: str
+) -> Held:
+    """A matrix as a file holds it: whole, by its entries, or as a product of two."""
+    if f"{name}.left" in sparse:
+        return Product(sparse[f"{name}.left"], sparse[f"{name}.right"])
+    whole = f"{name}.weight"
+    return sparse[whole] if whole in sparse else nn.Parameter(tensors[whole])
+
+
+class Rnn(Stepping):
+    """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length.
+
+    W is the product of two sparse matrices in large networks, U and R are sparse then. In
+    pruned networks U and R are products, too.
+    """
+
+    def __init__(
+        self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> None:
+        super().__init__()
+        self.initial = nn.Parameter(tensors["hidden.start"])
+        self.hidden_bias = nn.Parameter(tensors["hidden.bias"])
+        matrices = {
+            name: SparseMatrix(tensors, name, columns)
+            for name, columns in sparse_matrices(architecture).items()
+        }
+        self.hidden = _held(tensors, matrices, "hidden")
+        self.input = _held(tensors, matrices, "input")
+        self.weight = _held(tensors, matrices, "unembed")
+        self.bias = nn.Parameter(tensors["unembed.bias"])
+        self.requires_grad_(False)
+
+    def start(self, batch: int = 1) -> Cache:
+        """What `step` needs: the hidden state ``(batch, hidden)`` before a word."""
+        return Cache(0, (self.initial.expand(batch, -1),))
+
+    @in_full
+    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
+        """As `Stepping.branch`; what siblings remember is multiplied once for all."""
+        if tokens.dim() == 1:
+            tokens = tokens[tree.last.to(tokens.device)][None]
+        h = cache.parts[0][:, None]
+        generations = []
+        for letters in torch.split(self.input[tokens], tree.sizes, dim=1):
+            before = h @ self.hidden + self.hidden_bias
+            siblings = letters.reshape(len(letters), h.shape[1], tree.branches, -1)
+            h = torch.relu(before[:, :, None] + siblings).flatten(1, 2)
+            generations.append(h)
+        logits = torch.cat(generations, dim=1) @ self.weight + self.bias
+        seen = cache.seen + tree.generations
+        leaves = h.flatten(0, 1)
+        return logits, lambda first, last: Cache(seen, (leaves[first:last],))
+
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, however many it saw."""
+        del seen
+        return 6 * self.hidden.shape[0] + 6 * self.weight.shape[1]
+
+
+# LSTMs and GRUs that a model file describes: torch's own modules with its tensors.
+
+
+MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
+PREFIX = "recurrent."
+"""What the tensors of torch's module are called by, before their own names."""
+
+
+class GatedRecurrent(Stepping):
+    """One layer that reads letters as unit vectors, and logits h_t R + c.
+
+    What it remembers is h, and of an LSTM the cell c, too. No limit on the length.
+    """
+
+    def __init__(
+        self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> None:
+        super().__init__()
+        self.letters: int = architecture["vocabulary"]
+        self.hidden: int = architecture["hidden"]
+        start = [n for n in ("start.hidden", "start.cell") if n in tensors]
+        self.initial = nn.ParameterList([nn.Parameter(tensors[n]) for n in start])
+        self.weight = nn.Parameter(tensors["unembed.weight"])
+        self.bias = nn.Parameter(tensors["unembed.bias"])
+        module = MODULES[architecture["kind"]]
+        self.recurrent: nn.LSTM | nn.GRU = module(
+            self.letters, self.hidden, batch_first=True, dtype=self.weight.dtype
+        )
+        own = {n.removeprefix(PREFIX): t for n, t in tensors.items() if PREFIX in n}
+        self.recurrent.load_state_dict(own)
+        self.requires_grad_(False)
+
+    def start(self, batch: int = 1) -> Cache:
+        """What `step` needs: h ``(batch, hidden)`` before a word, and the cell."""
+        return Cache(0, tuple(part.expand(batch, -1) for part in self.initial))
+
+    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+        """H ``(batch, hidden)`` after a letter, and what is remembered then."""
+        h, after = self._read(tokens[:, None], parts)
+        return h[:, 0], after
+
+    def said(self, outputs: Tensor) -> Tensor:
+        """Logits of h."""
+        return outputs @ self.weight + self.bias
+
+    def _read(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+        """All h ``(batch, time, hidden)``, and what is remembered at the end."""
+        x = nn.functional.one_hot(tokens, self.letters).to(self.weight.dtype)
+        held = tuple(part[None].contiguous() for part in parts)
+        h, last = self.recurrent(x, held if len(held) > 1 else held[0])
+        return h, tuple(p[0] for p in (last if len(held) > 1 else [last]))
+
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, however many it saw."""
+        del seen
+        return 16 * self.hidden + 6 * self.weight.shape[1] + self.letters
+
+    @in_full
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``."""
+        h, _ = self._read(tokens, self.start(tokens.shape[0]).parts)
+        return self.said(h)

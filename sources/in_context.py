@@ -1,0 +1,410 @@
+"""Learning in context: prompts, and the gradient descent that a network does on them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import Refused, demand
+
+# Prompts of a bounded form: demonstrations and a test history, between delimiters.
+
+
+KIND = "context-learner"
+"""What it is called in the header of a model file."""
+DELIMITER = "|"
+EXAMPLES = {
+    "InContext3,2": "learns in context which of 3 letters follows the last 2",
+    "InContext3,2:ahead=2,steps=4": "the law of the next 2 letters, by 4 gradient steps",
+}
+"""An example of each family, with what it is."""
+MOST_LETTERS, MOST_TARGETS, MOST_FEATURES = 64, 64, 256
+MOST_STEPS, MOST_POSITIONS, MOST_SCORES = 256, 4096, 2**27
+_NAME = re.compile(r"InContext(\d{1,9}),(\d{1,9})((?::|,)[a-z]+=\d{1,9})*")
+_OPTION = re.compile(r"([a-z]+)=(\d+)")
+
+
+class Prompt(NamedTuple):
+    """Letter numbers: demonstrations of L + M letters each, and the test history."""
+
+    demonstrations: tuple[tuple[int, ...], ...]
+    history: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class InContext:
+    """What is learned from a prompt, and by how many steps of gradient descent.
+
+    A window is L letters in a row; its target is the tuple of the M letters after it. A
+    prompt has 1 to n demonstrations of one window and its target each, and a test history
+    of L to H letters. It asks for the law of what follows the history's last window.
+
+    Laid out it has always N = n(L + M + 1) + H tokens: each demonstration is followed by
+    a delimiter, those that are not there are delimiters, and so is what a short history
+    leaves free before it. In front of a prompt there is BOS, a delimiter as well.
+
+    Attributes:
+        letters: p, how many letters there are beside the delimiter.
+        window: L.
+        demonstrations: n, the most demonstrations; they are averaged over n.
+        history: H, the most letters of a test history.
+        steps: T_0.
+        ahead: M.
+
+    Raises:
+        Refused: If a number is too small or too large.
+    """
+
+    letters: int
+    window: int
+    demonstrations: int
+    history: int
+    steps: int
+    ahead: int
+
+    def __post_init__(self) -> None:
+        numbers = [getattr(self, f.name) for f in fields(self)]
+        demand(all(type(n) is int and n > 0 for n in numbers), "a number is below 1")
+        demand(2 <= self.letters <= MOST_LETTERS, f"2 to {MOST_LETTERS} letters")
+        demand(self.ahead <= 8, "at most 8 letters are predicted at once")
+        demand(
+            self.targets <= MOST_TARGETS,
+            f"{self.letters} letters, {self.ahead} ahead, are {self.targets} targets; "
+            f"{MOST_TARGETS} is the most",
+        )
+        demand(self.features <= MOST_FEATURES, f"at most {MOST_FEATURES} features")
+        demand(self.steps <= MOST_STEPS, f"at most {MOST_STEPS} steps")
+        demand(
+            self.history >= self.window,
+            f"the history is at least one window: history={self.window}",
+        )
+        demand(
+            self.length <= MOST_POSITIONS,
+            f"its prompts have {self.length} tokens; {MOST_POSITIONS} is the most",
+        )
+        demand(
+            2 * self.targets * (self.length + 1) ** 2 <= MOST_SCORES,
+            f"{self.targets} targets and {self.length} tokens are too many at once",
+        )
+
+    @property
+    def name(self) -> str:
+        """As `named` reads it; what is usual is left out."""
+        numbers = asdict(self)
+        told = [
+            f"{name}={numbers[name]}"
+            for name, usual in _usual(self.window).items()
+            if numbers[name] != usual
+        ]
+        options = ":" + ",".join(told) if told else ""
+        return f"InContext{self.letters},{self.window}{options}"
+
+    @property
+    def features(self) -> int:
+        """P·L: the length of a window as one-hot letters, latest first."""
+        return self.letters * self.window
+
+    @property
+    def targets(self) -> int:
+        """p^M: how many tuples there are."""
+        return int(self.letters**self.ahead)
+
+    @property
+    def segment(self) -> int:
+        """L + M: the letters of a demonstration."""
+        return self.window + self.ahead
+
+    @property
+    def examples(self) -> int:
+        """n(L + M + 1): the tokens before the history."""
+        return self.demonstrations * (self.segment + 1)
+
+    @property
+    def length(self) -> int:
+        """N: the tokens of a prompt without BOS."""
+        return self.examples + self.history
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The letters by name, the delimiter last."""
+        return (*(str(a + 1) for a in range(self.letters)), DELIMITER)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The tuples by name: the first letter counts most."""
+        shape = (self.letters,) * self.ahead
+        rows = np.stack(np.unravel_index(np.arange(self.targets), shape), axis=1)
+        return tuple(" ".join(self.names[a] for a in row) for row in rows.tolist())
+
+    def laid_out(self, prompts: Iterable[Prompt]) -> IntArray:
+        """``(prompts, N)``: token numbers.
+
+        Raises:
+            Refused: If a prompt is not of the form; the message says what is wrong.
+        """
+        rows = list(prompts)
+        tokens = np.full((len(rows), self.length), self.letters)
+        for row, prompt in zip(tokens, rows, strict=True):
+            self._check(prompt)
+            for k, shown in enumerate(prompt.demonstrations):
+                at = k * (self.segment + 1)
+                row[at : at + self.segment] = shown
+            row[self.length - len(prompt.history) :] = prompt.history
+        return tokens
+
+    def _check(self, prompt: Prompt) -> None:
+        count, last = len(prompt.demonstrations), len(prompt.history)
+        known = range(self.letters)
+        every = (*prompt.demonstrations, prompt.history)
+        demand(
+            all(a in known for part in every for a in part),
+            f"a letter is not one of {' '.join(self.names[:-1])}",
+        )
+        demand(
+            1 <= count <= self.demonstrations,
+            f"it has {count} demonstrations; {self.name} reads 1 to "
+            f"{self.demonstrations}",
+        )
+        for k, shown in enumerate(prompt.demonstrations, start=1):
+            demand(
+                len(shown) == self.segment,
+                f"demonstration {k} has {len(shown)} letters; each has {self.segment}",
+            )
+        demand(
+            self.window <= last <= self.history,
+            f"the test history, which comes last, has {last} letters; it has "
+            f"{self.window} to {self.history}",
+        )
+
+    def parsed(self, names: Sequence[str]) -> Prompt:
+        """The prompt of letters by name, with delimiters between its parts.
+
+        Raises:
+            Refused: If a name is unknown.
+        """
+        index = {name: a for a, name in enumerate(self.names)}
+        unknown = next((n for n in names if n not in index), None)
+        known = " ".join(self.names)
+        demand(unknown is None, f"there is no letter {unknown!r}; there are {known}")
+        parts: list[list[int]] = [[]]
+        for name in names:
+            if name == DELIMITER:
+                parts.append([])
+            else:
+                parts[-1].append(index[name])
+        *shown, history = [tuple(part) for part in parts]
+        return Prompt(tuple(shown), history)
+
+    def written(self, prompt: Prompt) -> tuple[str, ...]:
+        """The names of a prompt's tokens, as `parsed` reads them."""
+        found: list[str] = []
+        for part in prompt.demonstrations:
+            found += [*(self.names[a] for a in part), DELIMITER]
+        return (*found, *(self.names[a] for a in prompt.history))
+
+    def sampled(self, count: int, generator: np.random.Generator) -> list[Prompt]:
+        """Random prompts; some repeat one demonstration, so that the curvature is L."""
+        found = []
+        for k in range(count):
+            shown = 1 if k % 8 == 7 else self.demonstrations
+            rows = generator.integers(self.letters, size=(shown, self.segment))
+            rows = np.repeat(rows, self.demonstrations // shown, axis=0)
+            if k % 4 == 1:
+                rows = rows[: generator.integers(1, len(rows) + 1)]
+            last = generator.integers(self.window, self.history + 1)
+            test = generator.integers(self.letters, size=last)
+            found.append(Prompt(tuple(map(tuple, rows.tolist())), tuple(test.tolist())))
+        return found
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        said = {"letters": list(self.names), "classes": list(self.classes)}
+        numbers = asdict(self)
+        del numbers["letters"]
+        return {"kind": KIND, "name": self.name, **said, **numbers}
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """From the header of a model file.
+
+        Raises:
+            Refused: If it states no such source.
+        """
+        demand(said["kind"] == KIND, "this is no learning in context")
+        names = [f.name for f in fields(cls) if f.name != "letters"]
+        found = cls(len(said["letters"]) - 1, **{name: said[name] for name in names})
+        demand(dict(said) == found.to_wire(), "its letters or classes are others")
+        return found
+
+
+def _usual(window: int) -> dict[str, int]:
+    """What a name need not say."""
+    history = max(2 * window + 2, 8)
+    return {"demonstrations": 16, "history": history, "steps": 8, "ahead": 1}
+
+
+def named(text: str) -> InContext | None:
+    """The source of a name such as ``InContext3,2:steps=4``; None if it is of none.
+
+    Raises:
+        Refused: If an option is unknown, or a number is too small or too large.
+    """
+    if not text.startswith("InContext"):
+        return None
+    found, options = _NAME.fullmatch(text), _OPTION.findall(text)
+    known = list(_usual(1))
+    demand(
+        found is not None and all(name in known for name, _ in options),
+        f"{text!r} is no name: say InContextP,L or InContextP,L:OPTION=N,…, P letters, "
+        f"a window of L, options {', '.join(known)}",
+    )
+    assert found is not None
+    demand(len(dict(options)) == len(options), f"{text!r} says an option twice")
+    window, given = int(found[2]), {name: int(n) for name, n in options}
+    try:
+        return InContext(int(found[1]), window, **{**_usual(window), **given})
+    except Refused as reason:
+        raise Refused(f"{text}: {reason}") from None
+
+
+# The reference of a network that learns in context: T_0 exact steps of gradient descent.
+#
+# For windows z_k (one-hot letters, latest first) and targets y_k (one-hot tuples) it
+# takes
+# steps of η = 1/L from W = 0 on (1/2n) Σ_k ‖y_k − W z_k‖². Since ‖z‖² = L, no eigenvalue
+# of
+# (1/n) Σ z zᵀ is above L, and L is reached where all windows are the same one.
+
+
+Exact = list[list[Fraction]]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The windows of prompts with their targets, and the windows that are asked about.
+
+    Attributes:
+        source: What they are of.
+        windows: ``(prompts, n, pL)``: one-hot; all 0 where no demonstration is.
+        targets: ``(prompts, n, p^M)``: the same of targets.
+        asked: ``(prompts, pL)``: the last window of each test history.
+    """
+
+    source: InContext
+    windows: FloatArray
+    targets: FloatArray
+    asked: FloatArray
+
+    @property
+    def covariance(self) -> FloatArray:
+        """``(prompts, pL, pL)``: (1/n) Σ z zᵀ."""
+        found: FloatArray = self.windows.transpose(0, 2, 1) @ self.windows
+        return found / self.source.demonstrations
+
+    @property
+    def moments(self) -> FloatArray:
+        """``(prompts, p^M, pL)``: (1/n) Σ y zᵀ."""
+        found: FloatArray = self.targets.transpose(0, 2, 1) @ self.windows
+        return found / self.source.demonstrations
+
+
+def regression(source: InContext, prompts: list[Prompt]) -> Regression:
+    """The least squares problem of each prompt, from its tokens as they are laid out.
+
+    Raises:
+        Refused: If a prompt is not of the form.
+    """
+    tokens = source.laid_out(prompts)
+    shape = (len(tokens), source.demonstrations, source.segment + 1)
+    parts = tokens[:, : source.examples].reshape(shape)
+    z = _one_hot(source, parts[:, :, : source.window][..., ::-1])
+    asked = _one_hot(source, tokens[:, ::-1][:, : source.window])
+    place = source.letters ** np.arange(source.ahead)[::-1]
+    target = parts[:, :, source.window : -1] @ place
+    there = parts[:, :, :1] < source.letters
+    y = (target[:, :, None] == np.arange(source.targets)) & there
+    return Regression(source, z, y.astype(np.float64), asked)
+
+
+def _one_hot(source: InContext, letters: IntArray) -> FloatArray:
+    """``(…, L)`` letters to ``(…, pL)``; a delimiter is 0."""
+    found = letters[..., None] == np.arange(source.letters)
+    flat: FloatArray = found.reshape(*letters.shape[:-1], -1).astype(np.float64)
+    return flat
+
+
+def descent(problem: Regression, steps: int | None = None) -> FloatArray:
+    """``(prompts, p^M, pL)``: W after some steps, T_0 of them if none are said.
+
+    In float64. All numbers are sums of at most n terms of at most 1, so that `rounding`
+    bounds what this is off by.
+    """
+    source = problem.source
+    covariance, moments = problem.covariance, problem.moments
+    weights: FloatArray = np.zeros_like(moments)
+    for _ in range(source.steps if steps is None else steps):
+        weights = weights - (weights @ covariance - moments) / source.window
+    return weights
+
+
+def rounding(source: InContext) -> float:
+    """How far an entry of `descent`, applied to a window, is from the exact number.
+
+    Of a row w of W, ‖w‖₂ ≤ √(T_0/L) (Theorem W12). A step multiplies its error by at most 1
+    in the 2-norm, since η times the covariance is between 0 and 1, and adds pL + 5
+    roundings of numbers that are at most ‖w‖₂ + 1 together: the covariance, which has no
+    negative entry, is at most L in the 2-norm.
+    """
+    norm, unit = (source.steps / source.window) ** 0.5, 2.0**-52
+    once = (source.features + 5) * unit * (norm + 1)
+    read_out = source.features * unit * norm
+    return float(source.window**0.5 * (source.steps * once + read_out))
+
+
+def exactly(source: InContext, prompt: Prompt) -> list[Fraction]:
+    """``(p^M,)``: W z of the window that is asked about, without any error."""
+    found = regression(source, [prompt])
+    windows = [np.flatnonzero(z).tolist() for z in found.windows[0]]
+    targets = [np.flatnonzero(y).tolist() for y in found.targets[0]]
+    step = Fraction(1, source.window * source.demonstrations)
+    weights: Exact = [[Fraction()] * source.features for _ in range(source.targets)]
+    for _ in range(source.steps):
+        off = [
+            [sum((row[i] for i in z), Fraction()) for row in weights] for z in windows
+        ]
+        for z, y, said in zip(windows, targets, off, strict=True):
+            for r, row in enumerate(weights):
+                for i in z:
+                    row[i] -= step * (said[r] - (r in y))
+    asked = np.flatnonzero(found.asked[0]).tolist()
+    return [sum((row[i] for i in asked), Fraction()) for row in weights]
+
+
+def least_squares(problem: Regression) -> FloatArray:
+    """``(prompts, p^M, pL)``: where gradient descent from 0 goes, the least solution."""
+    inverse = np.linalg.pinv(problem.covariance, rcond=1e-10, hermitian=True)
+    found: FloatArray = problem.moments @ inverse
+    return found
+
+
+def condition(problem: Regression) -> FloatArray:
+    """``(prompts,)``: κ = L/λ, λ the least eigenvalue of the covariance above 0.
+
+    The whole covariance has L − 1 eigenvalues 0 at least, for every block of a window sums
+    to 1 (so assumption A3 of Hao et al. 2025 cannot hold for L ≥ 2). Gradient
+    descent from 0 never leaves the span of the windows.
+    """
+    values = np.linalg.eigvalsh(problem.covariance)
+    least = np.where(values > 1e-10, values, np.inf).min(axis=1)
+    found: FloatArray = problem.source.window / least
+    return found
+
+
+def marginal(source: InContext, laws: FloatArray) -> FloatArray:
+    """``(…, p)``: the law of the next letter, from that of the next M."""
+    found: FloatArray = laws.reshape(*laws.shape[:-1], source.letters, -1).sum(axis=-1)
+    return found
