@@ -144,7 +144,7 @@ def test_the_picture_of_an_rnn_names_its_blocks() -> None:
         ({"length": 9, "arch": "rnn", "strict": True}, "have one form"),
         ({"length": 9, "arch": "rnn", "construction": "products"}, "auto or gated"),
         ({"length": 9, "arch": "rnn", "dtype": "float16"}, "cannot hold states"),
-        ({"length": 99999, "arch": "rnn", "dtype": "float32"}, "let something"),
+        ({"length": 199999, "arch": "rnn", "dtype": "float32"}, "let something"),
     ],
 )
 def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> None:

@@ -28,7 +28,7 @@ from krohn.network.architecture import every_kind
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import _parse, pack
 from krohn.source_kinds import KINDS
-from krohn.verify.proof import prove
+from krohn.verify.proof import FAILURES, prove
 
 EACH = pytest.mark.parametrize("name", NETWORKS)
 
@@ -70,7 +70,11 @@ def test_nothing_of_400_says_more_than_is_shown(name: str) -> None:
 def check_forgeries(name: str, count: int, seed: int) -> None:
     for file in forgeries(compiled(name).file, count, seed):
         try:
-            _parse(pack(file.header, file.tensors))
+            data = pack(file.header, file.tensors)
+        except FAILURES:
+            continue  # nobody could write it
+        try:
+            _parse(data)
         except ModelFileError:
             continue
         if readable(file) and verdict(file) == "verified":
@@ -120,7 +124,7 @@ CLAIMS: list[dict[str, Any]] = [
 @EACH
 def test_another_claim_is_refused(name: str) -> None:
     model = compiled(name)
-    told, own = evidence(model), model.file.header["claim"]
+    told, own = evidence(model), {"kind": "exact", **model.file.header["claim"]}
     others = [c for c in CLAIMS if any(own.get(k) != v for k, v in c.items())]
     if own.get("error"):
         others.append({"error": own["error"] * 0.999})

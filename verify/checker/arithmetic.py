@@ -232,8 +232,13 @@ class Interval:
     def __truediv__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
         demand((o.low > 0) | (o.high < 0), "a bound divides by what may be 0")
-        ends = [a / b for a in (self.low, self.high) for b in (o.low, o.high)]
-        return _outwards(np.minimum.reduce(ends), np.maximum.reduce(ends))
+        ends = [
+            _beside(np.asarray(a / b), a == 0)
+            for a in (self.low, self.high)
+            for b in (o.low, o.high)
+        ]
+        low, high = zip(*ends, strict=True)
+        return Interval(np.minimum.reduce(low), np.maximum.reduce(high))
 
     def __rtruediv__(self, other: "Operand") -> "Interval":
         return Interval.of(other) / self

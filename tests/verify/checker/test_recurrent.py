@@ -86,7 +86,7 @@ def test_sparse_networks_are_proved(name: str, dtype: str) -> None:
 
 
 def test_large_machines_are_proved_and_read_back() -> None:
-    machine = random_machine(120, 5)
+    machine = random_machine(400, 9)
     model = krohn.compile(machine, arch="rnn", observation="outputs")
     shape = model.file.header["architecture"]
     width = shape["hidden"]
@@ -94,7 +94,7 @@ def test_large_machines_are_proved_and_read_back() -> None:
     assert parameters(shape) < 10 * width
     again = parse(pack(model.file.header, model.file.tensors))
     assert again.header["version"] == 3
-    word = [str(a) for a in np.random.default_rng(1).integers(0, 5, size=200)]
+    word = [str(a) for a in np.random.default_rng(1).integers(0, 9, size=200)]
     assert Model(again).run(word) == list(machine.run(word))
     assert krohn.verify(model.file, machine, sample=3).verdict == "verified"
 
