@@ -8,6 +8,7 @@ import torch
 from linear_networks import runner
 
 from krohn.asked import Asked
+from krohn.checks import Checks
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import realise
 from krohn.compiler.pipeline import Options
@@ -140,8 +141,8 @@ def test_a_longer_text_has_a_larger_error() -> None:
 
 def test_all_words_of_a_length_are_every_input_of_it() -> None:
     source = source_of("MatMul3,3@1", 2)
-    model = KIND.compile(source, Asked(length=3, dtype="float64"))
-    report = KIND.verify(model.file, proof=False, exhaustive=3, sample=None)
+    model = KIND.compile(source, Asked(length=3, formats=("float64",)))
+    report = KIND.verify(model.file, Checks(proof=False, exhaustive=3))
     assert (report.verdict, report.words) == (
         "verified",
         len(source.system.letters) ** 3,
