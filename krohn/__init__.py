@@ -123,8 +123,7 @@ _LAZY = {
         "sources.dynamic_programs": "dynamic_program",
         "sources.sequence_functions": "program",
         "sources.hidden_markov": "HiddenMarkovModel",
-        "hidden_markov_models": "hidden_markov gaussian_hmm masked",
-        "grammars": "grammar",
+        "hidden_markov_models": "hidden_markov gaussian_hmm masked grammar",
         "source_kinds.kernels": "kernel",
     }.items()
     for name in names.split()

@@ -41,7 +41,7 @@ def explain(
         why, and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of
         S¹, null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
         reachable part; ``language``: what its language is called (see
-        `krohn.language.language`); ``depth``: what they mean for networks; ``effort``
+        `krohn.machine_facts.language`); ``depth``: what they mean for networks; ``effort``
         (steps, null if unlimited) and ``cut_short``, what was left out for that; and
         further facts.
 

@@ -1,6 +1,6 @@
 """A scan of few points, which the last letters make states: less than a scan of states.
 
-The points and the letters are those of `krohn.algebra.context_points`. The scan composes
+The points and the letters are those of `krohn.algebra.windows`. The scan composes
 maps of points; one layer of look-backs beside it fetches the last letters, and a table of
 both says the state. Cyclic-HARD is solved so by 5 points instead of 76 beliefs (Hu et al.
 2024, 3): an action moves the point at once, a told state resets it, ``*`` does nothing;
