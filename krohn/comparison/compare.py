@@ -63,8 +63,8 @@ def compare(
         kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
-        **options: What is trained, by the names in
-        `krohn.comparison.measurements.Settings`.
+        **options: What is trained, by the names of
+            `krohn.comparison.measurements.Settings`.
 
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
