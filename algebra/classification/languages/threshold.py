@@ -94,7 +94,8 @@ def threshold_testable(
     """
     name = "locally threshold testable"
     if local.holds:
-        return _of_testable(name, local)
+        known = (local.witness or {}).get("k")
+        return _with_parameters(language, "it is locally testable", budget, known)
     if aperiodic.holds is False:
         return Property(name, False, aperiodic.evidence, aperiodic.witness)
     if findings.relations is None:
@@ -107,33 +108,31 @@ def threshold_testable(
     return _with_parameters(language, reason, budget)
 
 
-def _of_testable(name: str, local: Property) -> Property:
-    """A locally testable language: factors need not be counted.
-
-    Shorter factors may do if they are counted, but that search takes all combinations
-    of counts, and its answer says no more about the language.
-    """
-    k = (local.witness or {}).get("k")
-    witness = None if k is None else {"k": k, "t": 1}
-    return Property(name, True, "it is locally testable", witness)
-
-
-def _with_parameters(language: Language, reason: str, budget: Budget) -> Property:
+def _with_parameters(
+    language: Language, reason: str, budget: Budget, testable: int | None = None
+) -> Property:
     """The least k, and for it the least t, as far as the search goes.
 
     Args:
         language: A language that is locally threshold testable.
         reason: Why it is.
-        budget: The most work.
+        budget: The most work; an eighth of it if ``testable`` is an answer already.
+        testable: The least k for which it is locally testable, if there is one.
     """
     name, witness = "locally threshold testable", dict[str, int]()
+    budget = budget if testable is None else budget.part(budget.left / 8)
     try:
         witness["k"] = k = least_window(language, budget)
         reason = f"counts of factors of {k} letters, and the ends, decide"
-        witness["t"] = t = least_threshold(language, k, budget)
+        t = 1 if k == testable else least_threshold(language, k, budget)
+        witness["t"] = t
         reason = f"counts up to {t} of factors of {k} letters, and the ends, decide"
     except BudgetExceeded as error:
-        reason += f"; the least {'t' if witness else 'k'} is not known ({error})"
+        if testable is None:
+            reason += f"; the least {'t' if witness else 'k'} is not known ({error})"
+        else:
+            witness = {"k": testable, "t": 1}
+            reason += f"; whether fewer letters do, if counted, is not known ({error})"
     return Property(name, True, reason, witness or None)
 
 
