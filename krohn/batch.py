@@ -29,7 +29,7 @@ from krohn.verify.testing.simulation_result import Progress
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of all rows, in the order of the table.
+    """The results of all rows, in the order of the table.
 
     Attributes:
         results: A result for each row.
@@ -131,7 +131,7 @@ class _Ledger:
         self.done[key] = came.result
 
     def kept(self, total: int) -> str:
-        """What is said of an interrupted batch."""
+        """The sentence on the rows that an interrupted batch has kept."""
         if self.path is None:
             return "nothing was kept, because there is no job file (--job FILE, or -o)"
         return (

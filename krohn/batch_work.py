@@ -47,7 +47,7 @@ COLUMNS = {
 }
 """The columns that a table may have."""
 OF_MODELS = ("name", "machine", "words", "labelled")
-"""Those that a model file has a use for: all else it states itself."""
+"""The columns that a model file has a use for; it states all others itself."""
 FILES = ("machine", "words")
 """Columns that may name a file, from the folder of the table."""
 
@@ -181,7 +181,7 @@ Task = tuple[str, Row]
 
 @dataclass(frozen=True)
 class RowResult:
-    """What came of a row: a line of the table that is written.
+    """The result of a row: a line of the table that is written.
 
     Attributes:
         name: What the row is called.
@@ -414,7 +414,7 @@ def _sizes(found: RowResult, model: "CompiledModel") -> RowResult:
 def _with_words(
     found: RowResult, cells: Mapping[str, str], file: ModelFile
 ) -> RowResult:
-    """What the network says of the labelled words of a row."""
+    """The result of a row, with the labelled words of the row run on its network."""
     from krohn.running import Runner, held, of_cell, of_file, runner_of
 
     words = of_file(Path(cells["words"])) if "words" in cells else []

@@ -233,7 +233,7 @@ def _asked(
 
 
 def _task(name: str | None) -> Task:
-    """What an array says.
+    """The task whose answers an array holds.
 
     Raises:
         KrohnError: If no model can be told from that.

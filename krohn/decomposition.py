@@ -1,4 +1,4 @@
-"""What ``krohn decompose`` computes: a proved cascade, its look, and its file."""
+"""The work of ``krohn decompose``: a proved cascade, its picture, and its file."""
 
 import json
 from collections.abc import Iterator, Mapping

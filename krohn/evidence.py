@@ -34,7 +34,7 @@ LARGEST = 2**30
 
 @dataclass(frozen=True)
 class Checked:
-    """What the small checker saw.
+    """The result of the small checker.
 
     Attributes:
         about: What the evidence is about, with the digest of the whole claim.
@@ -62,7 +62,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Rests:
-    """What one proof rests on, beside Python, numpy and safetensors.
+    """The files that one proof rests on, beside Python, numpy and safetensors.
 
     Attributes:
         files: The files that the small checker imports for it.
@@ -198,7 +198,7 @@ def _is_object(text: bytes) -> bool:
 def _check(
     data: bytes | Files, evidence: bytes, held: "_Held"
 ) -> tuple[Checked, Shown | None]:
-    """What is told of a check, and what it showed if it went through."""
+    """The result of a check, and the facts that it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:
         with one_thread():
@@ -212,7 +212,7 @@ def _check(
 
 
 class _Held(NamedTuple):
-    """What evidence must show: the machine, if it is about one, and the whole claim."""
+    """The expected subject of evidence: the machine, if it has one, and the whole claim."""
 
     machine: Machine | None
     claim: Claim

@@ -148,7 +148,7 @@ def _held(
     limits: Limits,
     report: Progress,
 ) -> Report:
-    """What is decided of tables, or of the steps of a chain of thought."""
+    """The verdict on all tables, or on the steps of a chain of thought."""
     began, (noise, error) = time.monotonic(), bounds
     source = source_of(file)
     if isinstance(source, ChainOfThought):
@@ -209,7 +209,7 @@ def _described(wrong: Finding) -> str:
 def _of_steps(
     file: ModelFile, source: ChainOfThought, asked: OfSteps, report: Progress
 ) -> Report:
-    """What is decided of the steps of a chain of thought."""
+    """The verdict on the steps of a chain of thought."""
     began = time.monotonic()
     count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
     verdict: Verdict = "verified"

@@ -1,4 +1,4 @@
-"""What a network computed on the way, and what changes if a part of it is changed."""
+"""Reading the values that a network computed on the way, and changing them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Activations(Mapping[str, Tensor]):
     lengths: Tensor
 
     def __getitem__(self, name: str) -> Tensor:
-        """What stood at a place, or the values of a variable.
+        """The value at a place, or of a variable.
 
         Raises:
             KrohnError: If there is neither of that name.
@@ -103,7 +103,7 @@ class Intervention(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a network says when it is changed, and what it should say.
+    """The answers of a network that is changed, and the answers that its Program predicts.
 
     Attributes:
         word: The letters.
@@ -297,7 +297,7 @@ def outcome(
     change: str,
     found: tuple[Tensor, Prediction],
 ) -> Outcome:
-    """What came of a change on one word."""
+    """The outcome of a change on one word."""
     logits, prediction = found
     names = model.classes
     wanted = (None if q < 0 else names[q] for q in prediction.answers[0].tolist())

@@ -1,4 +1,4 @@
-"""What a machine is, what its language is called, and what each of its networks costs."""
+"""The facts of a machine: its kind, its language, and the cost of each of its networks."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -148,7 +148,7 @@ def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> st
 
 
 def _rival(cost: Cost, rival: Candidate, objective: str) -> str:
-    """What the next best construction has."""
+    """The sizes of the next best construction, as a reason."""
     first, *others = OBJECTIVES[objective]
     sizes = rival.cost or rival.bound
     least = "" if rival.cost else "at least "
@@ -278,7 +278,7 @@ def _sizes(kind: Classification) -> dict[str, int | None]:
 
 
 def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
-    """What the properties mean for the depth of networks, best news first."""
+    """The consequences of the properties for the depth of networks, best news first."""
     yield from _shortest(kind)
     yield from by_groups(kind, "its groups", "T(A)", f"; {_reached(offered)}")
 
@@ -286,7 +286,7 @@ def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
 def by_groups(
     kind: Classification, groups: str, where: str, reached: str = ""
 ) -> Iterator[str]:
-    """What the groups of a machine mean for the depth of networks.
+    """The consequences of a machine's groups for the depth of networks.
 
     Args:
         kind: What the machine is.
@@ -386,7 +386,7 @@ def _kind(machine: Automaton) -> str:
 
 
 def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:
-    """What the language of a machine is called.
+    """The classes that the language of a machine is in.
 
     Returns:
         ``of`` (which words it has), ``states`` (of the minimal machine), ``tier``,

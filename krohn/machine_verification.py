@@ -31,7 +31,7 @@ LONGEST_SAMPLE = 8192
 
 
 def verified(file: ModelFile, checks: Checks) -> Report:
-    """What becomes of a file that is about a machine.
+    """Verify a file that is about a machine.
 
     Raises:
         KrohnError: If the file is damaged, or the alphabets do not fit.
@@ -147,7 +147,7 @@ def _affordable(target: Target, seed: int) -> Words:
 
 
 def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> Report:
-    """What words say of a network that is not proved."""
+    """Run words on a network that is not proved, and conclude."""
     from krohn.verify.testing.examination import Examination
 
     runs = words.run(target)

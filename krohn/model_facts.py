@@ -1,4 +1,4 @@
-"""What `krohn explain` says of a hidden Markov model beside its network."""
+"""The facts of a hidden Markov model that `krohn explain` says beside its network."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -136,7 +136,7 @@ MOST_ELEMENTS, STEPS = 20_000, 1e7
 def facts(
     model: HiddenMarkovModel, made: str | None = None, within: float | None = None
 ) -> dict[str, Any]:
-    """What a model is, and what that means for the depth of networks.
+    """The facts of a model, and their consequences for the depth of networks.
 
     Args:
         model: The model.
@@ -198,7 +198,7 @@ def _observability(structure: Structure) -> dict[str, Any] | None:
 def _depth(
     structure: Structure, made: str | None, within: float | None
 ) -> Iterator[str]:
-    """What the structure means for the depth of networks, best news first."""
+    """The consequences of the structure for the depth of networks, best news first."""
     beliefs = structure.beliefs
     if beliefs is not None:
         yield from _of_machine(structure.model, beliefs)
@@ -230,7 +230,7 @@ def _depth(
 
 
 def _of_products(structure: Structure, made: str | None) -> str:
-    """What products of operators mean for depth, and whether they are compiled."""
+    """The depth that products of operators have, and whether they are compiled."""
     normalised = "" if structure.linear else " and made to sum to 1"
     what = (
         "a depth of about log₂ T, within an error: the operators of letters are "

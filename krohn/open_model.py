@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """What a network writes after a prompt.
+    """The text that a network writes after a prompt.
 
     Attributes:
         tokens: The tokens by name; where a state or a list is written into what is
@@ -77,7 +77,7 @@ class Model(base.Model):
     def run(
         self, word: Word | Sequence[Word], *, states: bool = False
     ) -> list[str] | list[list[str]]:
-        """What the machine shows after each letter, as `krohn run` says it.
+        """The output of the machine after each letter, as `krohn run` says it.
 
         `NOT_FINITE` or `TIED` where the logits choose nothing. For a list of words, as
         `encode` takes it, a list for each.

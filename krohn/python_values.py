@@ -1,4 +1,4 @@
-"""What callers in Python give, held against the types that parameters say they have."""
+"""Checks of the values that callers in Python give, by the types of parameters."""
 
 import sys
 from collections import abc
@@ -151,7 +151,7 @@ def _usual(keywords: type) -> dict[str, Any]:
 
 
 def _reader(name: str, annotation: Any) -> Reader | None:
-    """What reads a parameter of a type; None if anything may be given."""
+    """The reader of a parameter of a type; None if anything may be given."""
     union = get_origin(annotation) in (Union, UnionType)
     types = set(get_args(annotation)) if union else {annotation}
     others = types - {type(None)}

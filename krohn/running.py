@@ -39,7 +39,7 @@ class Runner:
     machine: Automaton
 
     def run(self, word: list[str]) -> dict[str, Any]:
-        """What the model says after each letter.
+        """The answers of the model after each letter.
 
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
@@ -53,7 +53,7 @@ class Runner:
         return self._shown(word, self.model.run(word))
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
-        """The same of several words of one length, which are run together.
+        """The answers for several words of one length, which are run together.
 
         Raises:
             KrohnError: If a letter is unknown, the words are too long, or the network
@@ -129,7 +129,7 @@ class GeneratorRunner:
 def shown_along(
     machine: Automaton, letters: IntArray, states: Sequence[str]
 ) -> list[str]:
-    """What a machine shows along a word, where a network says in which states it is.
+    """The outputs of a machine along a word, where a network says in which states it is.
 
     Args:
         machine: The machine.
@@ -161,7 +161,7 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
 
 
 def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
-    """What runs a model file.
+    """The runner of a model file.
 
     Raises:
         KrohnError: If it is about another source than a machine.
@@ -223,7 +223,7 @@ def _alphabet(machine: Automaton) -> str:
 HEADING = ("word", "label")
 ACCEPTOR = ("accept", "reject")
 BITS = {"1": "accept", "true": "accept", "0": "reject", "false": "reject"}
-"""What else the labels of an acceptor may be called, in any case."""
+"""The other labels that an acceptor's answers may have, in any case."""
 AT_ONCE = 64
 """Words of one length that are run together."""
 

@@ -36,7 +36,7 @@ class Subject(NamedTuple):
 
 
 def subject(model: str | Path | ModelFile | CompiledModel) -> Subject:
-    """What a model is.
+    """The subject of a verification: which kind of model it is, and how it is verified.
 
     Raises:
         ModelFileError: If it cannot be read.
@@ -91,7 +91,7 @@ def verify(
 
 
 def decided(model: str | Path | ModelFile | CompiledModel, checks: Checks) -> Report:
-    """The same, as checks say it."""
+    """Verify a model by these checks."""
     began = time.monotonic()
     report = subject(model).verify(checks)
     return replace(report, seconds=time.monotonic() - began)

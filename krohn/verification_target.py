@@ -92,7 +92,7 @@ class Target:
 
     @property
     def proved(self) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         letters, length = self.letters, self.length
         if length is None:
             return f"all words of every length over {letters} letters"
@@ -121,7 +121,7 @@ class Target:
         return sample(self.model, self.machine, count, length, seed, report)
 
     def minimise(self, found: "Counterexample") -> "Minimal":
-        """What a wrong word comes to."""
+        """The smallest wrong word that is found from this one."""
         from krohn.verify.testing.shortest_failing import minimise
 
         return minimise(self.model, self.machine, found, self.budget)
@@ -199,7 +199,7 @@ class GeneratorTarget(Target):
 
     @property
     def proved(self) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = self.file.header["claim"]
         return (
             f"all legal prefixes of up to {self.length} letters: each output is within "
@@ -233,7 +233,7 @@ class GeneratorTarget(Target):
         )
 
     def minimise(self, found: "Counterexample") -> "Minimal":
-        """What a wrong prefix comes to."""
+        """The smallest wrong prefix that is found from this one."""
         from krohn.verify.testing import bracket_words
 
         return bracket_words.minimise(self.file, self.machine, found, self.budget)

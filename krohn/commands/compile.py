@@ -83,7 +83,7 @@ class Networks(NetworkOptions):
 
 @dataclass(frozen=True)
 class Law:
-    """What only a balanced generator is free in; None keeps its default."""
+    """The options that only a balanced generator has; None keeps its default."""
 
     depth_layer: Annotated[
         str | None,

@@ -138,7 +138,7 @@ def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
 
 
 def _cut(text: str, machine: "Automaton") -> tuple[str, str]:
-    """What can be read now, and what may go on in the next piece."""
+    """The part that can be read now, and the rest, which may go on in the next piece."""
     longest = max(map(len, machine.letters))
     if longest == 1:
         return text, ""
@@ -308,7 +308,7 @@ def no_text() -> KrohnError:
 
 
 def _print(result: dict[str, Any], printed: Printed) -> None:
-    """What a source says, as it is asked for."""
+    """Print the answer of a source in the form that is asked for."""
     if printed.quiet:
         print(result["answer"])
     elif printed.steps:

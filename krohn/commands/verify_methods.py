@@ -74,7 +74,7 @@ class Methods:
         return bool(self.proof or runs or self.attack is not None)
 
     def ask(self, file: str, checks: "Checks") -> "Report":
-        """What they come to."""
+        """Verify a file by these methods."""
         from krohn.verification import decided
 
         found = decided(

@@ -57,7 +57,7 @@ WORDS = 1024
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found out about a network where it was trained.
+    """The measurements of a network, made in the process that trained it.
 
     Attributes:
         scores: On fresh words.
@@ -73,7 +73,7 @@ class Looked:
 
 
 def look(run: Run) -> Any:
-    """What is found out about a network, as JSON: called in other processes."""
+    """Measure a network and return `Looked` as JSON; other processes call this."""
     task, network, length = run.task, run.network, run.recipe.length
     assert isinstance(task, BeliefTask)
     found = scores(

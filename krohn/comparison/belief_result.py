@@ -1,4 +1,4 @@
-"""What a comparison on a hidden Markov model came to: data, sentences, a table."""
+"""The result of a comparison on a hidden Markov model: data, sentences, a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from krohn.program.wording import at_most
 
 @dataclass(frozen=True)
 class BeliefProof:
-    """What is proved of the compiled network.
+    """The proof of the compiled network.
 
     Attributes:
         verdict: Of `krohn.verify`.
@@ -142,7 +142,7 @@ class BeliefComparison(Written):
 
 @dataclass(frozen=True)
 class Line:
-    """What a table says of one kind of network.
+    """The line of a table about one kind of network.
 
     Attributes:
         title: Of it.

@@ -30,7 +30,7 @@ MOST_STATES = 1100
 
 @dataclass(frozen=True)
 class CountingTask(Task):
-    """What a counting program says after each letter.
+    """The task of saying the answer of a counting program after each letter.
 
     Attributes:
         program: It; `machine` says the same of words as long as networks read.

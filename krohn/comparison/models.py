@@ -40,7 +40,7 @@ from krohn.comparison.trained_networks import TrainedNetwork
 
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
-"""What trained networks are called, everywhere."""
+"""The titles of trained networks in tables, pages and sentences."""
 BASELINES = {NGRAM: "n-gram", MAJORITY: "majority"}
 """Baselines that are shown, by what `krohn.compare.measures.baselines` calls them."""
 
@@ -107,7 +107,7 @@ def _trained(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
 
 
 def _baselines(task: Task, length: int) -> tuple[MeasuredModel, ...]:
-    """What needs no learning."""
+    """The models that need no learning, measured."""
     known = {b.name: b for b in baselines(task, np.random.default_rng(0), length)}
     return tuple(
         MeasuredModel(
@@ -141,7 +141,7 @@ def opened(
 def sized(
     models: Sequence[MeasuredModel], networks: Mapping[str, Network], length: int
 ) -> tuple[MeasuredModel, ...]:
-    """The same with what their networks cost for a word, timed in turn."""
+    """The models with the cost and the time of their networks for a word."""
     taken, sizes = latencies(networks, length), {}
     for key, network in networks.items():
         found = cost(network, length)
@@ -163,7 +163,7 @@ RATES = {GPT: GPT_RATES, LSTM: LSTM_RATES}
 def reductions(
     task: Task, wanted: dict[str, tuple[Cell, ...]]
 ) -> tuple[Reduction, ...]:
-    """What differs from the thesis, row by row.
+    """The differences from the thesis, row by row.
 
     Args:
         task: What is trained on.
@@ -239,7 +239,7 @@ that chance alone does this at none of them (five standard errors)."""
 
 
 def headline(found: Comparison) -> tuple[str, ...]:
-    """What is proved, what training reached, and where it breaks."""
+    """The sentences on the proof, on what training reached, and on where it breaks."""
     return (_proved(found), *_of_trained(found), *_falls(found))
 
 

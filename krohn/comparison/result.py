@@ -1,4 +1,4 @@
-"""What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
+"""The result of a comparison: numbers and names, to and from JSON; nothing here runs."""
 
 import math
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Written:
 
     @classmethod
     def from_object(cls, stated: object) -> Self:
-        """What `to_object` gave.
+        """Read the object that `to_object` gave.
 
         Raises:
             KrohnError: If it is of another version, or damaged.
@@ -225,7 +225,7 @@ KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)
 
 @dataclass(frozen=True)
 class Proved:
-    """What is proved of the compiled network.
+    """The proof of the compiled network.
 
     Attributes:
         verdict: Of `krohn.verify`.
@@ -246,7 +246,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class Size:
-    """What a network costs.
+    """The cost of a network.
 
     Attributes:
         parameters: Numbers that are stored.
@@ -403,7 +403,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is smaller here than in the thesis."""
+    """A number that is smaller here than in the thesis."""
 
     what: str
     thesis: str

@@ -29,7 +29,7 @@ TITLES = {
     ),
     "count": ("By count", "letters [letter] in the word", "with {} letters [letter]"),
 }
-"""What is varied; what stands along the axis; a place in a sentence."""
+"""By what is varied: the words along the axis, and the words for a place in a sentence."""
 
 
 def sweeps(

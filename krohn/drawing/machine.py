@@ -46,7 +46,7 @@ OUTPUT_SIZE = 7.5
 
 @dataclass(frozen=True)
 class Sketch:
-    """What is drawn, and where.
+    """The arrows and states of a drawing, with their places.
 
     Attributes:
         machine: The machine.

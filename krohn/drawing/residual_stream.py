@@ -1,4 +1,4 @@
-"""What a model file says about its residual stream, and where it lies on the page."""
+"""The residual stream that a model file describes, and its places on the page."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -42,7 +42,7 @@ LABELLED = 0.14
 
 
 class Sides(NamedTuple):
-    """What stands beside the matrices.
+    """The labels beside the matrices.
 
     Attributes:
         letters: The letters by name.
@@ -170,7 +170,7 @@ def _extreme(group: Points, axis: int) -> Points:
 
 
 def sides_of(file: ModelFile) -> Sides:
-    """What letters, units and outputs of an RNN mean, by its header."""
+    """The names of letters, units and outputs of an RNN, read from its header."""
     header, hidden = file.header, file.header["architecture"]["hidden"]
     if "source" in header:
         letters, entries = (tuple(header["source"][k]) for k in ("letters", "classes"))
@@ -192,7 +192,7 @@ def sides_of(file: ModelFile) -> Sides:
 
 
 def _rectangles(machine: Automaton, hidden: int) -> list[str]:
-    """What each unit means: states before and letters, or a state; empty if unknown."""
+    """The meaning of each unit: states before and letters, or a state; empty if unknown."""
     units = Units.of(machine)
     if hidden != len(units.arrived):
         return []

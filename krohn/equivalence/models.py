@@ -24,7 +24,7 @@ from krohn.verification import verify
 
 @dataclass(frozen=True)
 class Twins:
-    """What is known of two networks.
+    """The result of comparing two networks.
 
     Attributes:
         left: The name of the first.
@@ -123,7 +123,7 @@ def twins(
 def _decided(
     files: list[ModelFile], machines: list[Automaton], found: Compared, twins: Twins
 ) -> Twins:
-    """What two networks are that compute their machines."""
+    """The result for two networks that are proved to compute their machines."""
     most = twins.length
     if found.words is None or (most is not None and len(found.words[0]) > most):
         return replace(twins, renamed=found.renamed)

@@ -31,13 +31,13 @@ SAID: dict[Notion, str] = {
     "states": "states by their names",
     "names": "answers up to a renaming, one to one",
 }
-"""What is compared, as a line says it."""
+"""The words for each notion, as a line prints them."""
 ACCEPTANCE = {"accept", "reject"}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What comes of following two machines side by side.
+    """The result of following two machines side by side.
 
     Attributes:
         notion: What was compared.
@@ -77,7 +77,7 @@ class Renaming:
 
 
 def notion_of(left: Automaton, right: Automaton, up_to: str | None) -> Notion:
-    """What is compared of two machines.
+    """The notion by which two machines are compared.
 
     Args:
         left: The first.
@@ -169,7 +169,7 @@ def _lettered(machine: Automaton, called: Mapping[str, str]) -> Automaton:
 
 
 def _last(machine: Automaton, word: tuple[str, ...]) -> str:
-    """What a machine with outputs on states shows after a word."""
+    """The output of a machine with outputs on states after a word."""
     state, output = machine.start, machine.output
     assert output is not None
     for letter in machine.encode(word):
@@ -186,7 +186,7 @@ Side = Literal["left", "right"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of two sources.
+    """The result of comparing two sources.
 
     Attributes:
         left: The name of the first.

@@ -166,7 +166,7 @@ USUAL = 32
 CAUSAL = 64
 """How many words are run to see whether answers depend on what follows."""
 UNKNOWN = "(nothing said yet)"
-"""What the start shows if it is not known, and no other state goes on as it does."""
+"""The output of the start if it is not known, and no other state goes on as it does."""
 
 
 class LessonKeywords(TypedDict, total=False):
@@ -289,7 +289,7 @@ def _learned(
 
 
 def _before(wanted: Automaton | None) -> str:
-    """What the start shows, as far as that is known."""
+    """The output of the start, as far as it is known."""
     if wanted is None or wanted.output is None or wanted.output.on != "states":
         return UNKNOWN
     return wanted.output.names[int(wanted.output.table[wanted.start])]

@@ -138,7 +138,7 @@ class Answers(SUL):  # type: ignore[misc]
         """End it."""
 
     def step(self, letter: int | None) -> str:
-        """What is said after one more letter."""
+        """The answer after one more letter."""
         if letter is not None:
             self._read += (letter,)
         return self.query(self._read)[-1]

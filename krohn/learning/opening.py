@@ -1,4 +1,4 @@
-"""What can be asked: model files, trained networks, exports, anything that answers."""
+"""Opening what learning can ask: model files, trained networks, exports, functions."""
 
 import os
 from collections.abc import Callable

@@ -24,7 +24,7 @@ from krohn.verify.testing.shortest_failing import minimise as minimise_word
 
 @dataclass(frozen=True)
 class Beside:
-    """What comes of following two machines with the same letters side by side.
+    """The result of following two machines with the same letters side by side.
 
     Attributes:
         word: A shortest word after which they show different things; None if none.
@@ -129,7 +129,7 @@ def started(machine: Automaton, before: str) -> Automaton:
 
 
 def _without_unsaid(machine: Automaton) -> Automaton:
-    """The same without names of outputs that it never shows."""
+    """The machine without the names of outputs that it never shows."""
     assert machine.output is not None
     used, table = np.unique(machine.output.table, return_inverse=True)
     names = tuple(machine.output.names[i] for i in used)
@@ -292,7 +292,7 @@ class Parted:
 
 
 def _last(machine: Automaton, word: Word) -> str:
-    """What a machine says after the last letter of a word."""
+    """The answer of a machine after the last letter of a word."""
     return machine.run([machine.letters[a] for a in word])[-1]
 
 

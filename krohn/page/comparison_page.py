@@ -180,7 +180,7 @@ class HeatRow:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What is shown of a network.
+    """The heat map of a network.
 
     Attributes:
         title: Which network.
@@ -337,7 +337,7 @@ def _attention(found: Comparison) -> dict[str, Any] | None:
 
 
 def _failures(found: Comparison) -> list[dict[str, Any]]:
-    """What was searched and found; the shortest word of a network as a table."""
+    """The failures that were found; the shortest word of a network as a table."""
     rows = []
     for network in found.contestants:
         ones = [(one, one.failure) for one in network.ones if one.failure is not None]

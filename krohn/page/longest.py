@@ -32,7 +32,7 @@ PASSES = 500
 
 @dataclass(frozen=True)
 class Longest:
-    """What was found for a number format.
+    """The longest certified word of a number format.
 
     Attributes:
         dtype: The format.

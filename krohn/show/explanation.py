@@ -173,7 +173,7 @@ def _said(fact: Any) -> str:
 
 
 def explanation(facts: dict[str, Any]) -> None:
-    """What a machine is and what its constructions cost."""
+    """Print the facts of a machine and the costs of its constructions."""
     out = console()
     out.print(
         f"{facts['name']}: {facts['states']} states ({facts['reachable']} reachable from "

@@ -1,4 +1,4 @@
-"""What is printed of machines: taken apart, held against each other, learned."""
+"""Printing results about machines: decompositions, comparisons, learned machines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,7 +186,7 @@ def twins(found: "Twins") -> None:
 
 
 def _compared(found: "Twins | Answer") -> None:
-    """What was compared."""
+    """Print the notion by which two sources were compared."""
     from krohn.equivalence.question import SAID  # torch, which --help does without
 
     print(f"  compared: {SAID[found.notion]}")
@@ -200,7 +200,7 @@ def _parted(found: "Twins | Answer") -> str:
 
 
 def _says(found: "Twins | Answer") -> None:
-    """What each says after the word."""
+    """Print the answer of each after the word."""
     assert found.says is not None
     for name, said in zip((found.left, found.right), found.says, strict=True):
         print(f"  {name} says {legibly(said)}")

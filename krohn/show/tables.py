@@ -52,7 +52,7 @@ def legibly(name: str) -> str:
 
 
 def cut_short(out: Console, facts: dict[str, Any]) -> None:
-    """What a search left out, and how to ask for more."""
+    """Print the parts that a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
     more = "a higher --effort finds no more"
@@ -62,7 +62,7 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
 
 
 def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
-    """What was tried before what is chosen, and why it is not proved, a line each."""
+    """Print the ways that were tried before the chosen one, and why they are not proved."""
     for row in rows:
         sizes = ""
         if row["depth"] is not None:

@@ -138,7 +138,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
 def _logits(
     source: AttentionTarget, file: ModelFile, grid: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """What ρ̂ is more than ρ, and ρ, at all pairs of points."""
+    """The difference between ρ̂ and ρ, and ρ, at all pairs of points."""
     t, knots = file.tensors, file.header["architecture"]["features_units"][0]
     values = joined(grid * knots, t["features.2.weight"])
     both = [values @ t[f"attention.{name}"] for name in ("query", "key")]
@@ -183,7 +183,7 @@ def _finest(source: AttentionTarget) -> tuple[int, int]:
 
 
 def _by_rank(facts: dict[str, Any]) -> dict[str, Any]:
-    """What is said for several m_h, with names that JSON has, too.
+    """The facts for several m_h, with names that JSON has, too.
 
     A bound that is no less than what holds without it says nothing.
     """

@@ -55,7 +55,7 @@ MOST_WORDS = 2**20
 Built = tuple[CompiledNetwork, dict[str, Any]]
 """A network, and what its claim says beside the kind and the format."""
 BESIDE = ("name", "written")
-"""What a file says of a source beside what is proved."""
+"""The keys that a file says of a source beside the facts that are proved."""
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -100,7 +100,7 @@ def every_word(letters: int, length: int) -> IntArray:
 
 
 def sizes(cost: Cost) -> dict[str, int]:
-    """What `krohn explain` says of the size of a network."""
+    """The sizes of a network that `krohn explain` says."""
     return {
         "depth": cost.depth,
         "layers": cost.layers,
@@ -112,7 +112,7 @@ def sizes(cost: Cost) -> dict[str, int]:
 
 
 def sizes_of(network: Network) -> dict[str, int]:
-    """The same of a Transformer that nothing was predicted of."""
+    """The sizes of a Transformer whose cost was not predicted."""
     shape = network.architecture
     blocks = shape["blocks"]
     return {
@@ -129,7 +129,7 @@ class OnFile(Protocol):
     """A source that can be read back from what a model file says of it."""
 
     def to_wire(self) -> dict[str, Any]:
-        """What a file says."""
+        """The statement that a file holds."""
         ...
 
     @classmethod
@@ -142,7 +142,7 @@ R = TypeVar("R", bound=OnFile)
 
 
 def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
-    """What a file states as its source.
+    """The source that a file states.
 
     Args:
         file: The model.
@@ -162,14 +162,14 @@ class SourceKind(Kind[S]):
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says of an input as a person writes it."""
+        """The answers of the network to an input as a person writes it."""
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
-        """The same as `krohn run` prints it: answers beyond the claim are marked."""
+        """The answers as `krohn run` prints them, with marks beyond the claim."""
         return marked(file, self.answers(file, words))
 
     def runs(self, file: ModelFile) -> Runs:
-        """The same of one input after the other."""
+        """The function that answers one input after the other."""
         return partial(map, partial(self.run, file))
 
     @abstractmethod
@@ -185,7 +185,7 @@ class SourceKind(Kind[S]):
         """
 
     def explain(self, source: S, asked: Asked) -> dict[str, Any]:
-        """What it is, and what its network needs."""
+        """The facts of a source, and the sizes of its network."""
         refuse_others(asked.given, self.takes, self.called)
         asked = replace(asked, length=asked.length or self.explained)
         told = self.told(source, asked)
@@ -193,13 +193,13 @@ class SourceKind(Kind[S]):
         return told if self.claim == "within" else {**told, "proved": None}
 
     def told(self, source: Any, asked: Asked) -> dict[str, Any]:
-        """What is said of a source, in order."""
+        """The facts of a source, in the order in which they are printed."""
         told = {"name": source.name, "kind": self.wire, "claim": self.claim}
         told |= self.facts(source, asked)
         return {**told, "dtype": asked.options.precision.name}
 
     def facts(self, source: S, asked: Asked) -> dict[str, Any]:
-        """What is said of a source beside its name, its kind and its claim."""
+        """The facts of a source beside its name, its kind and its claim."""
         return {}
 
     @abstractmethod
@@ -262,7 +262,7 @@ class SourceKind(Kind[S]):
         claim: dict[str, Any],
         options: Options,
     ) -> ModelFile:
-        """What a file of a network would hold."""
+        """The file of a network."""
         precision = options.precision
         header = {
             "architecture": built.network.architecture,
@@ -314,7 +314,7 @@ class SourceKind(Kind[S]):
         return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
 
     def _ran(self, file: ModelFile, checks: Checks) -> list[Simulation]:
-        """What came of the inputs that are to be run."""
+        """Run the inputs that are asked for."""
         runs = list[Simulation]()
         if checks.exhaustive:
             claim = file.header["claim"]
@@ -343,7 +343,7 @@ class SourceKind(Kind[S]):
         return "" if same else "the file is about another source than the one given"
 
     def about(self, file: ModelFile, source: object) -> Claim:
-        """What a proof of a file is about.
+        """The claim that a proof of a file is about.
 
         Raises:
             KrohnError: If it must be about another source.
@@ -375,7 +375,7 @@ class SourceKind(Kind[S]):
         runs: list[Simulation],
         shown: Proof | None,
     ) -> Report:
-        """What runs and a proof come to together."""
+        """The report on runs and a proof together."""
         words = sum(r.words for r in runs)
         length = max((r.length for r in runs), default=0)
         wrong = next((r.counterexample for r in runs if r.counterexample), None)
@@ -406,12 +406,12 @@ class SourceKind(Kind[S]):
         )
 
     def covered(self, file: ModelFile) -> str:
-        """What a proof of a file is about, in words."""
+        """The inputs that a proof of a file covers, in words."""
         return self.covers(file, self.of_file(file))
 
     @abstractmethod
     def covers(self, file: ModelFile, source: Any) -> str:
-        """The same, by the source that the file states."""
+        """The inputs that a proof covers, by the source that the file states, in words."""
 
 
 class ReadableKind(SourceKind[R]):

@@ -36,7 +36,7 @@ EXPLAINED = 128
 
 
 class InBlocks(ReadableKind[R]):
-    """What kinds of texts in blocks have in common."""
+    """The common part of the kinds of texts in blocks."""
 
     explained = EXPLAINED
 
@@ -141,7 +141,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         return _simulated(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Blocks) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         return (
             f"every written state in the texts of all {len(source.letters)}^"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
 """By construction the kind of source that it takes a machine for."""
 OF_FORMS = ("arch", "start", "observation", "effort")
-"""What the table of state space models depends on."""
+"""The options that the table of state space models depends on."""
 
 
 class Machines(Kind[Automaton]):
@@ -71,7 +71,7 @@ class Machines(Kind[Automaton]):
         return machine_of(source)
 
     def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
-        """What is compiled, with its kind: from its start state, and as what."""
+        """The source to compile, with its kind, from its start state."""
         source = source if asked.start is None else source.with_start(asked.start)
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
@@ -99,7 +99,7 @@ class Machines(Kind[Automaton]):
         return CompiledModel(file, name, proof, seconds, choice.tried)
 
     def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
-        """What it is, and the table of its constructions."""
+        """The facts of a machine, and the table of its constructions."""
         if asked.within is not None:
             raise _no_error()
         source = seen(source, asked.observation)
@@ -128,11 +128,11 @@ class Machines(Kind[Automaton]):
         return draw_machine(source)
 
     def draw_file(self, file: ModelFile) -> "Figure":
-        """What lies where in a network; of a generator what it attends to."""
+        """The picture of a network's residual stream; for a generator, of its attention."""
         return self.draw_text(file, []) if _says_laws(file) else super().draw_file(file)
 
     def draw_text(self, source: Automaton | ModelFile, words: list[str]) -> "Figure":
-        """What a generator attends to along a prefix; it writes no texts."""
+        """The picture of a generator's attention along a prefix; it writes no texts."""
         if not isinstance(source, ModelFile) or not _says_laws(source):
             return super().draw_text(source, words)
         from krohn.attention import attention_picture
@@ -206,7 +206,7 @@ def _uncertified(name: str, asked: Asked, tried: Sequence[Tried]) -> CompileErro
 
 
 def _other(name: str, asked: Asked) -> str:
-    """What to try where a network cannot be proved."""
+    """The advice for a network that cannot be proved."""
     ways = {
         "transformer": "a shorter length, or another construction",
         "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",

@@ -181,7 +181,7 @@ class InContexts(ReadableKind[InContext]):
         return Whole(source.length, len(prompts), rows, None, source.names)
 
     def covers(self, file: ModelFile, source: InContext) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         return (
             f"all prompts of 1 to {source.demonstrations} demonstrations of "

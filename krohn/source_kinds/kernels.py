@@ -139,7 +139,7 @@ class Kernels(RealSequences[Kernel]):
         )
 
     def facts(self, source: Kernel, asked: Asked) -> dict[str, Any]:
-        """What it is, how hard for RNNs, and what its networks need."""
+        """The facts of a kernel, how hard it is for RNNs, and the sizes of its networks."""
         kernel = source.of_length(asked.length)
         largest = max((abs(base) for _, base in kernel.modes), default=0.0)
         return {
@@ -237,7 +237,7 @@ def _complexity(kernel: Kernel) -> dict[str, Any]:
 
 
 def _floors(kernel: Kernel) -> dict[str, Any]:
-    """What causal networks lose of permuted inputs that are uniform on the box."""
+    """The least error of causal networks on permuted inputs that are uniform on the box."""
     return {
         "causal_floor": causal_floor(kernel),
         "one_kernel_floor": invariant_floor(kernel),

@@ -104,7 +104,7 @@ BATCH = 256
 
 
 class Reference(NamedTuple):
-    """What is right.
+    """The right outputs for words of letters.
 
     Attributes:
         letters: Their names.

@@ -58,7 +58,7 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
 
 
 def _letters(source: ChainOfThought) -> set[str]:
-    """What may stand somewhere in a prompt."""
+    """The letters that may stand somewhere in a prompt."""
     ranges = {range(low, high + 1) for low, high in source.prompt}
     return {source.tokens[token] for tokens in ranges for token in tokens}
 

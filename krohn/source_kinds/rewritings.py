@@ -81,7 +81,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return replace(built, construction=self.wire), {"length": length}
 
     def facts(self, source: Rewriting, asked: Asked) -> dict[str, Any]:
-        """What it is, and the size of its network."""
+        """The facts of a rewriting system, and the size of its network."""
         length = asked.length or rewriting.usual_length(source)
         told: dict[str, Any] = {
             "letters": " ".join(source.letters),
@@ -122,7 +122,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return partial(self.interpreted, source)
 
     def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
-        """The same text by the reference interpreter: rules, no network."""
+        """The text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.usual_length(source) or MOST_LINES
         return _told(source, source.text(line, length + 1), len(line))
@@ -182,7 +182,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Rewriting) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         length = file.header["claim"]["length"]
         return (
             f"the text of every line of up to {source.longest} letters "

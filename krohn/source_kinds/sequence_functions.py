@@ -103,7 +103,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says at each letter of a word."""
+        """The answers of the network at each letter of a word."""
         from krohn.network.model import Model
 
         _stated(file)  # nothing is said of a source that cannot be read
@@ -154,11 +154,11 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         return _simulated(file, _stated(file), inputs, progress)
 
     def covered(self, file: ModelFile) -> str:
-        """What a proof of a file is about, in words."""
+        """The inputs that a proof of a file covers, in words."""
         return self.covers(file, _stated(file))
 
     def covers(self, file: ModelFile, source: Realised) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         letters, length = source.program.letters, file.header["claim"]["length"]
         return (
             f"all {len(letters)}^{length} words of length {length}, and all shorter: each "

@@ -119,7 +119,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         return held(file, right, inputs, progress, said_by)
 
     def covers(self, file: ModelFile, source: VectorsInBlocks) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim, system = file.header["claim"], source.system
         return (
             f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "
