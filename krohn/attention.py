@@ -57,7 +57,7 @@ def attended(
 
 
 def attention_picture(file: ModelFile, word: str | None = None) -> Figure:
-    """What one network attends to, on a prefix; if none is given, on one with all kinds.
+    """The picture of a network's attention on a prefix; if none is given, on a telling one.
 
     Raises:
         KrohnError: If it does not follow nested brackets.

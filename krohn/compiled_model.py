@@ -193,7 +193,7 @@ def model_file(
     precision: Precision,
     outputs: bool,
 ) -> ModelFile:
-    """What the file would hold: tensors are rounded before they are proved."""
+    """The file of a network; tensors are rounded to the format before they are proved."""
     claim: dict[str, Any] = {
         "start": machine.states[machine.start],
         "dtype": precision.name,

@@ -329,7 +329,7 @@ def _components(cascade: Cascade) -> Iterator[dict[str, Any]]:
 def _meaning(
     states: tuple[str, ...], values: tuple[str, ...], readings: tuple[Reading, ...]
 ) -> dict[str, Any]:
-    """What the values say; one reading for all contexts where that is exact."""
+    """The meaning of a component's values; one reading for all contexts if it is exact."""
     shown = merged(readings)
     return {
         "contexts": len(readings),

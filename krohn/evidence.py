@@ -146,7 +146,10 @@ def _text(evidence: dict[str, Any]) -> str:
 
 
 def _record(evidence: dict[str, Any], shown: Shown) -> dict[str, Any]:
-    """What was established, for people; the small checker does not read it."""
+    """The facts that a proof established, for people.
+
+    The small checker does not read them.
+    """
     form = shown.form
     return {
         "dtype": form.name,

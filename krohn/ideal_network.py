@@ -185,7 +185,10 @@ def _decided(
 
 
 def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
-    """What is refuted comes before what is undecided."""
+    """The verdict on all findings, and its reason.
+
+    A refutation outweighs an open question.
+    """
     found = {f.verdict: f for f in reversed(list(findings))}
     if (wrong := found.get("refuted")) is not None:
         return "refuted", _described(wrong)

@@ -187,7 +187,7 @@ MOST_ENTRIES = 20_000_000
 
 
 def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
-    """What `krohn.explain` says of a machine, and the table of its constructions."""
+    """The facts that `krohn.explain` says of a machine, and its table of constructions."""
     length = asked.longest("a network needs the longest length")
     part = reachable(machine)
     budget = Budget(steps_of(asked.effort))
@@ -408,7 +408,7 @@ def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, A
 
 
 def _network_of_language(found: LanguageClasses) -> Iterator[str]:
-    """What follows for networks (docs/classes.md, section 4)."""
+    """The consequences of a language's classes for networks (docs/classes.md, 4)."""
     yield from _depth_of_language(found)
     rasp, single = found["C-RASP"], found["R∘G"]
     if rasp.holds and rasp.witness is not None:

@@ -172,7 +172,7 @@ TRANSFORMER = (
         "is for constructions that search, and for auto; this one does not",
     ),
 )
-"""What networks that say states have no use for, by architecture and construction."""
+"""The options that networks of states have no use for, by architecture and construction."""
 
 COMPILE = (
     Need(

@@ -252,7 +252,7 @@ def run(
 
 
 def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
-    """What is said of the lines of standard input, of those together that are there."""
+    """Answer the lines of standard input; lines that arrive together run together."""
     done = 0
     for lines in arriving(sys.stdin):
         try:
@@ -265,7 +265,7 @@ def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
 
 
 def _answers(file: str) -> "Runs":
-    """What answers inputs: the network of a file; of some sources their interpreter."""
+    """The function that answers inputs: a network of a file, or a source's interpreter."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
 
@@ -346,7 +346,7 @@ def _compare(
 def _comparing(
     file: str, against: Wanted
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
-    """What holds a model against its machine along a word, and that machine."""
+    """The function that compares a model with a machine along a word, and the machine."""
     from krohn.examination import open_trained
     from krohn.replaying import held
     from krohn.verification_target import open_target

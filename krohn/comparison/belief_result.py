@@ -189,7 +189,7 @@ def _cells(model: BeliefModel, found: BeliefComparison) -> dict[str, str]:
 
 
 def headline(found: BeliefComparison) -> list[str]:
-    """What is proved, what training reached, and what nothing can go below."""
+    """The sentences on the proof, on what training reached, and on the least loss."""
     said = [_proved(found)]
     deep = [m for m in found.models if m.depth is not None]
     if deep:

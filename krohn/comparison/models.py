@@ -231,7 +231,7 @@ def _stops(recipe: Recipe) -> str:
 PERFECT = 0.99995
 """From here on four digits would be rounded up to 100 %."""
 LEARNED = 0.9
-"""What never did the task falls nowhere."""
+"""The accuracy that a model must have had somewhere before it can be said to fall."""
 FALL = 0.1
 """Token accuracy that is lost on other words and worth a sentence. It is the least of some
 fifty places of 256 words each: a share of 0.9 of words has a standard error of 0.019, so

@@ -134,7 +134,7 @@ def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
 
 
 def _stored(channels: Mapping[str, Any], name: str) -> frozenset[str]:
-    """What a map is computed from: its MLP opens the maps that are not there before."""
+    """The channels that a map is computed from. Its MLP opens maps that are not stored."""
     born = _span(channels[name]["snapshots"])[0]
     found: set[str] = set()
     seen: set[str] = set()

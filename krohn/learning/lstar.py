@@ -78,7 +78,7 @@ class Answers(SUL):  # type: ignore[misc]
             self.longest = max(self.longest, length)
 
     def query(self, word: Word) -> list[str]:
-        """What is said after each letter; of the empty word, what is said before."""
+        """The answers after each letter; for the empty word, the answer before letters."""
         self.ask([word])
         if not word:
             return [self.before]

@@ -28,7 +28,7 @@ from krohn.page.rendering import Wrong, rendered, wrong
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in a cell: a number, and below it in small what it rests on."""
+    """The contents of a cell: a number, and below it in small the facts it rests on."""
 
     main: str
     small: str = ""
@@ -262,7 +262,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def _shade(cell: Cell) -> int:
-    """What is read beyond the references and the control task, of what can be."""
+    """The shade of a cell: the part read beyond the references and the control task."""
     control = cell.trained.control or 0.0
     learned = quality(cell.trained) - control
     above = learned / (1 - control) if control < 1 else 0.0

@@ -1,4 +1,4 @@
-"""What a machine is, what its language is called, and what networks of it cost."""
+"""Printing explanations: a machine, the classes of its language, its networks' cost."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -135,7 +135,7 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
 
 
 def facts(found: dict[str, Any]) -> None:
-    """What is known of a source that is no machine, a line each; its networks below."""
+    """Print the facts of a source that is no machine, a line each, then its networks."""
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in ("networks", "tried", "proved"):

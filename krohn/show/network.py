@@ -228,7 +228,7 @@ def _meaning(claim: dict[str, Any], such: str) -> str:
 
 
 def answers(result: dict[str, Any]) -> None:
-    """What a model says after each letter; a generator also before the first."""
+    """Print the answers of a model after each letter; a generator also has a first one."""
     if "shown" in result:
         print(result["shown"])
     elif "laws" in result:

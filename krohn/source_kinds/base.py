@@ -355,7 +355,7 @@ class SourceKind(Kind[S]):
         return self._about(file, wanted)
 
     def _about(self, file: ModelFile, source: S | None) -> Claim:
-        """What a verdict is about: the claim of the file, or that with another source."""
+        """The claim that a verdict is about: the file's, or the same of another source."""
         held = file.header if source is None else self._claiming(file, source)
         return claim.of(held)
 

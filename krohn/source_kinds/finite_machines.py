@@ -153,7 +153,10 @@ class Machines(Kind[Automaton]):
         return own_machine(file) if names_machine(file) else None
 
     def runs(self, file: ModelFile) -> Runs:
-        """What the network says after each letter of a word; of a generator, laws."""
+        """The function that answers after each letter of a word.
+
+        A generator answers laws.
+        """
         from krohn.running import letters_given, runner_of  # torch
 
         runner = runner_of(file)

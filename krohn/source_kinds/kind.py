@@ -304,4 +304,4 @@ class Kind(ABC, Generic[S]):
 
     @abstractmethod
     def runs(self, file: ModelFile) -> Runs:
-        """What `krohn run` prints of one input after the other."""
+        """The function that answers inputs one after the other, as `krohn run` does."""

@@ -126,7 +126,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
             return super().draw(source)
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says after each letter, with the error that it may have."""
+        """The answers of the network after each letter, with the error they may have."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
         states = outputs(file, word[None])[0]

@@ -64,7 +64,7 @@ def _letters(source: ChainOfThought) -> set[str]:
 
 
 def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:
-    """What is wrong, and the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
+    """An error with the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
     parts = []
     for (low, high), run in groupby(source.prompt):
         count = len(list(run))
