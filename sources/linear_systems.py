@@ -20,7 +20,7 @@ from krohn.program.exact_numbers import reals, whole
 
 
 KIND = "linear-system"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,12 +260,11 @@ def stochastic(cycles: FloatArray, back: float) -> FloatArray:
 
 
 IN_BLOCKS = "vectors-in-blocks"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 WRITTEN = "(b)"
 """The token of a written vector."""
 COORDINATE = 2.0
-"""What stands below a state: a vector is written as v/2, and its matrices have norms of at
-most √(1 + ¼), not √2, which makes the error that is proved smaller."""
+"""The length of a written state in units of its coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +294,7 @@ class VectorsInBlocks:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Those of the system; a text has one token more."""
+        """The letters of the system; a text has one token more."""
         return self.system.letters
 
     @cached_property

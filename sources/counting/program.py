@@ -99,7 +99,7 @@ class CountingProgram:
     def values(
         self, letters: IntArray, sums: Callable[[Counts, list[BoolArray]], IntArray]
     ) -> list[BoolArray]:
-        """What every formula says at some positions.
+        """The values of all formulas at some positions.
 
         Args:
             letters: Numbers of letters, of any shape.
@@ -156,7 +156,7 @@ def parts(formula: Formula) -> tuple[int, ...]:
 
 
 def _added(counts: Counts, held: list[BoolArray]) -> IntArray:
-    """What one position adds to a sum of counts."""
+    """The number that one position adds to a sum of counts."""
     return np.asarray(sum(k * held[i].astype(np.int64) for i, k in counts))
 
 

@@ -119,7 +119,7 @@ def parse(text: str, file: str) -> CountingProgram:
 
 @dataclass
 class _Reader:
-    """What has been read of a text; a method for each kind of node makes its value."""
+    """The reader of a text; a method for each kind of node makes its value."""
 
     builder: Builder
     known: dict[str, int | Count] = field(default_factory=dict)
@@ -285,7 +285,7 @@ def written(program: CountingProgram) -> str:
 
 
 def _right(formula: Formula, names: list[str]) -> str:
-    """What stands behind the sign of a definition."""
+    """The right side of a definition."""
     match formula:
         case Negation(part):
             return f"not {names[part]}"

@@ -30,7 +30,7 @@ MOST_PROBED = 500
 
 @dataclass
 class Filler(Evaluator):
-    """What computes tables.
+    """The evaluator that computes tables.
 
     Attributes:
         rules: The lines of each table.
@@ -132,7 +132,7 @@ class Filler(Evaluator):
         )
 
     def _read_by(self, name: str, at: Index) -> list[tuple[str, Index]]:
-        """What a cell reads that is not computed yet."""
+        """The cells that a cell reads and that are not computed yet."""
         self.missing = []
         try:
             _, said, scope = self._rule(self.tables[name], at)
@@ -193,7 +193,7 @@ class Reader(Filler):
     _sized: list[int] = field(default_factory=list)
 
     def do(self, statement: Node) -> None:
-        """What a line says.
+        """Carry out a line.
 
         Raises:
             Refused: With the line.

@@ -1,4 +1,4 @@
-"""What a number of a dynamic program is computed as, with what it can be."""
+"""The terms that numbers of a dynamic program are computed by, with their ranges."""
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -196,7 +196,7 @@ def fixed(*values: Value) -> bool:
 
 
 def bit(value: Value) -> Value:
-    """The same, which is 0 or 1.
+    """The term of a value that must be 0 or 1.
 
     Raises:
         Refused: If it can be something else.

@@ -13,7 +13,7 @@ from krohn.program.errors import Refused, demand
 
 
 END = "#"
-"""What stands between sentences; no grammar has it as a letter."""
+"""The mark between sentences; no grammar has it as a letter."""
 MOST_RULES, LONGEST_BODY = 1000, 16
 """A grammar is small: what is made of it grows with the square of its symbols."""
 

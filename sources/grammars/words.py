@@ -1,4 +1,4 @@
-"""What a grammar says of words, by its Chomsky normal form."""
+"""The probabilities of words of a grammar, by its Chomsky normal form."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ Body = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Normal:
-    """What becomes two symbols, or one letter: the same words with the same probabilities.
+    """The Chomsky normal form of a grammar: the same words with the same probabilities.
 
     A symbol stands for the words of at least one letter that it becomes.
 
@@ -152,7 +152,7 @@ def normal(grammar: Grammar) -> Normal:
 def _kept(
     body: Body, vanishing: Mapping[str, Fraction]
 ) -> Iterator[tuple[Body, Fraction]]:
-    """What stays of a body, by which of its symbols vanish, and how likely they do."""
+    """The bodies that stay when symbols vanish, and how likely each is."""
     can = [i for i, symbol in enumerate(body) if vanishing.get(symbol)]
     for gone in product((False, True), repeat=len(can)):
         lost = {i for i, away in zip(can, gone, strict=True) if away}
@@ -362,7 +362,7 @@ def sentences(
 
 
 def letters_of(grammar: Grammar, words: Iterable[str]) -> tuple[str, ...]:
-    """What a person wrote: letters with blanks between them, or of one character each.
+    """The letters that a person wrote: with blanks between them, or one character each.
 
     Where neither is known, what stands between blanks is meant as a letter.
     """

@@ -38,7 +38,7 @@ from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
 
 
 KIND = "posterior-head"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 LARGEST = 64
 """The most states, and the most letters or coordinates."""
 FARTHEST = 2.0**20
@@ -127,7 +127,7 @@ class PosteriorHead:
         )
 
     def asking(self, task: Task) -> Self:
-        """The same model, of which something else is guessed."""
+        """A copy that guesses something else."""
         return replace(self, name=f"{self.name.partition(':')[0]}:{task}", task=task)
 
     def __repr__(self) -> str:
@@ -296,7 +296,7 @@ def named(name: str) -> PosteriorHead | None:
 
 
 def of_model(model: HiddenMarkovModel, task: Task) -> PosteriorHead:
-    """What is guessed of a hidden Markov model in its stationary law.
+    """The posterior head of a hidden Markov model in its stationary law.
 
     Raises:
         Refused: If it says letters on steps, or has no such law.

@@ -48,7 +48,7 @@ def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
 
 @dataclass
 class _Reading:
-    """What was read so far.
+    """The part of a text that was read so far.
 
     Attributes:
         letters: The names of the letters.
@@ -107,7 +107,7 @@ class _Reading:
         self.rules.append(rule)
 
     def place(self, word: str) -> tuple[str, tuple[int, ...]]:
-        """What may stand at a place, and how it is called: ``x:digit``, ``a|b|=``."""
+        """The name of a place, and the letters that it may hold: ``x:digit``, ``a|b|=``."""
         name, colon, said = word.rpartition(":")
         if word in self.letters or not colon or not name:
             name, said = "", word

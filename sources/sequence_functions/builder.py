@@ -398,7 +398,7 @@ class SequenceFunction:
         return Realised(self.name, program, classes, names)
 
     def run(self, word: Sequence[str]) -> list[Any]:
-        """What it says at each letter, by the interpreter: plain integers, no network.
+        """The outputs at each letter, by the interpreter: plain integers, no network.
 
         Raises:
             ProgramError: If a channel cannot be, or a letter is unknown.

@@ -37,7 +37,7 @@ class ProgramError(KrohnError, ValueError):
 
 Value: TypeAlias = Hashable
 Meaning: TypeAlias = range | tuple[Value, ...] | None
-"""What code c stands for: itself if None, else the c-th entry."""
+"""The value that code c stands for: c itself if None, else the c-th entry."""
 
 
 def decoded(meaning: Meaning, code: int) -> Value:
@@ -46,7 +46,7 @@ def decoded(meaning: Meaning, code: int) -> Value:
 
 
 def offset(meaning: Meaning) -> int | None:
-    """What the code 0 stands for if codes count on from there; None if they do not."""
+    """The value of the code 0 if codes count on from there; None if they do not."""
     if meaning is None:
         return 0
     return meaning.start if isinstance(meaning, range) else None
@@ -120,7 +120,7 @@ class Known:
     meaning: Meaning
 
     def __getitem__(self, code: int) -> Value:
-        """What a code stands for."""
+        """The value that a code stands for."""
         return decoded(self.meaning, code)
 
 
@@ -216,7 +216,7 @@ class Realisation:
         return rows, int(np.flatnonzero((rows == bos).all(axis=1))[0])
 
     def at_start(self, source: Known, value: int) -> Known:
-        """The same with another value before the first letter."""
+        """The channel with another value before the first letter."""
         if source.values.bos == value:
             return source
         rows = np.stack([source.values.later, np.ones_like(source.values.later)], 1)
@@ -247,7 +247,7 @@ class Realisation:
     def recoded(
         self, source: Known, meaning: Meaning, name: str, taken: Iterable[int] = ()
     ) -> Known:
-        """The same values by other codes.
+        """The channel with other codes for its values.
 
         Those that have none get one that neither another value has nor is ``taken``.
         """
@@ -262,7 +262,7 @@ class Realisation:
         return self.add(name, Map(table, (source.name,)), meaning)
 
     def natural(self, source: Known, at_start: bool = False) -> Known:
-        """The same, each value by itself; also that before the first letter, or not.
+        """The channel with each natural number as its own code.
 
         Raises:
             ProgramError: If a value is no natural number.
@@ -355,7 +355,7 @@ def gated(r: Realisation, name: str, read: list[Known]) -> Known:
 
 
 def _numbers(read: list[Known]) -> list[Expression]:
-    """What each channel stands for, as an expression of their codes."""
+    """The value of each channel, as an expression of their codes."""
     return [argument(i) + _starts([x]) for i, x in enumerate(read)]
 
 
@@ -421,7 +421,7 @@ def _digit(bit: int, length: int) -> Callable[[int], int]:
 
 
 def _starts(read: list[Known]) -> int:
-    """What all codes 0 stand for together.
+    """The sum of the values that the codes 0 stand for.
 
     Raises:
         ProgramError: If a channel holds no numbers.

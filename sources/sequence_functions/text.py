@@ -75,7 +75,7 @@ def parse(text: str, file: str) -> SequenceFunction:
 
 
 class _Reader:
-    """What has been read so far.
+    """The reader of a function's text, line by line.
 
     Attributes:
         function: The function in the making.
@@ -153,14 +153,14 @@ class _Reader:
         )
 
     def _applied(self, sign: ast.AST, *operands: ast.AST) -> Any:
-        """What an operator makes of channels and constants."""
+        """The value of an operator on channels and constants."""
         values = [self.value(each) for each in operands]
         return OPERATORS[type(sign)](*values)
 
     def _called(
         self, name: str, arguments: Sequence[ast.AST], keywords: Sequence[ast.keyword]
     ) -> Channel:
-        """What a call makes."""
+        """The value of a call."""
         if name not in CALLS:
             raise ProgramError(f"there is no {name!r}; there are {', '.join(CALLS)}")
         values = [self.value(each) for each in arguments]
