@@ -35,7 +35,7 @@ class Functions(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """What a network remembers of the letters so far, and how a letter changes that.
+    """The memory of a recurrent network, and how a letter changes it.
 
     Attributes:
         starts: The tensors that are remembered before a word.
@@ -131,7 +131,7 @@ class Kind(Generic[A]):
         return made
 
     def sizes(self, architecture: Architecture) -> A:
-        """What an architecture says.
+        """The sizes that an architecture states.
 
         Raises:
             ModelFileError: If it is none of this kind.
@@ -164,7 +164,7 @@ class Kind(Generic[A]):
 
 
 KINDS: dict[str, Kind[Any]] = {}
-"""Those that were imported, by their names on file."""
+"""The kinds that were imported, by their names on file."""
 
 
 def declare(kind: Kind[A]) -> Kind[A]:

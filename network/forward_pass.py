@@ -1,4 +1,4 @@
-"""What holds in a forward pass: hooks, all digits of products, threads, no dropout."""
+"""The settings of a forward pass: hooks, all digits of products, threads, no dropout."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ class Hooks:
     at: Mapping[str, Iterable[Hook]] = field(default_factory=dict)
 
     def __call__(self, place: str, value: Tensor) -> Tensor:
-        """What stands at a place from here on.
+        """The value at a place after its hooks.
 
         Raises:
             ModelFileError: If a function returns what does not fit there.

@@ -14,7 +14,7 @@ from krohn.network.forward_pass import in_full
 
 
 Parts = tuple[Tensor, ...]
-"""What is remembered, each ``(batch, …)``."""
+"""The parts of the memory, each ``(batch, …)``."""
 
 
 class Stepping(nn.Module):
@@ -28,11 +28,11 @@ class Stepping(nn.Module):
     bushy: ClassVar[int] = 16
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        """The memory ``(batch, …)`` before a word, which `step` needs."""
         raise NotImplementedError
 
     def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
-        """What logits are made of after a letter ``(batch,)``, and what is remembered."""
+        """The vector that makes the logits after a letter ``(batch,)``, and the memory."""
         raise NotImplementedError
 
     def said(self, outputs: Tensor) -> Tensor:
@@ -127,7 +127,7 @@ class Stepped(Stepping):
         return self.tensors["unembed.bias"]
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        """The memory ``(batch, …)`` before a word, which `step` needs."""
         tensors = self.tensors
         parts = (tensors[name] for name in self.declared.starts)
         return Cache(0, tuple(part.expand(batch, -1) for part in parts))
@@ -239,7 +239,7 @@ class Rnn(Stepping):
         self.requires_grad_(False)
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: the hidden state ``(batch, hidden)`` before a word."""
+        """The hidden state ``(batch, hidden)`` before a word, which `step` needs."""
         return Cache(0, (self.initial.expand(batch, -1),))
 
     @in_full
@@ -270,7 +270,7 @@ class Rnn(Stepping):
 
 MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
 PREFIX = "recurrent."
-"""What the tensors of torch's module are called by, before their own names."""
+"""The prefix of the tensors of torch's module."""
 
 
 class GatedRecurrent(Stepping):
@@ -298,7 +298,7 @@ class GatedRecurrent(Stepping):
         self.requires_grad_(False)
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: h ``(batch, hidden)`` before a word, and the cell."""
+        """The hidden state and the cell before a word, each ``(batch, hidden)``."""
         return Cache(0, tuple(part.expand(batch, -1) for part in self.initial))
 
     def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:

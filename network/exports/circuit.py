@@ -1,4 +1,4 @@
-"""What travels with an export: names of its classes, and which part carries what."""
+"""The description in an export: names of its classes, and the part of each channel."""
 
 import csv
 import json
@@ -235,7 +235,7 @@ def _index(
 
 
 def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
-    """What a channel reads that lies somewhere, through channels that lie nowhere."""
+    """The stored channels that a channel reads, through channels that are not stored."""
     found: dict[str, None] = {}
     for read in stated.reads(channel.name):
         above = stated.reads(read.name)

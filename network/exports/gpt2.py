@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Activation = Literal["relu", "gelu", "gelu_new"]
 ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_new")
 EPSILON = 1e-5
-"""What GPT-2 adds to the variance."""
+"""The number that GPT-2 adds to the variance."""
 LEAST = -(2.0**14)
 """The logit of tokens that are no states: any number below all logits of states."""
 

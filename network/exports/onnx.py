@@ -70,7 +70,7 @@ class Graph:
         return name
 
     def info(self, name: str, number: int, *shape: int | str) -> ValueInfoProto:
-        """What is said of an input or an output."""
+        """The description of an input or an output."""
         return helper.make_tensor_value_info(name, number, shape)
 
 
@@ -114,7 +114,7 @@ def transformer(graph: Graph, file: ModelFile, words: str) -> None:
 def _heads(
     graph: Graph, at: str, block: Mapping[str, Any], x: str, t: str, d: int
 ) -> str:
-    """What the heads of a block add, ``(batch, time, d)``."""
+    """The sum that the heads of a block add, ``(batch, time, d)``."""
     kind, alone = attention_kind(block), graph.op("Unsqueeze", x, graph.whole(1))
     query, key, value = (
         graph.op("MatMul", alone, f"{at}.attention.{name}")
@@ -210,7 +210,7 @@ LETTER = "letter"
 
 @dataclass(frozen=True)
 class Value:
-    """What stands at a place of a graph, with the operations of `Step`.
+    """A value of a graph, with the operations of `Step`.
 
     Attributes:
         graph: Where it is read.
@@ -223,7 +223,7 @@ class Value:
     outer: Graph | None = None
 
     def op(self, kind: str, *others: "Value") -> "Value":
-        """What a node of some kind makes of it."""
+        """The value that a node of some kind makes of this one and others."""
         names = (self.name, *(other.name for other in others))
         return Value(self.graph, self.graph.op(kind, *names))
 
