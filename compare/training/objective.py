@@ -121,7 +121,7 @@ def scratchpad(
 
 
 IGNORED = -100
-"""What torch calls a label that does not enter the loss."""
+"""The label that torch leaves out of the loss."""
 
 
 @dataclass(frozen=True)
