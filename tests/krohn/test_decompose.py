@@ -21,7 +21,7 @@ from krohn.decomposition import decompose, describe
 
 @dataclass(frozen=True)
 class Done:
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What is said of hidden Markov models, and of the depth of their networks."""
+"""The facts on hidden Markov models, and on the depth of their networks."""
 
 from collections.abc import Callable
 from pathlib import Path
