@@ -484,7 +484,7 @@ def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependenc
     return Dependency(entry.reshape(-1).astype(np.int64), tuple(kept), used)
 
 
-# What the values of a coordinate say, in as few words as are exact.
+# The meanings of a coordinate's values, in as few words as are exact.
 
 
 def common(readings: Sequence[Reading]) -> Reading | None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 import krohn
-from krohn.intervention import changed, stated
+from krohn.intervention import run_changed, stated
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
 from krohn.program.interpreter import Held
@@ -47,7 +47,7 @@ def single(net: Model, words: IntArray) -> Iterator[tuple[IntArray, dict[str, He
 
 def counted(net: Model, words: IntArray, held: Mapping[str, Held]) -> list[int]:
     """Cases, those that agree wherever something is predicted, letters, predicted ones."""
-    logits, prediction = changed(net, torch.from_numpy(words), held)
+    logits, prediction = run_changed(net, torch.from_numpy(words), held)
     known = prediction.answers >= 0
     wrong = (logits.argmax(dim=-1).numpy() != prediction.answers) & known
     agree = int((~wrong.any(axis=1)).sum())

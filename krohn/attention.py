@@ -49,7 +49,7 @@ def attended(
     if output is not None:
         check_suffix(output)
     readers = _readers([modelfile.read(name) for name in files])
-    result, patterns = _compared(readers, files, word, seed)
+    result, patterns = _comparison(readers, files, word, seed)
     if output is not None:
         save(_picture(result, patterns), output)
         result["picture"] = str(output)
@@ -62,10 +62,10 @@ def attention_picture(file: ModelFile, word: str | None = None) -> Figure:
     Raises:
         KrohnError: If it does not follow nested brackets.
     """
-    return _picture(*_compared(_readers([file]), [""], word, 0))
+    return _picture(*_comparison(_readers([file]), [""], word, 0))
 
 
-def _compared(
+def _comparison(
     readers: Sequence[Reader], names: Sequence[str], word: str | None, seed: int
 ) -> tuple[dict[str, Any], list[Any]]:
     """The facts about networks, and their patterns."""

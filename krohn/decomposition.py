@@ -157,7 +157,7 @@ def load_cascade(path: str | Path) -> Cascade:
     return from_object(obj)
 
 
-# What ``krohn decompose`` computes: a proved cascade, and what it looks like.
+# The work of ``krohn decompose``: a proved cascade, and its picture.
 
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -306,7 +306,7 @@ def describe(result: Decomposed) -> dict[str, Any]:
         },
         "steps": result.budget.spent,
         **result.budget.record(),
-        "tried": [_tried(method, cost) for method, cost in found.tried.items()],
+        "tried": [_method_row(method, cost) for method, cost in found.tried.items()],
     }
 
 
@@ -352,7 +352,7 @@ def _names(states: tuple[str, ...], chosen: BoolArray) -> list[str]:
     return [states[q] for q in np.flatnonzero(chosen).tolist()]
 
 
-def _tried(method: str, cost: CascadeCost | str) -> dict[str, Any]:
+def _method_row(method: str, cost: CascadeCost | str) -> dict[str, Any]:
     if isinstance(cost, str):
         return {"method": method, "reason": cost}
     return {

@@ -86,7 +86,7 @@ def opened(directory: str | Path) -> Opened:
     return Opened(files, model, file)
 
 
-def checked(directory: str | Path, checks: Checks) -> Report:
+def verify_directory(directory: str | Path, checks: Checks) -> Report:
     """Verify a directory.
 
     Raises:

@@ -164,7 +164,7 @@ def against(source: Grammar, depth: int, length: int) -> dict[str, Any]:
     }
 
 
-def asked(source: Grammar, words: list[str]) -> dict[str, Any]:
+def ask(source: Grammar, words: list[str]) -> dict[str, Any]:
     """The exact probabilities of a word in a grammar, or the laws of its hidden letters.
 
     Args:
@@ -197,7 +197,7 @@ def asked(source: Grammar, words: list[str]) -> dict[str, Any]:
     }
 
 
-def drawn(source: Grammar, count: int, seed: int) -> list[dict[str, Any]]:
+def draw_sentences(source: Grammar, count: int, seed: int) -> list[dict[str, Any]]:
     """Random sentences, with their depths.
 
     Raises:

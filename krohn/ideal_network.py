@@ -138,11 +138,11 @@ def verify_gadgets(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     check_digest(about := claim.of(file.header), digest)
-    found = _held(file, (noise, error), limits, progress or silent)
+    found = _verify_tables(file, (noise, error), limits, progress or silent)
     return replace(found, about=about)
 
 
-def _held(
+def _verify_tables(
     file: ModelFile,
     bounds: tuple[Fraction, Fraction],
     limits: Limits,
@@ -158,7 +158,7 @@ def _held(
         asked = list(gadgets(file))
         if not asked:
             raise Rejected("this network has no MLP that writes a channel")
-        findings = list(_decided(asked, bounds, limits, report))
+        findings = list(_decide_each(asked, bounds, limits, report))
     except Rejected as problem:
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)
@@ -173,7 +173,7 @@ def _held(
     return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
 
 
-def _decided(
+def _decide_each(
     asked: list[Gadget],
     bounds: tuple[Fraction, Fraction],
     limits: Limits,

@@ -23,8 +23,6 @@ from krohn.program.statement import Statement, parse
 if TYPE_CHECKING:
     from krohn.open_model import Model
 
-# What a network computed on the way, by named places and by names of variables.
-
 
 @dataclass(frozen=True, repr=False)
 class Activations(Mapping[str, Tensor]):
@@ -205,7 +203,7 @@ def held_by(
     return found
 
 
-def changed(
+def run_changed(
     model: "Model", tokens: Tensor, held: Mapping[str, Held]
 ) -> tuple[Tensor, Prediction]:
     """Run words with variables held, and say what should happen.
@@ -221,14 +219,14 @@ def changed(
     hooks: dict[str, list[Hook]] = {}
     for name, (values, where) in held.items():
         place = place_of(model, name)
-        hook = partial(_written, place, values, where)
+        hook = partial(_overwrite, place, values, where)
         hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
     assert isinstance(model.network, Transformer)
     logits = model.network.hooked(tokens, Hooks(hooks))
     return logits, predict(stated(model), tokens.numpy(force=True), held)
 
 
-def _written(
+def _overwrite(
     place: VariablePlace, values: IntArray, where: BoolArray | None, stream: Tensor
 ) -> Tensor:
     new = place.write(stream, torch.from_numpy(values).to(stream.device))

@@ -179,7 +179,7 @@ def _amount(size: float) -> str:
     return f"{size:,.0f}"
 
 
-# What a machine is, and what it would cost to compile it in each way.
+# The facts of a machine, and the cost of each way to compile it.
 
 
 MOST_ELEMENTS = 200_000
@@ -280,7 +280,7 @@ def _sizes(kind: Classification) -> dict[str, int | None]:
 def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
     """The consequences of the properties for the depth of networks, best news first."""
     yield from _shortest(kind)
-    yield from by_groups(kind, "its groups", "T(A)", f"; {_reached(offered)}")
+    yield from by_groups(kind, "its groups", "T(A)", f"; {_constant_depth(offered)}")
 
 
 def by_groups(
@@ -314,7 +314,7 @@ def by_groups(
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
 
 
-def _reached(offered: dict[str, Any]) -> str:
+def _constant_depth(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
@@ -382,7 +382,7 @@ def _kind(machine: Automaton) -> str:
     return "a general machine: some letter merges several states, but not all of them"
 
 
-# What the language of a machine is called.
+# The classes that the language of a machine is in.
 
 
 def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def machine(table: Table, told: Told, complete: Complete) -> Automaton:
     """The machine of a table, its states and letters by name."""
     states = names("state", table.moves)
     letters = names("letter", table.letters)
-    shown, said = _said(table, told)
+    shown, said = _outputs(table, told)
     transitions = [
         Transition(
             states[q],
@@ -166,7 +166,7 @@ def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
     return letters[a]
 
 
-def _said(
+def _outputs(
     table: Table, told: Told
 ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any] | None]:
     """The output of a state, or of a letter in a state, as functions."""

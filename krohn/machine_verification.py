@@ -101,13 +101,13 @@ def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
         reason="",
         length=target.length if proof else max(r.length for r in runs),
         words=sum(r.words for r in runs),
-        covers=target.proved if proof else _said(runs),
+        covers=target.proved if proof else _runs_sentence(runs),
         proof=done,
         runs=runs,
     )
 
 
-def _said(runs: Sequence[Simulation]) -> str:
+def _runs_sentence(runs: Sequence[Simulation]) -> str:
     return "; ".join(
         f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
     )

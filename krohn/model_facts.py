@@ -118,7 +118,7 @@ def _nearest(laws: FloatArray, signs: FloatArray) -> float:
     return max(0.0, float(found.fun))
 
 
-# What `krohn explain` says of a hidden Markov model beside its network.
+# The facts that `krohn explain` says of a hidden Markov model beside its network.
 
 
 SAMPLES, WORK = 500, 2**28

@@ -46,7 +46,7 @@ class Replay:
         return {**asdict(self), "word": list(self.word)}
 
 
-def held(
+def replay(
     model: Simulator,
     machine: Automaton,
     word: Sequence[str],

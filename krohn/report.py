@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krohn.verify.testing.examination import Examination
     from krohn.verify.testing.shortest_failing import Minimal
 
-# How long work tells how far it has come.
+# The progress of long work.
 
 
 Progress = Callable[[str, int, int], None]
@@ -27,7 +27,7 @@ def silent(what: str, done: int, total: int) -> None:
     """Tell nobody."""
 
 
-# What verification came to.
+# The result of a verification.
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.model import NOT_FINITE, Model, said
 from krohn.network.modelfile import ModelFile
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 
 # Running a model on words given by name.
 
@@ -50,7 +50,7 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        return self._shown(word, self.model.run(word))
+        return self._result(word, self.model.run(word))
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
         """The answers for several words of one length, which are run together.
@@ -63,11 +63,11 @@ class Runner:
 
         logits = self.model(torch.cat([self.model.encode(w) for w in words]))
         return [
-            self._shown(word, list(said(row, self.model.classes)))
+            self._result(word, list(said(row, self.model.classes)))
             for word, row in zip(words, logits, strict=True)
         ]
 
-    def _shown(self, word: list[str], states: list[str]) -> dict[str, Any]:
+    def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         self._check_answers(states)
         read = range(1, len(word) + 1)
         if self.model.header["claim"].get("shows") == "outputs":
@@ -198,7 +198,9 @@ def letters_of(line: str, machine: Automaton) -> list[str]:
     """
     inputs = machine.inputs
     letters = machine.letters if inputs is None else ("0" * inputs.bits,)
-    words = written([line], lambda name: machine.letter(name) is not None, letters)
+    words = split_letters(
+        [line], lambda name: machine.letter(name) is not None, letters
+    )
     unknown = [w for w in words if not machine.letter(w)]
     if unknown:
         raise KrohnError(
@@ -296,7 +298,7 @@ def of_cell(text: str) -> list[Labelled]:
     return found
 
 
-def held(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
+def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
     """Run all words and hold the answer after each against its label.
 
     Raises:

@@ -140,12 +140,12 @@ class Target:
                 give that answer.
         """
         from krohn.foreign import names_machine, own_machine
-        from krohn.replaying import held
+        from krohn.replaying import replay
 
         says_states = self.file.header["claim"].get("shows", "states") == "states"
         known = says_states and names_machine(self.file)
         shows = own_machine(self.file) if known else None
-        return held(self.model, self.machine, word, state, shows)
+        return replay(self.model, self.machine, word, state, shows)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
@@ -179,9 +179,6 @@ class Words:
         if self.sample and all(r.passed for r in runs):
             runs.append(target.run_sample(self.sample, self.seed, self.longest))
         return tuple(runs)
-
-
-# A generator of brackets and its stacks, and how prefixes are run through it.
 
 
 LONGEST_PREFIX = 1024
@@ -352,7 +349,9 @@ def open_target(
     laws = kind_of(file.header["architecture"]).answers == "laws"
     kind = GeneratorTarget if laws else Target
     if machine is None:
-        return kind(file, _stated(file), progress, claim.of(file.header, tokenizer))
+        return kind(
+            file, _stated_machine(file), progress, claim.of(file.header, tokenizer)
+        )
     seen = (observation or OWN) if outputs else None
     wanted = machine_of(machine, observation=seen)
     file, notes = with_names(file, wanted)
@@ -394,8 +393,8 @@ def _check_shown(machine: Automaton, own: Automaton) -> None:
     Raises:
         KrohnError: Which names a state.
     """
-    right = _shown(machine)
-    for place, said in _shown(own).items():
+    right = _output_names(machine)
+    for place, said in _output_names(own).items():
         if right.get(place, said) != said:
             raise KrohnError(
                 f"{machine.name} shows {right[place]!r} {place}, where the model is to "
@@ -403,7 +402,7 @@ def _check_shown(machine: Automaton, own: Automaton) -> None:
             )
 
 
-def _shown(machine: Automaton) -> dict[str, str]:
+def _output_names(machine: Automaton) -> dict[str, str]:
     """The name of the output in each state, or on each transition, by what that is."""
     output = machine.output
     if output is None:
@@ -418,7 +417,7 @@ def _shown(machine: Automaton) -> dict[str, str]:
     }
 
 
-def _stated(file: ModelFile) -> Automaton:
+def _stated_machine(file: ModelFile) -> Automaton:
     """The machine that the file itself states."""
     if not names_machine(file):
         raise KrohnError(

@@ -9,7 +9,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-# What a network remembers of the letters it has read, and how words go on from there.
+# The memory of the letters that a network has read, and the ways in which words go on.
 
 
 @dataclass(frozen=True)

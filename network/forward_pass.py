@@ -11,9 +11,6 @@ from torch import Tensor, nn
 
 from krohn.network.errors import ModelFileError
 
-# Functions that see, and may change, what a network computes on the way.
-
-
 Hook = Callable[[Tensor], Tensor | None]
 """Takes what stands at a place, and returns another, or None to leave it."""
 
@@ -140,9 +137,6 @@ def in_full(method: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-# How many threads torch computes on.
-
-
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """A context in which torch uses so many threads; also a decorator.
@@ -156,9 +150,6 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-# Networks without dropout for a while.
 
 
 @contextmanager

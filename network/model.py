@@ -16,7 +16,7 @@ from krohn.network.recurrent import Stepping
 from krohn.network.sparse import is_index
 from krohn.network.transformer import Transformer
 
-# Where the variables of a machine lie in the residual stream, as a model file says it.
+# The places of a machine's variables in the residual stream, as a model file says them.
 
 
 @dataclass(frozen=True)
@@ -425,9 +425,6 @@ def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     chosen = torch.where(finite, chosen, len(classes) + 1)
     names = (*classes, TIED, NOT_FINITE)
     return tuple(names[q] for q in chosen.tolist())
-
-
-# Opening model files of networks that read and say real vectors.
 
 
 def real_network(file: ModelFile) -> nn.Module:

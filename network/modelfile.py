@@ -273,9 +273,6 @@ def names(holder: object, key: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-# The names that a model file has for letters, states and what its logits stand for.
-
-
 def alphabets(
     file: ModelFile,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -302,9 +299,6 @@ def alphabets(
             "there are"
         )
     return letters, states, classes
-
-
-# How a file of a trained network is told from a model file.
 
 
 TRAINED_KEY = "krohn-network"

@@ -104,7 +104,7 @@ class StateSpace(Stepping):
     def _each(self) -> list[Layer]:
         return [layer for layer in self.layers if isinstance(layer, Layer)]
 
-    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+    def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """Logits ``(batch, classes)`` of a letter ``(batch,)``, and all h after it."""
         x, after = self._symbols(tokens), []
         for layer, h in zip(self._each, parts, strict=True):

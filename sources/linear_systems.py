@@ -16,9 +16,6 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals, whole
 
-# A linear system and its reference interpreter, in exact arithmetic.
-
-
 KIND = "linear-system"
 """The kind in the header of a model file."""
 
@@ -254,9 +251,6 @@ def stochastic(cycles: FloatArray, back: float) -> FloatArray:
     """
     ahead = 1 - back
     return ahead * cycles + (1 - ahead) * cycles.swapaxes(1, 2)
-
-
-# A linear system whose state is written after every block, and read back as a vector.
 
 
 IN_BLOCKS = "vectors-in-blocks"

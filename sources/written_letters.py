@@ -6,7 +6,7 @@ BETWEEN = ","
 """The sign that may stand between letters beside blanks, where it is no letter."""
 
 
-def written(
+def split_letters(
     words: Iterable[str], is_letter: Callable[[str], bool], alphabet: Iterable[str]
 ) -> list[str]:
     """The names that a person wrote, one for each letter; the caller checks them.

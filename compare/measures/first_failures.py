@@ -205,7 +205,7 @@ def _on(device: torch.device, found: IntArray | BoolArray) -> Tensor:
     return torch.from_numpy(found).to(device)
 
 
-# Where a network breaks: its first failing word, and which kinds of words break it.
+# The first failing word of a network, and the kinds of words that break it.
 
 
 SAMPLES = 2048

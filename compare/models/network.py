@@ -13,8 +13,6 @@ from torch.nn.functional import one_hot
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Lstm, Rnn, Specification
 
-# Recording the outputs of modules while a network runs.
-
 
 @contextmanager
 def recording(modules: Sequence[nn.Module]) -> Iterator[list[Any]]:

@@ -73,9 +73,6 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-# Devices by name.
-
-
 def usable(name: str) -> torch.device:
     """A device on which torch can compute here.
 

@@ -52,9 +52,9 @@ def grammar(
         given = USUAL if length is None else length
         result["cut"] = grammars.against(found, depth, given)
     if word:
-        result["asked"] = grammars.asked(found, word)
+        result["asked"] = grammars.ask(found, word)
     if sample is not None:
-        result["sample"] = grammars.drawn(found, sample, seed or 0)
+        result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
     emit(result, as_json, lambda: show.grammar(result))
 
 

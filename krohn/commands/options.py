@@ -336,7 +336,7 @@ def _fields(group: Any) -> list[Parameter]:
     ]
 
 
-# What commands say: exit codes, results, and progress where a person is watching.
+# The answers of commands: exit codes, results, and progress where a person is watching.
 
 
 DONE, REFUTED, CANNOT = 0, 1, 2

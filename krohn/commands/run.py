@@ -106,12 +106,12 @@ def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int
     """Letters of a file, with the bytes that were read and how many there are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     begun, done = "", 0
-    with _opened(source) as file:
+    with _open(source) as file:
         total = 0 if source == "-" else os.fstat(file.fileno()).st_size
         while chunk := file.read1(CHUNK):  # type: ignore[attr-defined]
             done += len(chunk)
             text = begun + _decoded(decoder, chunk, source)
-            whole, begun = _cut(text, machine)
+            whole, begun = _split_ready(text, machine)
             yield _read(whole, machine), done, total
         yield _read(begun, machine), done, total
 
@@ -126,7 +126,7 @@ def _read(text: str, machine: "Automaton") -> list[str]:
     return [letter for part in parts for letter in letters_of(part, machine)]
 
 
-def _opened(source: str) -> BinaryIO:
+def _open(source: str) -> BinaryIO:
     return sys.stdin.buffer if source == "-" else open(source, "rb")
 
 
@@ -137,7 +137,7 @@ def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
         raise KrohnError(f"{source} is no text in UTF-8") from None
 
 
-def _cut(text: str, machine: "Automaton") -> tuple[str, str]:
+def _split_ready(text: str, machine: "Automaton") -> tuple[str, str]:
     """The part that can be read now, and the rest, which may go on in the next piece."""
     longest = max(map(len, machine.letters))
     if longest == 1:
@@ -348,12 +348,12 @@ def _comparing(
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
     """The function that compares a model with a machine along a word, and the machine."""
     from krohn.examination import open_trained
-    from krohn.replaying import held
+    from krohn.replaying import replay
     from krohn.verification_target import open_target
 
     wanted = against.read()
     trained = open_trained(file, wanted, against.observe)
     if trained is not None:
-        return partial(held, trained.network, trained.machine), trained.machine
+        return partial(replay, trained.network, trained.machine), trained.machine
     target = open_target(file, wanted, against.observe)
     return target.compare, target.machine

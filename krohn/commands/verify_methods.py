@@ -75,9 +75,9 @@ class Methods:
 
     def ask(self, file: str, checks: "Checks") -> "Report":
         """Verify a file by these methods."""
-        from krohn.verification import decided
+        from krohn.verification import run_checks
 
-        found = decided(
+        found = run_checks(
             file,
             replace(
                 checks,

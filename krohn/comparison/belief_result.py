@@ -13,7 +13,7 @@ from krohn.compare.probes.beliefs import LayerProbe
 from krohn.comparison.result import Origin, Training, Written
 from krohn.program.wording import at_most
 
-# What a comparison on a hidden Markov model came to, to and from JSON; nothing runs.
+# The result of a comparison on a hidden Markov model, to and from JSON; nothing runs.
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class BeliefComparison(Written):
         return f"<BeliefComparison on {cut(self.name, 40)}: {models}, {self.preset}>"
 
 
-# What a comparison on a hidden Markov model says, in sentences and in a table.
+# The sentences and the table of a comparison on a hidden Markov model.
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _cells(model: BeliefModel, found: BeliefComparison) -> dict[str, str]:
 
 def headline(found: BeliefComparison) -> list[str]:
     """The sentences on the proof, on what training reached, and on the least loss."""
-    said = [_proved(found)]
+    said = [_proof_sentence(found)]
     deep = [m for m in found.models if m.depth is not None]
     if deep:
         fits = "; ".join(f"{m.depth}: {_fits(m)}" for m in deep)
@@ -206,7 +206,7 @@ def headline(found: BeliefComparison) -> list[str]:
     return said
 
 
-def _proved(found: BeliefComparison) -> str:
+def _proof_sentence(found: BeliefComparison) -> str:
     proof = found.proved
     if proof is None:
         return "There is no compiled network to compare with."

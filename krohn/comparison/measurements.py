@@ -22,7 +22,7 @@ from krohn.comparison.result import Failure, ModelResult, SeedResult, Size, Trai
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import PREFIXES, SAMPLES
 
-# What is compared, how large, and how long: what a user may choose.
+# The settings that a user may choose: kinds of networks, sizes, lengths.
 
 
 SEEDS = 2
@@ -277,7 +277,7 @@ def _rng(purpose: Purpose) -> np.random.Generator:
     return provenance.stream(purpose, 0, provenance.Purpose.MEASURES)
 
 
-# What was measured of the networks of one kind, seed by seed.
+# The measurements of the networks of one kind, seed by seed.
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ def sized(
     return tuple(replace(model, size=sizes.get(model.key)) for model in models)
 
 
-# What is smaller here than in the thesis: sizes and recipes of its preset beside ours.
+# The numbers that are smaller here than in the thesis: sizes and recipes of its preset.
 
 
 THESIS = "paper"
@@ -240,7 +240,7 @@ that chance alone does this at none of them (five standard errors)."""
 
 def headline(found: Comparison) -> tuple[str, ...]:
     """The sentences on the proof, on what training reached, and on where it breaks."""
-    return (_proved(found), *_of_trained(found), *_falls(found))
+    return (_proof_sentence(found), *_of_trained(found), *_falls(found))
 
 
 def percent(share: float) -> str:
@@ -257,7 +257,7 @@ def average(one: ModelResult) -> float:
     return sum(o.token.value for o in one.ones) / len(one.ones)
 
 
-def _proved(found: Comparison) -> str:
+def _proof_sentence(found: Comparison) -> str:
     compiled, proved = found.of(COMPILED), found.proved
     words = "every length"
     if proved.length is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.drawing.canvas import Box, DrawingError, legible
 
-# What a model file says about its residual stream, read into bars to draw.
+# The residual stream that a model file describes, as bars to draw.
 
 
 INDEX = re.compile(r"\[(\d+)\]")
@@ -167,7 +167,7 @@ def merged(bars: Iterable[Bar]) -> list[Bar]:
     found: list[Bar] = []
     for bar in sorted(bars, key=lambda b: (b.born, b.start)):
         if found and _continues(found[-1], bar):
-            found[-1] = _joined(found[-1], bar)
+            found[-1] = _join(found[-1], bar)
         else:
             found.append(bar)
     return found
@@ -186,7 +186,7 @@ def _continues(first: Bar, second: Bar) -> bool:
     )
 
 
-def _joined(first: Bar, second: Bar) -> Bar:
+def _join(first: Bar, second: Bar) -> Bar:
     names = first.names + second.names
     low, high = (INDEX.search(names[k]) for k in (0, -1))
     assert low is not None
@@ -204,7 +204,7 @@ def _joined(first: Bar, second: Bar) -> Bar:
     )
 
 
-# Where the snapshots and the dimensions of a residual stream lie on the page.
+# The places of snapshots and dimensions on the page.
 
 
 MOST_BLOCKS = 8

@@ -108,7 +108,7 @@ def _sparse(file: ModelFile) -> list[Points]:
             f"a recurrence of {fan:,} entries is too large to draw (at most "
             f"{MOST_ENTRIES:,})"
         )
-    hidden, inputs, out = (_drawn(matrices, name) for name in MATRICES)
+    hidden, inputs, out = (_drawn_cells(matrices, name) for name in MATRICES)
     return [inputs, hidden, out]
 
 
@@ -120,7 +120,7 @@ def _terms(matrices: dict[str, Sparse], name: str) -> int:
     return int(np.diff(right.offsets)[left.columns].sum())
 
 
-def _drawn(matrices: dict[str, Sparse], name: str) -> Points:
+def _drawn_cells(matrices: dict[str, Sparse], name: str) -> Points:
     """The largest entry of every cell of a matrix, or of the product that it is."""
     if f"{name}.left" not in matrices:
         held = matrices[f"{name}.weight"]

@@ -25,7 +25,7 @@ from krohn.sources.counting import (
 if TYPE_CHECKING:
     import z3
 
-# What reads a word letter by letter and remembers whole numbers.
+# Systems that read a word letter by letter and remember whole numbers.
 
 
 Relation = Literal["equal", "included"]

@@ -107,7 +107,7 @@ def _naming(machine: Automaton) -> Automaton:
     return replace(machine, output=Output("states", every, machine.states))
 
 
-def started(machine: Automaton, before: str) -> Automaton:
+def merge_start(machine: Automaton, before: str) -> Automaton:
     """A machine of which nobody knows what it shows before the first letter.
 
     If another state goes on as the start does, the two are one, the first such state.
@@ -205,7 +205,7 @@ class Teacher:
         wrong = found.failed.counterexample if found.failed else None
         if wrong is None and guess.suffixes:
             wrong = self._chow(guess, machine)
-        return None if wrong is None else self._checked(guess.machine, wrong)
+        return None if wrong is None else self._check(guess.machine, wrong)
 
     def _as_wanted(self, machine: Automaton) -> Word | None:
         """A word on which the machine that is known differs, and is right."""
@@ -216,7 +216,7 @@ class Teacher:
             return None
         return word if self.answers.query(word)[-1] != _last(machine, word) else None
 
-    def _checked(self, machine: Automaton, wrong: Counterexample) -> Word:
+    def _check(self, machine: Automaton, wrong: Counterexample) -> Word:
         word = tuple(machine.encode(wrong.word).tolist())
         if wrong.reading == "among others" or (
             self.answers.query(word)[-1] == _last(machine, word)

@@ -47,7 +47,7 @@ def summary(found: Comparison) -> tuple[Measure, ...]:
     ways: dict[str, Callable[[ModelResult], Entry]] = {
         "token accuracy": lambda c: _share(c, lambda o: o.token, c.token),
         "sequence accuracy": lambda c: _share(c, lambda o: o.sequence, c.sequence),
-        "proved": lambda c: _proved(found, c),
+        "proved": lambda c: _proof_cell(found, c),
         "first failing word": _failing,
         "parameters": lambda c: _size(c, lambda s: f"{s.parameters:,}"),
         "layers": lambda c: _size(
@@ -106,7 +106,7 @@ def _bounds(low: float, high: float) -> str:
     return f"{down:g}, {min(100.0, up):g}"
 
 
-def _proved(found: Comparison, network: ModelResult) -> Entry:
+def _proof_cell(found: Comparison, network: ModelResult) -> Entry:
     if network.key != COMPILED:
         return Entry("no" if network.size else "–")
     proof = found.proved

@@ -182,7 +182,7 @@ def _address(kind: str, data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-# What is needed to do it again: the command, the versions, and the bytes of the file.
+# The facts needed to do it again: the command, the versions, the bytes of the file.
 
 
 PACKAGES = ("numpy", "torch", "safetensors", "ml-dtypes")

@@ -8,7 +8,7 @@ from rich.console import Console
 from krohn.algebra.wording import cut
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
-# What is printed of the classes of a language.
+# The classes of a language.
 
 
 SHOWN_LETTERS = 12
@@ -34,14 +34,14 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"As a language ({facts['of']}):"
     for says, holds in (("it is", True), ("it is not", False), ("not decided", None)):
         told = (p for name, p in found.items() if not _follows(name, found))
-        names = [_named(p) for p in told if p["holds"] is holds]
+        names = [_class_name(p) for p in told if p["holds"] is holds]
         if names:
             yield f"  {says}: {', '.join(names)}"
     yield from (f"  {line}" for line in _witnesses(found, facts["alike"]))
     yield from (f"  for a network: {line}" for line in facts["network"])
 
 
-def _named(found: dict[str, Any]) -> str:
+def _class_name(found: dict[str, Any]) -> str:
     """The class with its numbers, if it holds and they are known."""
     numbers = found["witness"] or {}
     text = str(_WITH_NUMBERS.get(found["name"], found["name"]))
@@ -56,7 +56,9 @@ def _follows(name: str, found: dict[str, dict[str, Any]]) -> bool:
     plain = name.removeprefix("tier-based ")
     tier = name[: len(name) - len(plain)]
     holds = found[name]["holds"]
-    if tier and _named(found[plain]) == _named(found[name]).removeprefix(tier):
+    if tier and _class_name(found[plain]) == _class_name(found[name]).removeprefix(
+        tier
+    ):
         return bool(found[plain]["holds"] is holds)
     smaller = found[f"{tier}locally testable"]["holds"]
     return plain == "locally threshold testable" and bool(smaller and holds)
@@ -106,7 +108,7 @@ def _flip_flop(witness: dict[str, Any]) -> str:
     )
 
 
-# What a machine is, and what networks of it cost.
+# The facts of a machine, and the cost of its networks.
 
 
 SHOWN_STATES = 12
@@ -139,21 +141,21 @@ def facts(found: dict[str, Any]) -> None:
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in ("networks", "tried", "proved"):
-            table.add_row(name.replace("_", " "), _said(fact))
+            table.add_row(name.replace("_", " "), _fact_text(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
     if rows := found.get("networks", []):
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*(column.replace("_", " ") for column in columns))
         for row in rows:
-            table.add_row(*(_said(row.get(key)) for key in columns))
+            table.add_row(*(_fact_text(row.get(key)) for key in columns))
         print()
         print_table(table, WIDE)
     if "proved" in found:
         console().print(UNTRIED)
 
 
-def _said(fact: Any) -> str:
+def _fact_text(fact: Any) -> str:
     """A fact as people read it: sentences a line each, other lists on one line."""
     if fact is None:
         return "–"
@@ -164,11 +166,13 @@ def _said(fact: Any) -> str:
     if isinstance(fact, float):
         return f"{fact:.6g}"
     if isinstance(fact, dict):
-        parts = (f"{key.replace('_', ' ')} {_said(each)}" for key, each in fact.items())
+        parts = (
+            f"{key.replace('_', ' ')} {_fact_text(each)}" for key, each in fact.items()
+        )
         return "; ".join(parts)
     if isinstance(fact, list):
         sentences = any(" " in str(each) for each in fact)
-        return ("\n" if sentences else ", ").join(map(_said, fact)) or "–"
+        return ("\n" if sentences else ", ").join(map(_fact_text, fact)) or "–"
     return str(fact)
 
 

@@ -80,19 +80,22 @@ def _meaning(row: dict[str, Any], most: int) -> list[str]:
         return [head, *_values(reading, "    ")]
     lines = [head]
     for reading in meaning["readings"][:most]:
-        lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
+        lines += [
+            f"    given {_state_set(reading['possible'])}",
+            *_values(reading, "      "),
+        ]
     hidden = meaning["contexts"] - len(meaning["readings"][:most])
     return [*lines, f"    … {count(hidden, 'more context')}"] if hidden else lines
 
 
 def _values(reading: dict[str, Any], indent: str) -> list[str]:
     shown = list(reading["leaves"].items())[:SHOWN_VALUES]
-    lines = [f"{indent}{value} → {_set(states)}" for value, states in shown]
+    lines = [f"{indent}{value} → {_state_set(states)}" for value, states in shown]
     hidden = len(reading["leaves"]) - len(shown)
     return [*lines, f"{indent}… {count(hidden, 'more value')}"] if hidden else lines
 
 
-def _set(states: list[str]) -> str:
+def _state_set(states: list[str]) -> str:
     if not states:
         return "does not occur"
     shown = ", ".join(states[:SHOWN_STATES])
@@ -123,7 +126,7 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
     cut_short(out, facts)
 
 
-# What is printed of counting programs and of whether two accept the same words.
+# Counting programs, and whether two accept the same words.
 
 
 MOST_PAIRS = 6
@@ -132,7 +135,7 @@ MOST_PAIRS = 6
 def equivalence(found: "Answer") -> None:
     """Whether two sources accept the same words, and of which lengths that is known."""
     print(_sentence(found))
-    _compared(found)
+    _print_notion(found)
     if found.word is not None:
         print(f"  a shortest word: {' '.join(found.word)}")
         if found.says is not None:
@@ -172,7 +175,7 @@ def twins(found: "Twins") -> None:
         )
     else:
         print(f"undecided: {found.reason}")
-    _compared(found)
+    _print_notion(found)
     _renamed(found)
     for name, claim in zip((found.left, found.right), found.about, strict=True):
         about, answers = claim.lines()
@@ -185,7 +188,7 @@ def twins(found: "Twins") -> None:
         print("  both are masks of one random network")
 
 
-def _compared(found: "Twins | Answer") -> None:
+def _print_notion(found: "Twins | Answer") -> None:
     """Print the notion by which two sources were compared."""
     from krohn.equivalence.question import SAID  # torch, which --help does without
 
@@ -226,7 +229,7 @@ def counting_program(
 
 def _sentence(found: "Answer") -> str:
     if found.notion != "accept":
-        return _shown(found)
+        return _same_output(found)
     if found.word is not None:
         verb = "is not in" if found.relation == "included" else "are not equal:"
         if found.relation == "included":
@@ -250,7 +253,7 @@ def _sentence(found: "Answer") -> str:
     return f"verified for words {words}: {about}"
 
 
-def _shown(found: "Answer") -> str:
+def _same_output(found: "Answer") -> str:
     """Whether two machines show the same."""
     both = f"{found.left} and {found.right}"
     if found.word is not None:
@@ -259,7 +262,7 @@ def _shown(found: "Answer") -> str:
     return f"verified for words of every length: {both} show the same{names}"
 
 
-# What is printed of a machine that was learned from a network.
+# A machine that was learned from a network.
 
 
 MOST = 24
@@ -276,7 +279,7 @@ def learned(file: str, found: "Learned", output: Path | None) -> None:
         f"  {found.queries:,} words were asked, and {found.words:,} run to compare "
         f"{count(found.rounds, 'guess', 'es')}"
     )
-    for line in [*_followed(found), *_held(found)]:
+    for line in [*_followed(found), *_beside_wanted(found)]:
         print(f"  {line}")
     if output is not None:
         print(f"wrote {output}")
@@ -309,7 +312,7 @@ def _followed(found: "Learned") -> list[str]:
     return lines
 
 
-def _held(found: "Learned") -> list[str]:
+def _beside_wanted(found: "Learned") -> list[str]:
     """How the machine is beside the one that the network should follow."""
     if found.wanted is None or found.beside is None:
         return []

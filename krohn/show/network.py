@@ -166,7 +166,7 @@ def replay(found: "Replay", state: str | None) -> None:
         print(f"differs at {where}: expected {right}, actual {said}{reading}")
 
 
-# What was compiled, what networks say, and what they attend to.
+# Compiled networks, their answers and their attention.
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:

@@ -42,7 +42,7 @@ from krohn.program.errors import Refused
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Kind, Runs, S
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
@@ -60,7 +60,7 @@ BESIDE = ("name", "written")
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
     """Letters as a person writes them."""
-    return written(words, known.__contains__, known)
+    return split_letters(words, known.__contains__, known)
 
 
 def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
@@ -304,16 +304,16 @@ class SourceKind(Kind[S]):
         source = None if checks.machine is None else self.wanted(checks.machine)
         checks.check_digest(about := self._about(file, source))
         shown, report = None, checks.report
-        runs = self._ran(file, checks)
+        runs = self._run_inputs(file, checks)
         if checks.proves:
             shown = prove(file, None, partial(report, "proving"))
-        found = self._concluded(file, checks.method, runs, shown)
+        found = self._conclude(file, checks.method, runs, shown)
         if found.verdict == "verified" and (other := self.differs(file, source)):
             found = replace(found, verdict="undecided", reason=other, covers="nothing")
         error = file.header["claim"].get("error")
         return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
 
-    def _ran(self, file: ModelFile, checks: Checks) -> list[Simulation]:
+    def _run_inputs(self, file: ModelFile, checks: Checks) -> list[Simulation]:
         """Run the inputs that are asked for."""
         runs = list[Simulation]()
         if checks.exhaustive:
@@ -368,7 +368,7 @@ class SourceKind(Kind[S]):
             return file.header
         return {**file.header, "source": {"kind": self.wire, **wanted}}
 
-    def _concluded(
+    def _conclude(
         self,
         file: ModelFile,
         method: str,

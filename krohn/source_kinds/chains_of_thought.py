@@ -180,7 +180,7 @@ class ChainsOfThought(TextKind[Source]):
             return [*prompt_of(source, words).tolist(), *blank]
 
         def told(row: Row, text: list[int]) -> Answers:
-            result = _told(source, cells(), text)
+            result = _text_result(source, cells(), text)
             return Answers(result, range(start, len(text)))
 
         return Writer(source.tokens, row, told)
@@ -194,7 +194,7 @@ class ChainsOfThought(TextKind[Source]):
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]
         cells = _cells(steps, _names(source) or unnamed(steps))
-        return _told(steps, cells, text.tolist())
+        return _text_result(steps, cells, text.tolist())
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
@@ -323,7 +323,7 @@ def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
     ]
 
 
-def _told(
+def _text_result(
     source: ChainOfThought, cells: Sequence[Cell], text: Sequence[int]
 ) -> dict[str, Any]:
     """A whole text, token by token."""

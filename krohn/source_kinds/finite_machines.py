@@ -32,7 +32,7 @@ from krohn.compiler.construction_choice.known_constructions import SEARCHING
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.errors import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
-from krohn.machines import machine_of, seen
+from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
@@ -82,7 +82,7 @@ class Machines(Kind[Automaton]):
         """The network of the best construction that is proved."""
         began, options = time.monotonic(), asked.options
         _check(asked)
-        source = seen(source, asked.observation)
+        source = with_outputs(source, asked.observation)
         observed = asked.observation is not None
         shown = source if observed else replace(source, output=None)
         budget = Budget(steps_of(asked.effort))
@@ -102,7 +102,7 @@ class Machines(Kind[Automaton]):
         """The facts of a machine, and the table of its constructions."""
         if asked.within is not None:
             raise _no_error()
-        source = seen(source, asked.observation)
+        source = with_outputs(source, asked.observation)
         if asked.arch == "ssm":
             for option in asked.given:
                 if option not in OF_FORMS:

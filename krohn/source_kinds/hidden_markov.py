@@ -183,8 +183,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         laws = source.predict(said)
         possible = np.isfinite(source.filter(word[None])[1][0]).cumprod()
         rows = [
-            f"{source.letters[o]}: {_told(source.states, belief)}; then "
-            f"{_told(source.letters, law)}"
+            f"{source.letters[o]}: {_likely_letters(source.states, belief)}; then "
+            f"{_likely_letters(source.letters, law)}"
             if heard
             else f"{source.letters[o]}: never said here, so nothing is claimed"
             for o, belief, law, heard in zip(
@@ -408,7 +408,7 @@ def _reference(source: HiddenMarkovModel) -> Reference:
     return Reference(source.letters, run, rounding)
 
 
-def _told(names: tuple[str, ...], law: FloatArray) -> str:
+def _likely_letters(names: tuple[str, ...], law: FloatArray) -> str:
     """The likely ones of a law."""
     most = np.argsort(-law, kind="stable")[:LIKELY]
     return " ".join(f"{names[i]} {law[i]:.4f}" for i in most if law[i] >= SMALL)

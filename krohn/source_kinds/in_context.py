@@ -157,7 +157,7 @@ class InContexts(ReadableKind[InContext]):
                 "say --sample N"
             )
         return [
-            _cut(source, letters, shown)
+            _split_prompt(source, letters, shown)
             for (shown, _), size in zip(shapes, sizes, strict=True)
             for letters in product(range(source.letters), repeat=size)
         ]
@@ -191,7 +191,7 @@ class InContexts(ReadableKind[InContext]):
         )
 
 
-def _cut(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
+def _split_prompt(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
     """A prompt of so many demonstrations, from its letters in a row."""
     size = source.segment
     parts = tuple(letters[k * size :][:size] for k in range(shown))

@@ -104,7 +104,7 @@ class Kernels(RealSequences[Kernel]):
             layer = kernel_attention(kernel, options.precision)
             built = CompiledNetwork(name, layer, {}, None)
             built, claim = self.with_error(kernel, built, kernel.length, options)
-            return built, _asked(claim, asked.within, options)
+            return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
             return self._shortened(kernel, name, options, asked.within)
         network = linear_recurrence.network(
@@ -244,7 +244,7 @@ def _floors(kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def _asked(
+def _check_error(
     claim: dict[str, Any], within: float | None, options: Options
 ) -> dict[str, Any]:
     """A claim, if it is what was asked for.

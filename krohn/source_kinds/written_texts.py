@@ -104,11 +104,11 @@ class Writer:
         with torch.no_grad():
             said = decode(network, asked, self.first, self.end, self.room).tolist()
         return [
-            self._ended(row, text[: len(row)])
+            self._up_to_end(row, text[: len(row)])
             for row, text in zip(rows, said, strict=True)
         ]
 
-    def _ended(self, row: Row, text: list[int]) -> list[int]:
+    def _up_to_end(self, row: Row, text: list[int]) -> list[int]:
         """A text up to the first end that is written; one without an answer as it is."""
         begin = list(row).index(BLANK) if BLANK in row else len(row)
         if self.end is not None and self.end in text[begin:]:

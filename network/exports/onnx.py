@@ -123,7 +123,7 @@ def _heads(
     if isinstance(kind, Linear):
         query, key = _feature(graph, query), _feature(graph, key)
     scores = graph.op("MatMul", query, graph.op("Transpose", key, perm=[0, 1, 3, 2]))
-    seen = _seen(graph, block, t)
+    seen = _visible(graph, block, t)
     if isinstance(kind, Linear | Rectified):
         if isinstance(kind, Rectified):
             scores = graph.op("Relu", scores)
@@ -149,7 +149,7 @@ def _feature(graph: Graph, x: str) -> str:
     return graph.op("Where", above, more, graph.op("Exp", x))
 
 
-def _seen(graph: Graph, block: Mapping[str, Any], t: str) -> str:
+def _visible(graph: Graph, block: Mapping[str, Any], t: str) -> str:
     """Which positions see which: ``(time, time)``, or for each head."""
     i, j = (graph.op("Unsqueeze", t, graph.whole(axis)) for axis in (1, 0))
     past = graph.op("LessOrEqual", j, i)

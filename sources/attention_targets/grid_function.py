@@ -92,8 +92,8 @@ class GridFunction:
         Raises:
             Refused: If a number is no binary fraction that float64 holds.
         """
-        points = [[list(map(_held, point)) for point in p] for p in self.pieces]
-        values = [list(map(_held, self.values[x])) for x in product(*self.pieces)]
+        points = [[list(map(_as_float, point)) for point in p] for p in self.pieces]
+        values = [list(map(_as_float, self.values[x])) for x in product(*self.pieces)]
         return {"name": self.name, "pieces": points, "values": values}
 
     @classmethod
@@ -112,7 +112,7 @@ class GridFunction:
         return cls(str(said["name"]), pieces, dict(pairs))
 
 
-def _held(x: Fraction) -> float:
+def _as_float(x: Fraction) -> float:
     demand(Fraction(float(x)) == x, f"{x} is no binary fraction that float64 holds")
     return float(x)
 

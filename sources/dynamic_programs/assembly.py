@@ -137,7 +137,7 @@ def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     return value(total)
 
 
-def _joined(node: Term, inner: list[Expression], ends: Ends) -> Expression:
+def _maximum_if(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """max(x, y) or min(x, y) if a bit is 1, else x: one rectifier that the bit opens."""
     flag, x, y = value(inner[0]), inner[1], inner[2]
     if node.kind == "maximum-if":
@@ -189,8 +189,8 @@ _MADE: dict[str, Callable[[Term, list[Expression], Ends], Expression]] = {
     "greater": lambda node, inner, ends: greater(*inner),
     "differs": lambda node, inner, ends: differs(*inner),
     "choice": _choice,
-    "minimum-if": _joined,
-    "maximum-if": _joined,
+    "minimum-if": _maximum_if,
+    "maximum-if": _maximum_if,
     "product": _product,
     "entry": _entry,
 }

@@ -160,7 +160,7 @@ class NumberTable:
         return place
 
 
-# What expressions of a text are, with the names of indices in their scope.
+# The values of expressions of a text, with the names of indices in their scope.
 
 
 Scope: TypeAlias = Mapping[str, int]

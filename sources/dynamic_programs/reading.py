@@ -239,16 +239,16 @@ class Reader(Filler):
             usual = self.whole(said, {})
             if self.sizes:
                 usual, self.sizes = self.sizes[0], self.sizes[1:]
-            self._sized.append(self._given(name, usual, limits))
+            self._sized.append(self._set_option(name, usual, limits))
 
     def _do_option(self, *definitions: Node) -> None:
         for name, sides, said, limits in (each.parts for each in definitions):
             demand(sides is None, "an option is one number")
             usual = self.whole(said, {})
-            if self._given(name, usual, limits) != usual:
+            if self._set_option(name, usual, limits) != usual:
                 self._named.append(f"{name}={self.constants[name]}")
 
-    def _given(self, name: str, usual: int, limits: Node | None) -> int:
+    def _set_option(self, name: str, usual: int, limits: Node | None) -> int:
         number = self.options.pop(name, usual)
         small = type(number) is int and abs(number) < LARGEST
         demand(small, f"{name} is no number, or too large")

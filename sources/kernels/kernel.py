@@ -233,7 +233,7 @@ def _floats(row: Any, count: int | None = None) -> list[float]:
     return found
 
 
-# What may be done to the inputs of a kernel: other orders, and causal filters.
+# Changes of the inputs of a kernel: other orders, and causal filters.
 #
 # Jiang and Li, section 6. Their filter reads x(t + s), the future; with it a causal
 # kernel
@@ -371,8 +371,7 @@ def _modes(kernel: Kernel) -> list[Mode]:
 # How well causal networks can do: least squares, from exact second moments.
 #
 # Inputs are independent and uniform on the box of a kernel, as in the experiments of
-# Jiang
-# and Li, Appendix C. Errors are squared, and their mean is over all times.
+# Jiang and Li, Appendix C. Errors are squared, and their mean is over all times.
 
 
 def causal_floor(kernel: Kernel) -> float:

@@ -282,11 +282,11 @@ def named(name: str) -> PosteriorHead | None:
     """
     base, *options = name.split(":")
     if (found := _GAUSSIAN.fullmatch(base)) is not None:
-        return _gaussian(name, found, *_asked(name, options, NEXT))
+        return _gaussian(name, found, *_task_and_radius(name, options, NEXT))
     if (found := _POWER.fullmatch(base)) is not None:
         which, power = int(found["which"]), int(found["power"])
         ahead = Task((1 + power,), 1)
-        return power_twin(name, which, power, *_asked(name, options, ahead))
+        return power_twin(name, which, power, *_task_and_radius(name, options, ahead))
     if len(options) != 1 or "given" not in options[0]:
         return None
     if base in ("Twin1", "Twin2"):
@@ -355,7 +355,9 @@ def power_twin(
     return gaussian(name, means, same_power(power)[which - 1], task, radius)
 
 
-def _asked(name: str, options: list[str], usual: Task) -> tuple[Task, float | None]:
+def _task_and_radius(
+    name: str, options: list[str], usual: Task
+) -> tuple[Task, float | None]:
     """The task and the radius that the parts of a name after a colon say."""
     task, radius = usual, None
     for option in options:

@@ -25,8 +25,6 @@ from krohn.program.errors import KrohnError, Refused
 from krohn.program.expressions import Expression, argument, gate, greater, number
 from krohn.program.operations.base import Frame
 
-# The one error that the writer of a sequence function sees.
-
 
 class ProgramError(KrohnError, ValueError):
     """A channel cannot be what it is asked to be; the message names its line."""
@@ -198,7 +196,7 @@ class Realisation:
         given = None if bos is ... else start
         asked = [x for x in read if x.name != "started"]
         results = [
-            bos if i == given else _asked(function, row, asked)
+            bos if i == given else _evaluate(function, row, asked)
             for i, row in enumerate(rows.tolist())
         ]
         codes, meaning = encoded(results)
@@ -283,7 +281,7 @@ class Realisation:
         return [self.recoded(x, meaning, new) for new, x in named], meaning
 
 
-def _asked(
+def _evaluate(
     function: Callable[..., Value], row: list[int], read: Sequence[Known]
 ) -> Value:
     values = [x[code] for x, code in zip(read, row, strict=False)]
@@ -301,7 +299,7 @@ def _asked(
     return found
 
 
-# What the calls of a user become that are more than one operation.
+# The calls of a user that become more than one operation.
 
 
 SMALL = 64

@@ -140,24 +140,24 @@ class _Reader:
                     if k is not None
                 }
             case ast.BinOp(left, sign, right) if type(sign) in OPERATORS:
-                return self._applied(sign, left, right)
+                return self._operate(sign, left, right)
             case ast.Compare(left, [sign], [right]) if type(sign) in OPERATORS:
-                return self._applied(sign, left, right)
+                return self._operate(sign, left, right)
             case ast.UnaryOp(sign, operand) if type(sign) in OPERATORS:
-                return self._applied(sign, operand)
+                return self._operate(sign, operand)
             case ast.Call(ast.Name(name), arguments, keywords):
-                return self._called(name, arguments, keywords)
+                return self._call(name, arguments, keywords)
         raise ProgramError(
             f"{ast.unparse(node)[:60]!r} is no part of a program; there are +, -, &, |, ~, "
             f"comparisons of two, and {', '.join(CALLS)}"
         )
 
-    def _applied(self, sign: ast.AST, *operands: ast.AST) -> Any:
+    def _operate(self, sign: ast.AST, *operands: ast.AST) -> Any:
         """The value of an operator on channels and constants."""
         values = [self.value(each) for each in operands]
         return OPERATORS[type(sign)](*values)
 
-    def _called(
+    def _call(
         self, name: str, arguments: Sequence[ast.AST], keywords: Sequence[ast.keyword]
     ) -> Channel:
         """The value of a call."""
