@@ -22,9 +22,8 @@ from krohn.verify.testing.simulation_result import Progress
 # Many machines at once: compiled, proved and run, row by row, resumable.
 #
 # The job file has a line for each row that is done (`krohn.jobs.journal`), named by a
-# hash
-# of all that its result depends on: the row, its files, the options, the version of
-# Krohn.
+# hash of all that its result depends on: the row, its files, the options, the version
+# of Krohn.
 
 
 @dataclass(frozen=True)

@@ -54,8 +54,8 @@ class Step:
 # The architectures of networks: what all networks of one architecture have in common.
 #
 # `krohn.program.architecture` declares their sizes and tensors,
-# `krohn.network.architectures`
-# all else. Whoever needs to know how they differ asks here, and not for a name.
+# `krohn.network.architectures` all else. Whoever needs to know how they differ asks
+# here, and not for a name.
 
 
 A = TypeVar("A", bound=Declared)

@@ -113,11 +113,10 @@ class Tree:
 
 # Attention and affine maps for many short continuations of many words.
 #
-# The shapes are unusual, thousands of words with a few nodes each and a few dimensions,
-# and
-# so is what is fast: products with few columns are transposed, and what nodes have in
-# common
-# is computed once. A bias is added to the stored product, as in the forward pass.
+# The shapes are unusual, thousands of words with a few nodes each and a few
+# dimensions, and so is what is fast: products with few columns are transposed, and
+# what nodes have in common is computed once. A bias is added to the stored product, as
+# in the forward pass.
 
 
 NARROW = 8

@@ -64,10 +64,9 @@ class Hooks:
 # Products with all digits of their numbers, whatever torch is set to.
 #
 # Proofs are about sums of whole products (A1 of docs/soundness.md). Settings of torch
-# that
-# are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on CPUs
-# parts
-# of it may be bfloat16, and partial sums of 16-bit products may be rounded to 16 bits.
+# that are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on
+# CPUs parts of it may be bfloat16, and partial sums of 16-bit products may be rounded
+# to 16 bits.
 
 
 P = ParamSpec("P")

@@ -273,11 +273,10 @@ def named(text: str) -> InContext | None:
 
 # The reference of a network that learns in context: T_0 exact steps of gradient descent.
 #
-# For windows z_k (one-hot letters, latest first) and targets y_k (one-hot tuples) it
-# takes
-# steps of η = 1/L from W = 0 on (1/2n) Σ_k ‖y_k − W z_k‖². Since ‖z‖² = L, no eigenvalue
-# of
-# (1/n) Σ z zᵀ is above L, and L is reached where all windows are the same one.
+# For windows z_k (one-hot letters, latest first) and targets y_k (one-hot tuples)
+# it takes steps of η = 1/L from W = 0 on (1/2n) Σ_k ‖y_k − W z_k‖². Since ‖z‖² = L,
+# no eigenvalue of (1/n) Σ z zᵀ is above L, and L is reached where all windows are
+# the same one.
 
 
 Exact = list[list[Fraction]]

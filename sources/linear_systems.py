@@ -128,8 +128,7 @@ class LinearSystem:
 #
 # A name means the same bytes on every machine: `Random.random`, whose sequence Python
 # promises to keep, and of arithmetic only what IEEE 754 rounds correctly (+, −, ·, /,
-# √), in
-# a fixed order. No linear algebra library has a part in it.
+# √), in a fixed order. No linear algebra library has a part in it.
 
 
 LARGEST = 64

@@ -18,10 +18,8 @@ from krohn.compare.training.recipe import Recipe, draw_nested_pairs, stacks
 # A network that reads its own answers between the letters (thesis, section 3.4.5.2.3).
 #
 # It reads σ₁ q₁ σ₂ q₂ … σ_T and answers at the letters. In training the qᵢ are the
-# labels,
-# so that one pass teaches all positions. Afterwards they are its own answers q̂ᵢ, one
-# after
-# the other, with a memory of the letters read.
+# labels, so that one pass teaches all positions. Afterwards they are its own answers
+# q̂ᵢ, one after the other, with a memory of the letters read.
 
 
 class Scratchpad(Network):

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 #
 # One pair ±K or more makes LayerNorm a factor near 1, a coordinate that is always 0
 # (ground), which every reader subtracts, removes the mean, and a mirror of the stream
-# keeps
-# that mean small. Units of tables are multiplied by λ where they are GeLUs, and so far
-# from 0
-# that these are ReLUs. All factors are powers of two.
+# keeps that mean small. Units of tables are multiplied by λ where they are GeLUs, and
+# so far from 0 that these are ReLUs. All factors are powers of two.
 #
 # The stream: the d dimensions of the strict network, minus the same, ground, a constant,
 # which is 0 but for the read-out, and last of all the pairs.

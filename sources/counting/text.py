@@ -27,10 +27,8 @@ from krohn.sources.counting.program import (
 #
 # A line names a formula or a count; a formula joins letters and comparisons by ``not``,
 # ``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
-# signs
-# may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line, or a
-# line
-# of no words, is a remark.
+# signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
+# or a line of no words, is a remark.
 
 
 SUFFIX = ".crasp"

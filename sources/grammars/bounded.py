@@ -16,13 +16,11 @@ from krohn.sources.hidden_markov.model import HiddenMarkovModel
 # A grammar cut at a depth: with a bounded stack it is a hidden Markov model.
 #
 # A derivation replaces the leftmost symbol. What is left of a rule while one of its
-# symbols
-# is replaced waits on a stack, but nothing waits for the last symbol of a rule: that one
-# takes the place of the rule. The depth of a derivation is the greatest number of rules
-# that
-# wait while a symbol is replaced. So ``S -> ( S ) S`` waits once for each open bracket,
-# and
-# a right-recursive rule never; a left-recursive one waits at each step.
+# symbols is replaced waits on a stack, but nothing waits for the last symbol of a
+# rule: that one takes the place of the rule. The depth of a derivation is the greatest
+# number of rules that wait while a symbol is replaced. So ``S -> ( S ) S`` waits once
+# for each open bracket, and a right-recursive rule never; a left-recursive one waits
+# at each step.
 
 
 MOST_STACKS, DEEPEST = 1024, 64

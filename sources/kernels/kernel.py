@@ -236,8 +236,7 @@ def _floats(row: Any, count: int | None = None) -> list[float]:
 # Changes of the inputs of a kernel: other orders, and causal filters.
 #
 # Jiang and Li, section 6. Their filter reads x(t + s), the future; with it a causal
-# kernel
-# is none any more (erratum A23). Here filters read x(t − s).
+# kernel is none any more (erratum A23). Here filters read x(t − s).
 
 
 def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:

@@ -27,14 +27,10 @@ from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
 # The best guess of tokens given one token: values of a softmax over the hidden states.
 #
 # The posterior of the state is a softmax of affine scores. For points with unit
-# covariance
-# around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i up to what
-# all
-# states have in common (Liu 2024, 2.2.1); for a letter it is log π_i + log O[x, i], and
-# x is
-# a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one attention head*, with a
-# slot
-# of memory for each state.
+# covariance around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i
+# up to what all states have in common (Liu 2024, 2.2.1); for a letter it is log π_i +
+# log O[x, i], and x is a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one
+# attention head*, with a slot of memory for each state.
 
 
 KIND = "posterior-head"
