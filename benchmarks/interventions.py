@@ -55,7 +55,7 @@ def counted(net: Model, words: IntArray, held: Mapping[str, Held]) -> list[int]:
 
 
 def total(net: Model, words: IntArray) -> list[int]:
-    """The same of all patches of one variable at one position."""
+    """The counts of all patches of one variable at one position, added up."""
     counts = [counted(net, *each) for each in single(net, words)]
     summed: list[int] = np.sum(counts, axis=0).tolist()
     return summed

@@ -366,16 +366,16 @@ def _method_row(method: str, cost: CascadeCost | str) -> dict[str, Any]:
 def _why(found: methods.Decomposition) -> str:
     others = {m: cost for m, cost in found.tried.items() if m != found.method}
     if not others:
-        return f"{found.method} was asked for"
+        return f"{found.method}, which was asked for"
     finished = [cost for cost in others.values() if isinstance(cost, CascadeCost)]
     if not finished:
-        return f"{found.method} is the one that came to an end"
+        return f"{found.method}, the only method that came to an end"
     depth = found.cost.depth
     if min(cost.depth for cost in finished) > depth:
-        return f"{found.method} gives the least depth, {depth}"
+        return f"{found.method}, which gives the least depth, {depth}"
     if min(finished) > found.cost:
         return (
-            f"{found.method} gives the smaller network of those of least depth, {depth}"
+            f"{found.method}, which gives the smallest network of least depth, {depth}"
         )
     same = [m for m, cost in others.items() if cost == found.cost]
-    return f"{found.method} costs no more than {' or '.join(same)}"
+    return f"{found.method}, which costs no more than {' or '.join(same)}"

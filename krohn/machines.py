@@ -97,7 +97,7 @@ def _unknown(text: str, unknown: str) -> MachineError:
         return MachineError(f"{unknown}; a pattern is written regex:{text}")
     families = [name for kind in KINDS.values() for name in kind.examples]
     hint = near(text, families)
-    return MachineError(f"{unknown}; among other sources{hint}" if hint else unknown)
+    return MachineError(f"{unknown}{hint}")
 
 
 def automaton(

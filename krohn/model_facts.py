@@ -208,14 +208,14 @@ def _depth(
         what = (
             "a depth that does not grow with T is enough, for any error above 0: "
             f"every word of {count(structure.forgets, 'letter')} brings beliefs "
-            "closer by a factor, so the last letters decide the belief nearly"
+            "closer by a factor, so that the last letters determine it up to an error"
         )
         if made == belief_window.NAME:
             yield f"{what}; {made} below looks at these letters{near}"
         elif near:
             yield f"in theory {what}; no window of last letters{near} can be compiled"
         else:
-            yield f"in theory {what}; say how nearly, as in --within 0.01, to try it"
+            yield f"in theory {what}; to try it, allow an error, as in --within 0.01"
     elif structure.forgetting_is_open:
         yield (
             "whether a depth that does not grow with T is possible is not decided, "
@@ -223,8 +223,8 @@ def _depth(
         )
     else:
         yield (
-            "no depth that does not grow with T is known to be enough: for every "
-            "length some word keeps different beliefs apart"
+            "it is not known whether a depth that does not grow with T is enough: for "
+            "every length some word keeps different beliefs apart"
         )
     yield _of_products(structure, made)
 

@@ -204,8 +204,8 @@ def letters_of(line: str, machine: Automaton) -> list[str]:
     unknown = [w for w in words if not machine.letter(w)]
     if unknown:
         raise KrohnError(
-            f"{unknown[0]!r} is not a letter; put blanks between letters: "
-            f"{_alphabet(machine)}"
+            f"{unknown[0]!r} is not a letter; the letters, with blanks between them in a "
+            f"word, are {_alphabet(machine)}"
         )
     return words
 

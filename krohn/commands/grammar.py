@@ -29,13 +29,17 @@ def grammar(
     word: Annotated[
         list[str] | None,
         typer.Option(
-            "--word", metavar="W", help="What is said of a word; _ is a hidden letter."
+            "--word",
+            metavar="W",
+            help="The probability of a word; _ is a hidden letter.",
         ),
     ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Draw so many sentences.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the draws; 0.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draws (default: 0).")
+    ] = None,
     as_json: common.Json = False,
 ) -> None:
     """Say what a grammar is, of words, and what is lost where it is cut at a depth."""

@@ -201,10 +201,13 @@ Last = Annotated[
 Steps = Annotated[
     bool,
     typer.Option(
-        "--steps", help="Of a text: each token, what it is called, and what it reads."
+        "--steps",
+        help="For each token of a text, print its name and the places that it reads.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Of a text: only the answer.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print only the answer of a text.")
+]
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ class Methods:
             help="Look at words of up to N letters, without a proof.",
         ),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the samples, and of z3.")
+    ] = 0
     shorten: Annotated[
         int,
         typer.Option(
@@ -176,7 +178,8 @@ class Solver:
         str, typer.Option(help="With --gadgets: how far outputs may be off.")
     ] = "1/4"
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="For each question to z3.")
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Time for each question to z3."),
     ] = 60.0
 
     def check(self, runs: bool) -> None:

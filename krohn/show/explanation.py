@@ -141,18 +141,49 @@ def facts(found: dict[str, Any]) -> None:
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in ("networks", "tried", "proved"):
-            table.add_row(name.replace("_", " "), _fact_text(fact))
+            table.add_row(_label(name), _fact_text(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
     if rows := found.get("networks", []):
         columns = list(dict.fromkeys(key for row in rows for key in row))
-        table = new_table(*(column.replace("_", " ") for column in columns))
+        table = new_table(*map(_label, columns))
         for row in rows:
             table.add_row(*(_fact_text(row.get(key)) for key in columns))
         print()
         print_table(table, WIDE)
     if "proved" in found:
         console().print(UNTRIED)
+
+
+LABELS = {
+    "d_model": "width",
+    "mlp_width": "MLP width",
+    "rnn_width": "RNN width",
+    "rnn_error": "RNN error",
+    "beliefs": "reachable beliefs",
+    "forgets_after": "forgets after letters",
+    "looked_at": "searched up to",
+    "text_bits": "bits of a text",
+    "of_prompts": "prompts run",
+    "one_text": "prompts of one text",
+    "least": "least number",
+    "largest": "largest number",
+    "reads": "reads in a step",
+    "meeting_flops": "pair flops",
+    "c0": "C0",
+    "c1": "C1",
+    "c2": "C2",
+    "without_bound": "trivial bound",
+    "bound_as_printed": "bound as the paper has it",
+}
+"""The names of facts in tables, where the key of ``--json`` is not one."""
+
+
+def _label(key: str) -> str:
+    if key.startswith("m_h"):
+        return key
+    label = LABELS.get(key, key.replace("_", " "))
+    return label.replace("c rnn", "C_RNN")
 
 
 def _fact_text(fact: Any) -> str:
@@ -166,9 +197,7 @@ def _fact_text(fact: Any) -> str:
     if isinstance(fact, float):
         return f"{fact:.6g}"
     if isinstance(fact, dict):
-        parts = (
-            f"{key.replace('_', ' ')} {_fact_text(each)}" for key, each in fact.items()
-        )
+        parts = (f"{_label(key)} {_fact_text(each)}" for key, each in fact.items())
         return "; ".join(parts)
     if isinstance(fact, list):
         sentences = any(" " in str(each) for each in fact)
@@ -212,7 +241,8 @@ def explanation(facts: dict[str, Any]) -> None:
     width = facts["rnn_width"]
     out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
     out.print(
-        "The words used here are explained in docs/glossary.md and docs/classes.md."
+        "The words used here are explained in docs/glossary.md and docs/classes.md, the "
+        "theorems in docs/proofs.md."
     )
 
 

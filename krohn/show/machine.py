@@ -30,8 +30,9 @@ def decomposition(facts: dict[str, Any]) -> None:
     rows = [row for level in facts["levels"] for row in level]
     out.print(
         f"{facts['machine']}: {count(facts['states'], 'state')}, "
-        f"{count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
-        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')}"
+        f"{count(facts['letters'], 'letter')}, decomposed into "
+        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')} "
+        f"(method {facts['method']})"
     )
     if rows:
         out.print()
@@ -106,13 +107,15 @@ def _state_set(states: list[str]) -> str:
 
 def _proof(out: Console, facts: dict[str, Any]) -> None:
     out.print(
-        f"Proved: from each of {count(facts['coordinates'], 'coordinate')} the cascade "
+        f"Proved: from each of its {count(facts['coordinates'], 'coordinate')} the cascade "
         f"follows the machine on words of every length ({facts['triples']:,} triples of "
-        f"nodes checked)."
+        "nodes were checked)."
     )
     start = facts["start"]
     coordinates = ", ".join(map(str, start["coordinates"]))
     out.print(f"The start {start['state']} has the coordinates ({coordinates}).")
+    if facts["tried"]:
+        out.print("Methods that were tried:")
     for row in facts["tried"]:
         if "reason" in row:
             out.print(f"  {row['method']}: {row['reason']}")

@@ -80,7 +80,8 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     if unknown is not None:
         known = ", ".join(letters)
         raise KrohnError(
-            f"{name} has no letter {unknown[:40]!r}; put blanks between letters: {known}"
+            f"{name} has no letter {unknown[:40]!r}; its letters, with blanks between "
+            f"them in a word, are {known}"
         )
     if not parts:
         raise KrohnError("a word has at least one letter")

@@ -344,8 +344,8 @@ def _window(asked: Wanted) -> Built:
     within = asked.within
     if within is None:
         raise Unsuited(
-            "the last letters decide the belief nearly; say how nearly to krohn compile, "
-            "as --within 0.01"
+            "the last letters determine the belief up to an error only; allow one, as in "
+            "--within 0.01"
         )
     target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
     for _ in range(TRIES):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
 from krohn.compiler.constructions.chain_of_thought import LOCAL, block_size
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
@@ -237,15 +238,16 @@ def sentences(
     """Which lower bounds of Yang et al. (2024) hold, and what they come to here."""
     told = [_asymptotic(source, facts)]
     needed = [
-        f"{row['attention']} heads keep so many at width {row['width_needed']}, and have "
-        f"{row['d_model']}"
+        f"{row['attention']} heads can at width {row['width_needed']}, and the network "
+        f"here has width {row['d_model']}"
         for row in networks
         if row.get("width_needed")
     ]
-    kept = f"{ceil(facts['text_bits'])} bits or more of a prompt must be kept"
+    bits = count(ceil(facts["text_bits"]), "bit")
+    kept = f"every network must keep at least {bits} of a prompt"
     if needed:
         told.append(
-            f"{kept}: {'; '.join(needed)}; at this size the bound rules no network out"
+            f"{kept}: {'; '.join(needed)}; so the bound rules no network out at this size"
         )
     return told
 
@@ -256,11 +258,12 @@ def _asymptotic(source: ChainOfThought, facts: Mapping[str, Any]) -> str:
     if m <= LOCAL * root:
         return (
             f"local at this size (m = {m}, at most {LOCAL}√L): a constant width is "
-            "enough for sparse heads (Proposition 5.4); linear ones need Ω(√m) up to "
-            "logarithms (Proposition 5.5), if there are 2^Ω(m) texts"
+            "enough for sparse heads (Yang et al. 2024, Proposition 5.4); linear ones need "
+            "Ω(√m) up to logarithms (Proposition 5.5), if there are 2^Ω(m) texts"
         )
     return (
         "not local: linear and sparse heads need a width of Ω(√L) up to logarithms "
-        "(Theorem 4.4), if there are 2^Ω(n) texts and the prompt is a share of the text; "
-        f"here n is {facts['prompt']} of {facts['tokens']} tokens"
+        "(Yang et al. 2024, Theorem 4.4), if there are 2^Ω(n) texts and the prompt is a "
+        f"constant share of the text; here n is {facts['prompt']} of {facts['tokens']} "
+        "tokens"
     )
