@@ -282,7 +282,6 @@ def without_head(
 
 
 def _letters(shape: tuple[int, int], value: int) -> Held:
-    """One value at every letter."""
     where = np.ones(shape, np.bool_)
     where[:, 0] = False
     return Held(np.full(shape, value), where)

@@ -153,7 +153,6 @@ def random_walk(generators: IntArray, seed: int = 0) -> Iterator[IntArray]:
 
 
 def _primes_between(low: int, high: int) -> list[int]:
-    """The primes p with low < p < high."""
     return [
         p
         for p in range(max(low + 1, 2), high)

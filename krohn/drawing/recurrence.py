@@ -128,7 +128,6 @@ def _places(recurrence: Recurrence) -> dict[Cell, Points]:
 
 
 def _tables(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The cells of each table."""
     found = dict[str, list[Cell]]()
     for cell in cells:
         found.setdefault(cell[0], []).append(cell)

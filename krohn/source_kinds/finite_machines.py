@@ -284,7 +284,6 @@ def _recurrent(
 def _state_space(
     machine: Automaton, asked: Asked, precision: Precision
 ) -> CompiledNetwork:
-    """A diagonal state space model of a machine."""
     form = state_space.ROUNDING if asked.construction == "auto" else asked.construction
     check_one_of("--construction", form, state_space.FORMS)
     if asked.length is not None:

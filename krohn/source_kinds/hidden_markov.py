@@ -409,6 +409,5 @@ def _reference(source: HiddenMarkovModel) -> Reference:
 
 
 def _likely_letters(names: tuple[str, ...], law: FloatArray) -> str:
-    """The likely ones of a law."""
     most = np.argsort(-law, kind="stable")[:LIKELY]
     return " ".join(f"{names[i]} {law[i]:.4f}" for i in most if law[i] >= SMALL)

@@ -156,7 +156,6 @@ def parts(formula: Formula) -> tuple[int, ...]:
 
 
 def _sum_at_position(counts: Counts, held: list[BoolArray]) -> IntArray:
-    """The number that one position adds to a sum of counts."""
     return np.asarray(sum(k * held[i].astype(np.int64) for i, k in counts))
 
 

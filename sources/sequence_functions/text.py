@@ -198,7 +198,6 @@ def _parsed(expression: str) -> ast.AST:
 
 
 def _channel(value: Any) -> Channel:
-    """A value that is a channel."""
     if not isinstance(value, Channel):
         raise ProgramError(f"{value!r} is no channel")
     return value
