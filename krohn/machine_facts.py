@@ -451,6 +451,6 @@ def _depth_of_language(found: LanguageClasses) -> Iterator[str]:
     elif tier.holds and tier.witness is not None:
         k = tier.witness["k"]
         yield (
-            f"the last {k} letters of the tier, and counts of such windows, decide the "
-            f"state: {count(k, 'attention layer')} for every T"
+            f"the last {k} letters that change a state (the tier), and counts of such "
+            f"windows, decide the state: {count(k, 'attention layer')} for every T"
         )
