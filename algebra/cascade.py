@@ -16,18 +16,16 @@ from krohn.algebra.rows import distinct
 # Cascades: small machines in a row, each steered by those above it.
 #
 # A cascade has components; component i reads a letter that depends on the input letter
-# and
-# on the states of the components above it *before* the step (thesis, Definition 6; its
-# Lemma 21 reads the states after the step, erratum E21). The joint states are called
-# coordinates. A machine is covered by a cascade if a projection takes coordinates to
-# states so that both step together.
+# and on the states of the components above it *before* the step (thesis, Definition 6;
+# its Lemma 21 reads the states after the step, erratum E21). The joint states are
+# called coordinates. A machine is covered by a cascade if a projection takes
+# coordinates to states so that both step together.
 #
 # Written as tables, dependency functions grow with the product of all components above.
-# Here they are *diagrams* instead: layered graphs that read one coordinate after another,
-# from the top one down, and in which equal futures are shared. The dependency functions
-# of
-# the full transformation monoid on 8 points, 86,883 rows as tables, have 350
-# nodes, and whatever one wants to know of all coordinates is found layer by layer.
+# Here they are *diagrams* instead: layered graphs that read one coordinate after
+# another, from the top one down, and in which equal futures are shared. The dependency
+# functions of the full transformation monoid on 8 points, 86,883 rows as tables, have
+# 350 nodes, and whatever one wants to know of all coordinates is found layer by layer.
 
 
 INVALID = -1
@@ -484,7 +482,7 @@ def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependenc
     return Dependency(entry.reshape(-1).astype(np.int64), tuple(kept), used)
 
 
-# What the values of a coordinate say, in as few words as are exact.
+# The meanings of a coordinate's values, in as few words as are exact.
 
 
 def common(readings: Sequence[Reading]) -> Reading | None:

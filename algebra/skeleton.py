@@ -201,11 +201,11 @@ def _paths(inner: IntArray, forwards: bool) -> dict[int, list[int]]:
 
 # The skeleton of a machine: the images of its state set under all words.
 #
-# The sets ``X·s`` for words s, and the singletons, form a finite set on which the letters
-# act. Sets that lead to each other have equally many states and are alike; each such
-# class
-# has a group, and the classes have a height. All of Krohn–Rhodes theory that does not ask
-# for single elements of the monoid can be read off here, without enumerating the monoid.
+# The sets ``X·s`` for words s, and the singletons, form a finite set on which the
+# letters act. Sets that lead to each other have equally many states and are alike; each
+# such class has a group, and the classes have a height. All of Krohn–Rhodes theory that
+# does not ask for single elements of the monoid can be read off here, without
+# enumerating the monoid.
 
 
 MOST_IMAGES = 200_000

@@ -12,11 +12,10 @@ from krohn.algebra.automaton import Automaton, IntArray
 # Machines that are memories once their letters are windows of the last few letters.
 #
 # The *context* of a position is the window of the k − 1 letters before it, with BOS in
-# place
-# of letters before the first. After every context only some states can be there. If
-# each letter either takes all of them to one state (it writes), or takes different ones
-# to different ones and these keep apart for good (it keeps), then the state is a function
-# of the last written value and of the window.
+# place of letters before the first. After every context only some states can be there.
+# If each letter either takes all of them to one state (it writes), or takes different
+# ones to different ones and these keep apart for good (it keeps), then the state is a
+# function of the last written value and of the window.
 
 
 MOST_PAIRS = 100_000

@@ -43,9 +43,6 @@ def in_runs(word: Iterable[str]) -> str:
     return " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
 
 
-# Names that somebody may have meant.
-
-
 def near(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
     """`` (did you mean scan?)`` where a known name is much like it; else nothing.
 

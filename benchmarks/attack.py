@@ -118,7 +118,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """What its result is kept under."""
+        """The key that its result is kept under."""
         return f"{self.dtype} {self.job.title}"
 
 
@@ -158,7 +158,7 @@ def seen(job: Job) -> Any:
 
 
 def row(task: Task, length: int, found: Attack) -> Row:
-    """What is kept of an attack."""
+    """The record of an attack."""
     return {
         "model": task.job.title,
         "dtype": task.dtype,
@@ -198,7 +198,7 @@ def _formats(rows: list[Row]) -> list[str]:
 
 
 def _closest(rows: list[Row], operation: str, dtype: str) -> Row:
-    """What came closest to the bounds of an operation in a format; empty if it has none."""
+    """The number closest to the bounds of an operation in a format; empty if none."""
     tried = [r for r in rows if r["dtype"] == dtype and operation in r["numbers"]]
     worst = [
         w | {"model": row["model"]}

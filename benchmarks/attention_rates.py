@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
     @property
     def target(self) -> SineSeries:
-        """What it learns."""
+        """The target that it learns."""
         return SineSeries(self.alpha, self.rank, self.scramble)
 
     @property
@@ -212,7 +212,7 @@ def trained(cell: Cell) -> Row:
 
 
 def results(train: bool) -> list[Row]:
-    """What is known of the networks, after training those that are missing."""
+    """The results of the networks, after training those that are missing."""
     table = RunTable(FOLDER)
     known = table.read()
     for cell in [c for c in CELLS if c.name not in known] if train else []:

@@ -1,4 +1,4 @@
-"""What is proved of beliefs by normalised products, beside what is measured.
+"""Errors of beliefs by normalised products: the proved ones beside the measured ones.
 
 python benchmarks/beliefs.py [--climb STEPS]
 """

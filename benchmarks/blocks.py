@@ -131,7 +131,7 @@ def vectors(count: int) -> None:
 
 
 def krohn_outputs(file: ModelFile, words: Any) -> Any:
-    """What a network says of words at once."""
+    """The outputs of a network on words that run at once."""
     from krohn.source_kinds.real_outputs import outputs
 
     return outputs(file, words)

@@ -34,7 +34,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Statement:
-    """What the thesis states.
+    """A statement of the thesis.
 
     Attributes:
         name: The theorem or lemma.

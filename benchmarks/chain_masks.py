@@ -1,4 +1,4 @@
-"""What the heads of sparse networks see, and how far back they look, on a random text.
+"""The positions that heads of sparse networks see on a random text, and their distance.
 
 A row for each block with heads. Each position in turn is given another vector, and where
 the heads then write something else they see it.

@@ -58,7 +58,7 @@ def machine(name: str, length: int) -> Automaton:
 
 @cache
 def task(name: str, length: int) -> Task:
-    """What is asked of a network, on words of a length."""
+    """The task of a network, on words of a length."""
     return Task(name, machine(name, length), Surviving(), "outputs")
 
 
@@ -86,7 +86,7 @@ def shares(model: Simulator, name: str) -> dict[str, dict[str, float]]:
 
 
 def measure(run: Run) -> Any:
-    """The same of a network that was trained."""
+    """Measure a network that was trained."""
     assert isinstance(run.task, Task)
     return shares(simulator(run.network, run.task), run.task.name)
 

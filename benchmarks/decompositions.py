@@ -85,7 +85,7 @@ def measure(job: Job) -> Row:
 
 
 def facts(machine: Semiautomaton, found: dict[str, Decomposition]) -> Row:
-    """What the decompositions say, and whether the monoid agrees."""
+    """The sizes of the decompositions, and whether the monoid agrees."""
     plain, prime, best = (found[m].cascade for m in ("holonomy", "prime", "auto"))
     size, agrees = agreement(machine, prime)
     return {

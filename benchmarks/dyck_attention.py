@@ -104,7 +104,7 @@ def _certified(family: Family, dtype: str, length: int) -> bool:
 
 
 def unbalanced(delta: float) -> Row:
-    """What moving the scores of opening brackets by ``delta`` does."""
+    """The effect of moving the scores of opening brackets by ``delta``."""
     built = file_of("Dyck4,2", Freedom("random", seed=3, scale=1.0), 1_000)
     name = "layers.0.attention.query"
     query = built.tensors[name].copy()

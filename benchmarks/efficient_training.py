@@ -75,7 +75,7 @@ def measure(run: Run) -> Any:
 
 
 class Grid:
-    """What is known of all networks."""
+    """The results of all networks."""
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         """Train what is missing, narrow networks first."""
@@ -86,7 +86,7 @@ class Grid:
             self.results |= {result.cell.name: result for result in found}
 
     def missing(self, width: int) -> Iterator[Cell]:
-        """Those of a width where no narrower one was good enough."""
+        """The cells of a width where no narrower network was good enough."""
         narrower = [w for w in WIDTHS if w < width]
         for seed in SEEDS:
             for name in NAMES:

@@ -1,4 +1,4 @@
-"""What gradient descent on a prompt of a hidden Markov model is off by, part by part.
+"""The errors of gradient descent on a prompt of a hidden Markov model, part by part.
 
 The demonstrations begin in the model's start law, and so does the window that is asked
 about as its predictor sees it (Hao et al. 2025, Theorem 1: model + generalisation +
@@ -28,7 +28,7 @@ MOST_WORDS = 2**16
 
 @dataclass(frozen=True)
 class Population:
-    """What a source would learn from infinitely many demonstrations.
+    """The predictor that a source would learn from infinitely many demonstrations.
 
     Attributes:
         likely: ``(p^L,)``: the probability of each window, the first letter slowest.

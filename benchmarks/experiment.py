@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
-    """What every sweep can be told."""
+    """The options that every sweep has."""
     found = parser(description)
     found.add_argument("--jobs", type=int, default=2, help="processes")
     found.add_argument("--cluster", help="a Dask scheduler, or local:N")

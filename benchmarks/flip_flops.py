@@ -57,7 +57,7 @@ def cell(wrong: int, reads: int) -> str:
 
 
 def row(result: Result) -> Row:
-    """What a trained network does."""
+    """The measurements of a trained network."""
     made = result.cell
     found: Row = {
         "network": made.architecture.description,

@@ -34,7 +34,7 @@ MANY_SEEDS = ("FFL(0.8)", "mixture")
 
 
 def arms() -> dict[str, Cell]:
-    """What is trained, with seed 0."""
+    """The networks that are trained, with seed 0."""
     usual, mixed = task("flip-flop"), task("flip-flop, mixed")
     shape, recipe = gpt("desk", usual)
     recipe = replace(recipe, steps=STEPS, length=LENGTH)

@@ -30,7 +30,7 @@ DEPTHS = {
     "within any error": "yes, within an error",
     "is known": "not known",
 }
-"""What is said of depth, in short, by what `facts` says."""
+"""The short words on depth, by the sentence of `facts`."""
 EVERY = (
     *("Cyclic-DET5,5@3", "Cyclic-DET4,2@3", "Cyclic-RND5,5@3", "Cyclic-RND4,2@3"),
     *("Cyclic-HARD5,5@3", "Cyclic-HARD3,2@1", "RanHMM5,5@3"),

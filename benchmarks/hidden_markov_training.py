@@ -1,4 +1,4 @@
-"""What training finds of hidden Markov models: depth, hard instances, mixing, blocks.
+"""Training on hidden Markov models: depth, hard instances, mixing, blocks.
 
     python benchmarks/hidden_markov_training.py
 
@@ -99,7 +99,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     **dict.fromkeys(SWEEP, (PLAIN, TWO)),
     FRACTAL: (PLAIN, TWO),
 }
-"""What is trained on each model, those first of which the tables say most."""
+"""The networks that are trained on each model, most telling first."""
 
 
 def cells() -> Iterator[Cell]:
@@ -130,7 +130,7 @@ def beside(name: str) -> list[BeliefModel]:
 
 
 def row(title: str, looked: Sequence[Looked]) -> Row:
-    """What the seeds of one kind of network came to."""
+    """The measurements of one kind of network over its seeds."""
     found = [one.scores for one in looked]
     line: Row = {"network": title}
     if found:
@@ -167,7 +167,7 @@ def mixing(name: str) -> str:
 
 
 def probed(results: Sequence[Result], others: Sequence[BeliefModel]) -> Table:
-    """What is read after each layer, of the first seed; of compiled ones, each block."""
+    """The probes after each layer, of the first seed; of compiled networks, each block."""
     shown = {}
     for shape in SHAPES[CYCLES]:
         found = those(results, CYCLES, shape)[:1]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 import krohn
-from krohn.intervention import changed, stated
+from krohn.intervention import run_changed, stated
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
 from krohn.program.interpreter import Held
@@ -47,7 +47,7 @@ def single(net: Model, words: IntArray) -> Iterator[tuple[IntArray, dict[str, He
 
 def counted(net: Model, words: IntArray, held: Mapping[str, Held]) -> list[int]:
     """Cases, those that agree wherever something is predicted, letters, predicted ones."""
-    logits, prediction = changed(net, torch.from_numpy(words), held)
+    logits, prediction = run_changed(net, torch.from_numpy(words), held)
     known = prediction.answers >= 0
     wrong = (logits.argmax(dim=-1).numpy() != prediction.answers) & known
     agree = int((~wrong.any(axis=1)).sum())
@@ -55,7 +55,7 @@ def counted(net: Model, words: IntArray, held: Mapping[str, Held]) -> list[int]:
 
 
 def total(net: Model, words: IntArray) -> list[int]:
-    """The same of all patches of one variable at one position."""
+    """The counts of all patches of one variable at one position, added up."""
     counts = [counted(net, *each) for each in single(net, words)]
     summed: list[int] = np.sum(counts, axis=0).tolist()
     return summed

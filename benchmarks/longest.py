@@ -58,7 +58,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Probe:
-    """What came of compiling and proving at one T.
+    """The result of compiling and proving at one T.
 
     Attributes:
         length: T.

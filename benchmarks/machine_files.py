@@ -59,7 +59,7 @@ def measure(job: Job) -> Row:
 def alone(
     work: Callable[[Automaton, Job], Found], machine: Automaton, job: Job
 ) -> tuple[Found, float]:
-    """What comes of some work in a new process, and its seconds there."""
+    """The result of some work in a new process, and its seconds there."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(timed, (work, machine, job))
 
@@ -67,14 +67,14 @@ def alone(
 def timed(
     work: Callable[[Automaton, Job], Found], machine: Automaton, job: Job
 ) -> tuple[Found, float]:
-    """What comes of some work, and the seconds of the processor that it took."""
+    """The result of some work, and the seconds of the processor that it took."""
     began = process_time()
     found = work(machine, job)
     return found, process_time() - began
 
 
 def explained(machine: Automaton, job: Job) -> dict[str, Any]:
-    """What is explained of the machine."""
+    """The explanation of the machine."""
     return explain(machine, job.length, job.dtype, effort=job.effort)
 
 

@@ -1,4 +1,4 @@
-"""What compiled networks cost beside an LSTM and networks like GPT-2.
+"""The cost of compiled networks beside an LSTM and networks like GPT-2.
 
 Weights and operations come from formulas; all networks of a machine are timed in turn, and
 medians and ratios are printed. `python benchmarks/model_cost.py` from the root of the

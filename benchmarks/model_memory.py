@@ -19,7 +19,7 @@ MOST_ROWS = 1024
 
 
 class Forgotten(NamedTuple):
-    """What is lost if only the last L letters are filtered, for L = 1, 2, ….
+    """The loss if only the last L letters are filtered, for L = 1, 2, ….
 
     Attributes:
         letters: ``(most,)``: E ‖Pr(o | all letters) − P_L(o | the last L)‖₁, o the next.

@@ -157,7 +157,7 @@ def subject(job: Job) -> Subject:
 def ground(
     job: Job, each: int, seed: int, seconds: float, small: bool = False
 ) -> list[Outcome]:
-    """What became of the mutants of a model; how it went is told on stderr."""
+    """The outcomes of the mutants of a model; progress is printed on stderr."""
     began = monotonic()
     seeds = (seed, JOBS.index(job))
     right = subject(job)
@@ -212,7 +212,7 @@ def reasons(outcomes: Iterable[Outcome], most: int = 30) -> list[Row]:
 
 
 def family(kind: str) -> str:
-    """What a kind of mutation changes."""
+    """The family of a kind of mutation."""
     return next((name for name, kinds in FAMILIES.items() if kind in kinds), kind)
 
 

@@ -1,4 +1,4 @@
-"""What other compilers of Transformers were measured to do on parity, brackets and more.
+"""Measurements of other compilers of Transformers on parity, brackets and more.
 
 Each figure comes from running the published code once, on two cores without a GPU. Words
 are random and of the full declared length, and the compiled network is compared with the

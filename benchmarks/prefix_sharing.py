@@ -62,7 +62,7 @@ def forward_alone(model: Model, words: IntArray) -> None:
 
 
 def forward_and_check(model: Model, machine: Automaton, words: IntArray) -> None:
-    """The same answers checked as the exhaustive simulation checks."""
+    """Check the answers as the exhaustive simulation does, without sharing prefixes."""
     judge = pair(model, machine, words.shape[1])
     for first in range(0, len(words), PLAIN_BATCH):
         batch = words[first : first + PLAIN_BATCH]

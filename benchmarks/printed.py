@@ -28,7 +28,7 @@ from krohn.compiler.constructions.thesis.simulator import (
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a statement says of a network; None where it says nothing.
+    """The sizes of a network by a statement; None where it says nothing.
 
     Attributes:
         layers: Attention layers, those with identity attention included.

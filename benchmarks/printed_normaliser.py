@@ -24,7 +24,7 @@ CASES = ((4, 2, 2, 0.2), (8, 2, 3, 0.05), (16, 2, 2, 0.2))
 
 
 class Variant(NamedTuple):
-    """What is taken as printed.
+    """The parts of the construction that are taken as printed.
 
     Attributes:
         ramp: p(x) = ReLU(1 − ReLU(−x)), which is 1 for all x ≥ 0; the repaired one is
@@ -79,7 +79,7 @@ def unnormalised(model: HiddenMarkovModel, word: list[int], scale: Any) -> Vecto
 
 
 def stages(length: int, least: float, printed: bool) -> list[Any]:
-    """What a sum of 1 to C^T is divided by, one after the other, if it is above it.
+    """The divisors of a sum of 1 to C^T, each used if the sum is above it.
 
     The printed ones round exponents of C = 1/least down, and leave up to C^4 at T = 120.
     """
@@ -120,7 +120,7 @@ def divided(vector: Vector, terms: int, scale: Any) -> Vector:
 def belief(
     model: HiddenMarkovModel, word: list[int], variant: Variant = REPAIRED
 ) -> Vector:
-    """What the network of Theorem 5.3 says after a word."""
+    """The belief of the network of Theorem 5.3 after a word."""
     length, size = len(word), model.size
     least = model.operators.sum(axis=1).min()  # |A_o b| is at least the least emission
     rise = 4.0 if variant.exponent else 4.0 - log(least)

@@ -51,7 +51,7 @@ def measure(run: Run) -> Any:
 
 
 def probed(cell: Probed) -> str:
-    """What a probe reads; in brackets the same before training, and the control task."""
+    """The score of a probe; in brackets those before training and of the control task."""
     trained, before = cell.trained, cell.untrained
     if trained.accuracy is None:
         return f"R² {shown(trained.explained)} ({shown(before and before.explained)})"
@@ -95,7 +95,7 @@ def table(result: Result) -> Table:
 
 
 def overview(results: Sequence[Result]) -> Table:
-    """What each network was shown to use on the way to its answer."""
+    """The variables that each network was shown to use on the way to its answer."""
     return Table("Over seeds", [said(result) for result in results])
 
 
@@ -112,7 +112,7 @@ def said(result: Result) -> report.Row:
 
 
 def probe_map(result: Result) -> ProbeMap:
-    """What was measured."""
+    """The map that was measured."""
     return read(ProbeMap, result.measured, result.cell.description)
 
 

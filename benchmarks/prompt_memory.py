@@ -1,4 +1,4 @@
-"""What must be kept of a prompt, and with how few digits a network writes its text.
+"""The memory of a prompt that is needed, and the fewest digits to write its text.
 
     python benchmarks/prompt_memory.py
 

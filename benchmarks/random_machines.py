@@ -102,7 +102,7 @@ def machines(count: int, seed: int) -> Iterator[Automaton]:
 
 
 def measure(job: Job) -> Row:
-    """What became of one machine."""
+    """The result for one machine."""
     torch.set_num_threads(1)
     began = monotonic()
     row: Row = {"machine": job.number, "states": len(job.machine.states)}

@@ -84,7 +84,7 @@ def _cells(line: str) -> list[str]:
 
 
 def written(block: Block, files: str | None) -> str:
-    """What the command of a block prints now.
+    """The output of a block's command.
 
     Raises:
         RuntimeError: If the command fails.

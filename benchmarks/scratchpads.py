@@ -76,7 +76,7 @@ def shares(found: Sequence[Result], over: str) -> Iterator[tuple[str, str]]:
 
 
 def rows(results: Sequence[Result], over: str) -> Iterator[Row]:
-    """What each arm came to."""
+    """The results of each arm."""
     for machine in MACHINES:
         for arm in ARMS:
             names = {cell(machine, arm, seed).name for seed in SEEDS}

@@ -59,7 +59,7 @@ def _weight(name: str) -> str:
 
 
 def beside(name: str) -> Row:
-    """What both are off by, on the same fresh inputs."""
+    """The errors of both networks on the same fresh inputs."""
     source, model = named(name), krohn.compile(name)
     assert source is not None
     network = layer(source, model.file.tensors.get("code"), seed=0)

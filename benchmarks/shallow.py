@@ -76,7 +76,7 @@ def measure(job: Job) -> Row:
 
 
 def _machine(job: Job) -> Automaton:
-    """What shows the states of the least machine."""
+    """The least machine that shows the states."""
     path = Path(job.source)
     found = read_completed(path)[0] if path.exists() else read(job.source)
     return replace(minimise(found), output=None)

@@ -1,4 +1,4 @@
-"""What a command costs before it does anything: CPU time as a multiple of numpy's import.
+"""The cost of a command before its work: CPU time as a multiple of numpy's import.
 
 Every command is a process of its own, in turn with ``python -c "import numpy"`` and
 ``python -c "import torch"``; user and system time of the process, medians of a few rounds.

@@ -39,7 +39,7 @@ def example() -> ModuleType:
 
 
 def subjects() -> list[tuple[str, Simulator, Automaton, int]]:
-    """What each network is called, the network, its machine, and a length."""
+    """The name of each network, the network, its machine, and a length."""
     found: list[tuple[str, Simulator, Automaton, int]] = []
     trained = example()
     for kind in (trained.Transformer, trained.Lstm):

@@ -90,7 +90,7 @@ def compiled(name: str, construction: str, length: int | None, dtype: str) -> Mo
 
 
 def states(model: Model, letters: IntArray, steps: bool) -> IntArray:
-    """What the network says after every letter."""
+    """The answers of the network after every letter."""
     running = krohn.stream(model, len(letters))
     if steps:
         told = [running.step(letters[:, t])[:, None] for t in range(letters.shape[1])]
@@ -123,7 +123,7 @@ def measure(file: ModelFile, way: Way, letters: int) -> Measured:
 
 
 def measure_generator(file: ModelFile, way: Way, letters: int) -> Measured:
-    """The same for a generator: wrong are letters whose laws are not the machine's."""
+    """Measure a generator: wrong are letters whose laws are not the machine's."""
     torch.set_num_threads(way.threads)
     network = Generator(file)
     words = letters // network.length // STREAMS * STREAMS

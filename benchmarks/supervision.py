@@ -1,4 +1,4 @@
-"""What Transformers and LSTMs learn from fewer or other labels, and of rare counts.
+"""Transformers and LSTMs trained on fewer or other labels, and on rare counts.
 
     python benchmarks/supervision.py
 

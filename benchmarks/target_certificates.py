@@ -53,7 +53,7 @@ def worst(file: ModelFile, inputs: FloatArray) -> float:
 
 
 def held(target: object, dtype: str, random: int, adversarial: int, seed: int) -> Row:
-    """What is shown of a network, and what random and adversarial inputs find."""
+    """The proved error of a network, and the errors on random and adversarial inputs."""
     file = krohn.compile(target, dtype=dtype).file
     kind = KINDS[file.header["source"]["kind"]]
     assert isinstance(kind, RealSequences)

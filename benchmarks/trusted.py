@@ -1,4 +1,4 @@
-"""What the proof of one file of each kind rests on: files, lines, lines that ran.
+"""The files that the proof of one file of each kind rests on, with lines that ran.
 
 The whole trusted base is the checker and the Program language; `krohn verify F --trusted`
 says what one proof needs of it.

@@ -1,4 +1,4 @@
-"""What is proved of networks over real numbers, beside what is measured.
+"""Errors of networks over real numbers: the proved ones beside the measured ones.
 
 python benchmarks/within.py [--climb STEPS]
 """

@@ -168,7 +168,7 @@ def jobs(options: argparse.Namespace) -> list[Job]:
 
 
 def tables(rows: list[Row], options: argparse.Namespace) -> list[Table]:
-    """What was proved, and what could not be."""
+    """The table of proved networks, and the table of those that could not be proved."""
     note = (
         f"{options.dtype}; an RNN is proved for all lengths and sampled at T. 'all words "
         f"to': least length with {options.words:,} words in all, or the greatest of which "

@@ -1,4 +1,4 @@
-"""What is asked of a network: the options of `krohn.compile` and `krohn.explain`, once."""
+"""The options of `krohn.compile` and `krohn.explain`, declared once."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,7 +14,7 @@ from krohn.python_values import format_name, whole
 
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
-"""What tables of whole numbers can be made of."""
+"""The activations that tables of whole numbers can be made of."""
 
 
 class NetworkKeywords(TypedDict, total=False):
@@ -51,7 +51,7 @@ class CompileKeywords(NetworkKeywords, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """What kind of network is asked for.
+    """The kind of network that is asked for.
 
     Attributes:
         length: The longest word (T); required for a Transformer.
@@ -119,7 +119,7 @@ class Asked:
         return [o.name for o in options if getattr(self, o.name) != o.default]
 
     def of(self, formats: tuple[str, ...]) -> Self:
-        """The same in the format that is asked for; in these if none is.
+        """Return a copy in the format that is asked for; in these formats if none is.
 
         Raises:
             KrohnError: If there is no such format.

@@ -49,7 +49,7 @@ def attended(
     if output is not None:
         check_suffix(output)
     readers = _readers([modelfile.read(name) for name in files])
-    result, patterns = _compared(readers, files, word, seed)
+    result, patterns = _comparison(readers, files, word, seed)
     if output is not None:
         save(_picture(result, patterns), output)
         result["picture"] = str(output)
@@ -57,15 +57,15 @@ def attended(
 
 
 def attention_picture(file: ModelFile, word: str | None = None) -> Figure:
-    """What one network attends to, on a prefix; if none is given, on one with all kinds.
+    """The picture of a network's attention on a prefix; if none is given, on a telling one.
 
     Raises:
         KrohnError: If it does not follow nested brackets.
     """
-    return _picture(*_compared(_readers([file]), [""], word, 0))
+    return _picture(*_comparison(_readers([file]), [""], word, 0))
 
 
-def _compared(
+def _comparison(
     readers: Sequence[Reader], names: Sequence[str], word: str | None, seed: int
 ) -> tuple[dict[str, Any], list[Any]]:
     """The facts about networks, and their patterns."""

@@ -22,14 +22,13 @@ from krohn.verify.testing.simulation_result import Progress
 # Many machines at once: compiled, proved and run, row by row, resumable.
 #
 # The job file has a line for each row that is done (`krohn.jobs.journal`), named by a
-# hash
-# of all that its result depends on: the row, its files, the options, the version of
-# Krohn.
+# hash of all that its result depends on: the row, its files, the options, the version
+# of Krohn.
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of all rows, in the order of the table.
+    """The results of all rows, in the order of the table.
 
     Attributes:
         results: A result for each row.
@@ -131,7 +130,7 @@ class _Ledger:
         self.done[key] = came.result
 
     def kept(self, total: int) -> str:
-        """What is said of an interrupted batch."""
+        """The sentence on the rows that an interrupted batch has kept."""
         if self.path is None:
             return "nothing was kept, because there is no job file (--job FILE, or -o)"
         return (

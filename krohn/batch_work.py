@@ -47,7 +47,7 @@ COLUMNS = {
 }
 """The columns that a table may have."""
 OF_MODELS = ("name", "machine", "words", "labelled")
-"""Those that a model file has a use for: all else it states itself."""
+"""The columns that a model file has a use for; it states all others itself."""
 FILES = ("machine", "words")
 """Columns that may name a file, from the folder of the table."""
 
@@ -140,10 +140,10 @@ def _row(folder: Path, columns: list[str], line: list[str]) -> Row:
         return Row(name, machine, cells, trouble)
     if not machine:
         return Row(name, machine, cells, "the row names no machine")
-    return Row(name, machine, cells | _found(folder, cells))
+    return Row(name, machine, cells | _with_paths(folder, cells))
 
 
-def _found(folder: Path, cells: Mapping[str, str]) -> dict[str, str]:
+def _with_paths(folder: Path, cells: Mapping[str, str]) -> dict[str, str]:
     """The cells that name files of the folder, as they are found from here."""
     found = {c: str(folder / cells[c]) for c in FILES if c in cells}
     written = Path(cells["machine"])
@@ -169,7 +169,7 @@ def _hash(name: str) -> str:
         return ""
 
 
-# What a process does with a row of a batch: compile, prove, run; or say why not.
+# The work of a process on a row of a batch: compile, prove, run; or say why not.
 
 
 LENGTH = 128
@@ -181,7 +181,7 @@ Task = tuple[str, Row]
 
 @dataclass(frozen=True)
 class RowResult:
-    """What came of a row: a line of the table that is written.
+    """The result of a row: a line of the table that is written.
 
     Attributes:
         name: What the row is called.
@@ -297,12 +297,12 @@ class BatchWork:
     def _timed(self, row: Row) -> Done:
         began, final = time.monotonic(), True
         try:
-            result = self._done(row)
+            result = self._result(row)
         except MemoryError:
             result, final = refused(row, OUT_OF_MEMORY), False
         return Done(result, round(time.monotonic() - began, 3), final)
 
-    def _done(self, row: Row) -> RowResult:
+    def _result(self, row: Row) -> RowResult:
         """The result; whatever is wrong with a row is said in its result."""
         found = RowResult(row.name, row.machine, "refused", row.trouble)
         if row.trouble:
@@ -414,8 +414,8 @@ def _sizes(found: RowResult, model: "CompiledModel") -> RowResult:
 def _with_words(
     found: RowResult, cells: Mapping[str, str], file: ModelFile
 ) -> RowResult:
-    """What the network says of the labelled words of a row."""
-    from krohn.running import Runner, held, of_cell, of_file, runner_of
+    """The result of a row, with the labelled words of the row run on its network."""
+    from krohn.running import Runner, check_labels, of_cell, of_file, runner_of
 
     words = of_file(Path(cells["words"])) if "words" in cells else []
     words += of_cell(cells["labelled"]) if "labelled" in cells else []
@@ -424,7 +424,7 @@ def _with_words(
     runner = runner_of(file)
     if not isinstance(runner, Runner):
         raise KrohnError("labelled words are for networks that say states or outputs")
-    came = held(runner, words)
+    came = check_labels(runner, words)
     first = ""
     if came.first is not None:
         word, answer, label = came.first

@@ -1,4 +1,4 @@
-"""What is asked about a model: the options of `krohn.verify`, once."""
+"""The options of `krohn.verify`, declared once."""
 
 from dataclasses import dataclass
 from typing import TypedDict
@@ -70,7 +70,7 @@ class Checks:
 
     @property
     def method(self) -> str:
-        """What is asked for, in words."""
+        """The methods that are asked for, joined by ``+``."""
         asked = {
             "proof": self.proves,
             "exhaustive": self.exhaustive,
@@ -80,7 +80,7 @@ class Checks:
 
     @property
     def report(self) -> Progress:
-        """What is told of the progress."""
+        """The function that is told of the progress."""
         return self.progress or silent
 
     def given(self, *options: str) -> bool:

@@ -10,7 +10,7 @@ from krohn.source_kinds import of_file
 
 
 class Answers(NamedTuple):
-    """What a network says of one input.
+    """The answers of a network to one input.
 
     Attributes:
         result: For JSON; ``shown`` is the same as text.

@@ -101,7 +101,7 @@ def everywhere(
         ),
     ] = False,
 ) -> None:
-    """What holds for every command."""
+    """Apply the options that every command has."""
     if quiet:
         nowhere = context.with_resource(open(os.devnull, "w"))  # noqa: SIM115
         context.with_resource(redirect_stderr(nowhere))

@@ -64,7 +64,7 @@ class CompiledModel:
 
     @cached_property
     def claim(self) -> Claim:
-        """What it is said to compute, with all names, and the digest of that."""
+        """The claim of the file, with all names and its digest."""
         return claim.of(self.file.header)
 
     @cached_property
@@ -159,7 +159,7 @@ class CompiledModel:
 
 
 def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
-    """What was tried and is not proved, as ``--json`` says it."""
+    """The ways that were tried and are not proved, as ``--json`` says it."""
     sizes = "depth", "layers", "parameters"
     return [
         {
@@ -193,7 +193,7 @@ def model_file(
     precision: Precision,
     outputs: bool,
 ) -> ModelFile:
-    """What the file would hold: tensors are rounded before they are proved."""
+    """The file of a network; tensors are rounded to the format before they are proved."""
     claim: dict[str, Any] = {
         "start": machine.states[machine.start],
         "dtype": precision.name,
@@ -257,7 +257,7 @@ class Way(NamedTuple, Generic[Made]):
 
 @dataclass(frozen=True)
 class Choice(Generic[Made, Found]):
-    """What was chosen of some ways.
+    """The way that was chosen among several, with the ways tried before it.
 
     Attributes:
         way: The first one that is shown, or that was not to be tried; None if there is
@@ -367,7 +367,7 @@ class Proved(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineClaim:
-    """What is claimed of the networks of a machine.
+    """The claim that networks of a machine make.
 
     Attributes:
         machine: The machine.

@@ -10,11 +10,11 @@ from krohn.program.domains import BoolArray
 from krohn.sources.counting import Comparison, CountingProgram, Junction, Negation
 
 MOST_MEMORIES = 2_000_000
-"""What a program may remember in all; some seconds and 100 MB."""
+"""The memories that a program may have in all, at most; some seconds and 100 MB."""
 DEAD = -1
 """The key of all memories from which no yes is possible any more."""
 CLASSES = ("0", "1")
-"""What the network of a counting program says: whether its formula holds."""
+"""The classes that the network of a counting program says: whether its formula holds."""
 
 
 def unrolled(program: CountingProgram, length: int) -> Automaton:

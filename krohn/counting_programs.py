@@ -131,7 +131,7 @@ class _Witness:
         return _Component(states, told, inside)
 
     def _pass(self, component: _Component) -> None:
-        """What is accepted in a component, and how it is left."""
+        """Add the gates of a component: its acceptance, and the ways to leave it."""
         build, moves = self.builder, self.language.machine.transitions
         before, accepting = self._states(component), self.language.accepting
         assert accepting is not None

@@ -169,7 +169,7 @@ def decompile(
                     "leave the options out"
                 )
             return _of_points(model, points, seed)
-        asked = _asked(model, machine, task, letters)
+        asked = _open_law(model, machine, task, letters)
         bound = asked.off if off is None else off
         found = decompiled(asked.law, asked.task, states, bound, draws, seed)
     except Refused as reason:
@@ -191,7 +191,7 @@ def renamed(found: Pair, wanted: Pair | None) -> float | None:
     return max(float(np.abs(x - y).max()) for x, y in pairs)
 
 
-def _asked(
+def _open_law(
     model: object,
     machine: str | Path | HiddenMarkovModel | None,
     task: str | None,
@@ -233,7 +233,7 @@ def _asked(
 
 
 def _task(name: str | None) -> Task:
-    """What an array says.
+    """The task whose answers an array holds.
 
     Raises:
         KrohnError: If no model can be told from that.

@@ -1,4 +1,4 @@
-"""What ``krohn decompose`` computes: a proved cascade, its look, and its file."""
+"""The work of ``krohn decompose``: a proved cascade, its picture, and its file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -157,7 +157,7 @@ def load_cascade(path: str | Path) -> Cascade:
     return from_object(obj)
 
 
-# What ``krohn decompose`` computes: a proved cascade, and what it looks like.
+# The work of ``krohn decompose``: a proved cascade, and its picture.
 
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -306,7 +306,7 @@ def describe(result: Decomposed) -> dict[str, Any]:
         },
         "steps": result.budget.spent,
         **result.budget.record(),
-        "tried": [_tried(method, cost) for method, cost in found.tried.items()],
+        "tried": [_method_row(method, cost) for method, cost in found.tried.items()],
     }
 
 
@@ -329,7 +329,7 @@ def _components(cascade: Cascade) -> Iterator[dict[str, Any]]:
 def _meaning(
     states: tuple[str, ...], values: tuple[str, ...], readings: tuple[Reading, ...]
 ) -> dict[str, Any]:
-    """What the values say; one reading for all contexts where that is exact."""
+    """The meaning of a component's values; one reading for all contexts if it is exact."""
     shown = merged(readings)
     return {
         "contexts": len(readings),
@@ -352,7 +352,7 @@ def _names(states: tuple[str, ...], chosen: BoolArray) -> list[str]:
     return [states[q] for q in np.flatnonzero(chosen).tolist()]
 
 
-def _tried(method: str, cost: CascadeCost | str) -> dict[str, Any]:
+def _method_row(method: str, cost: CascadeCost | str) -> dict[str, Any]:
     if isinstance(cost, str):
         return {"method": method, "reason": cost}
     return {
@@ -366,16 +366,16 @@ def _tried(method: str, cost: CascadeCost | str) -> dict[str, Any]:
 def _why(found: methods.Decomposition) -> str:
     others = {m: cost for m, cost in found.tried.items() if m != found.method}
     if not others:
-        return f"{found.method} was asked for"
+        return f"{found.method}, which was asked for"
     finished = [cost for cost in others.values() if isinstance(cost, CascadeCost)]
     if not finished:
-        return f"{found.method} is the one that came to an end"
+        return f"{found.method}, the only method that came to an end"
     depth = found.cost.depth
     if min(cost.depth for cost in finished) > depth:
-        return f"{found.method} gives the least depth, {depth}"
+        return f"{found.method}, which gives the least depth, {depth}"
     if min(finished) > found.cost:
         return (
-            f"{found.method} gives the smaller network of those of least depth, {depth}"
+            f"{found.method}, which gives the smallest network of least depth, {depth}"
         )
     same = [m for m, cost in others.items() if cost == found.cost]
-    return f"{found.method} costs no more than {' or '.join(same)}"
+    return f"{found.method}, which costs no more than {' or '.join(same)}"

@@ -34,7 +34,7 @@ LARGEST = 2**30
 
 @dataclass(frozen=True)
 class Checked:
-    """What the small checker saw.
+    """The result of the small checker.
 
     Attributes:
         about: What the evidence is about, with the digest of the whole claim.
@@ -62,7 +62,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Rests:
-    """What one proof rests on, beside Python, numpy and safetensors.
+    """The files that one proof rests on, beside Python, numpy and safetensors.
 
     Attributes:
         files: The files that the small checker imports for it.
@@ -85,14 +85,14 @@ def rests_on(found: Report, path: str | Path) -> Rests:
     Raises:
         KrohnError: If there is no proof, or the checker alone does not confirm it.
     """
-    evidence = for_file(_model(path), _proved(found, path).told)
+    evidence = for_file(_model(path), _proof_of(found, path).told)
     try:
         return Rests(tuple(trusted.rests_on(path, _text(evidence).encode())))
     except Refused as refused:
         raise KrohnError(f"{path}: {refused}") from None
 
 
-def _proved(found: Report, path: str | Path) -> Proof:
+def _proof_of(found: Report, path: str | Path) -> Proof:
     """The proof of a report.
 
     Raises:
@@ -126,8 +126,8 @@ def write(
         KrohnError: If the model was not proved, if the small checker cannot be shown the
             claim, or if the file cannot be read or written.
     """
-    proof = _proved(found, path)
-    data, held = _model(path), _held(path, machine, observation)
+    proof = _proof_of(found, path)
+    data, held = _model(path), _expected(path, machine, observation)
     evidence = for_file(data, proof.told)
     checked, shown = _check(data, _text(evidence).encode(), held)
     if shown is None:
@@ -146,7 +146,10 @@ def _text(evidence: dict[str, Any]) -> str:
 
 
 def _record(evidence: dict[str, Any], shown: Shown) -> dict[str, Any]:
-    """What was established, for people; the small checker does not read it."""
+    """The facts that a proof established, for people.
+
+    The small checker does not read them.
+    """
     form = shown.form
     return {
         "dtype": form.name,
@@ -177,7 +180,7 @@ def check(
         KrohnError: If a file cannot be read, the alphabets differ, it is about another
             source, or its claim has another digest.
     """
-    held, said = _held(path, machine, observation), read_bytes(evidence, LARGEST)
+    held, said = _expected(path, machine, observation), read_bytes(evidence, LARGEST)
     check_digest(held.claim, digest)
     found = _check(_model(path), said, held)[0]
     if found.verdict != "verified" and not _is_object(said):
@@ -196,9 +199,9 @@ def _is_object(text: bytes) -> bool:
 
 
 def _check(
-    data: bytes | Files, evidence: bytes, held: "_Held"
+    data: bytes | Files, evidence: bytes, held: "_Expected"
 ) -> tuple[Checked, Shown | None]:
-    """What is told of a check, and what it showed if it went through."""
+    """The result of a check, and the facts that it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:
         with one_thread():
@@ -211,16 +214,16 @@ def _check(
     return Checked(held.claim, *told), shown
 
 
-class _Held(NamedTuple):
-    """What evidence must show: the machine, if it is about one, and the whole claim."""
+class _Expected(NamedTuple):
+    """The expected subject of evidence: the machine, if it has one, and the whole claim."""
 
     machine: Machine | None
     claim: Claim
 
 
-def _held(
+def _expected(
     path: str | Path, machine: Automaton | str | None, observation: str | None
-) -> _Held:
+) -> _Expected:
     if is_export(path):
         return _of_target(opened(path).held(machine, observation))
     file = modelfile.read(path)
@@ -229,14 +232,14 @@ def _held(
         return _of_target(open_target(file, machine, observation))
     if observation is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
-    return _Held(None, about)
+    return _Expected(None, about)
 
 
-def _of_target(target: Target) -> _Held:
+def _of_target(target: Target) -> _Expected:
     shows = output_classes(
         target.machine, target.file.header["claim"].get("shows", "states")
     ).of
-    return _Held(machine_of(target.machine, shows), target.claim)
+    return _Expected(machine_of(target.machine, shows), target.claim)
 
 
 def _model(path: str | Path) -> bytes | Files:

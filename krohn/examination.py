@@ -125,7 +125,7 @@ def examine(
 
 
 def _question(machine: Automaton, shows: Shows, length: int) -> Claim:
-    """What is asked of a network that claims nothing itself."""
+    """The claim that a network without a claim of its own is tested for."""
     asked = {"start": machine.states[machine.start], "shows": shows, "length": length}
     header = {"machine": json_format.to_object(machine), "claim": asked}
     return claim.of({**header, "architecture": {"dtype": OWN_FORMAT}})
@@ -194,7 +194,7 @@ class Trained:
 
 
 def examined(path: str | Path, checks: Checks) -> Report:
-    """What becomes of the file of a trained network.
+    """Examine the file of a trained network.
 
     Raises:
         KrohnError: If it is damaged, no machine is named, or an option has no effect.

@@ -91,7 +91,7 @@ def _elsewhere(todo: Job, done: Tally) -> str | None:
 
 
 def _about(todo: Job, done: Tally, how: Sharding) -> str:
-    """What else is to be known of the words that were run."""
+    """The rest of the sentence on the words that were run: start states and shards."""
     said = ""
     if len(todo.pairs) > 1:
         said += f" from each of {len(todo.pairs)} start states"

@@ -1,4 +1,4 @@
-"""What a source is, and what it would cost to compile it in each way."""
+"""The facts of a source, and the cost of each way to compile it."""
 
 from dataclasses import replace
 from typing import Any, Unpack

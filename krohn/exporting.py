@@ -153,7 +153,7 @@ class _Alike:
 def _judge(
     file: ModelFile, beside: Beside
 ) -> tuple[Automaton, "Beside | _Alike", Against]:
-    """What answers are held against, who gives them, and what that is called."""
+    """The machine that answers are compared with, who says its answers, and its name."""
     kind = of_file(file)
     if (machine := kind.stated_machine(file)) is not None:
         return machine, beside, "the machine"
@@ -218,7 +218,7 @@ def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> N
 
 @dataclass(frozen=True)
 class Export:
-    """What was written, and how it compares.
+    """The export that was written, and how it compares with the model file.
 
     Attributes:
         to: Where it went.

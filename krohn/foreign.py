@@ -21,7 +21,7 @@ class Headed(Protocol):
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """What the file states."""
+        """The header of the file."""
         ...
 
 
@@ -38,7 +38,7 @@ def names_machine(file: Headed) -> bool:
 
 
 def stated_machine(file: Headed) -> dict[str, Any]:
-    """What the header says of the machine.
+    """The machine in the header.
 
     Raises:
         KrohnError: If the file is about another source.
@@ -116,7 +116,7 @@ def with_names(
 def saying_outputs(
     file: ModelFile, letters: Sequence[str], classes: Sequence[str]
 ) -> ModelFile:
-    """The same network, told as one that says outputs, whatever its classes are.
+    """The network as one that says outputs, whatever its classes are.
 
     Args:
         file: A network that says classes, of a machine or of another source.

@@ -28,7 +28,7 @@ TAKES = (
     *("file", "machine", "start", "complete", "kind"),
     *("proof", "evidence", "trusted", "digest", "as_json"),
 )
-"""What `krohn verify` takes of such a directory."""
+"""The options of `krohn verify` that such a directory can take."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def opened(directory: str | Path) -> Opened:
     return Opened(files, model, file)
 
 
-def checked(directory: str | Path, checks: Checks) -> Report:
-    """What becomes of a directory, as `verify` says.
+def verify_directory(directory: str | Path, checks: Checks) -> Report:
+    """Verify a directory.
 
     Raises:
         KrohnError: If words are to be run.
@@ -134,7 +134,7 @@ def verify(
 
 
 def proved(file: ModelFile, directory: Path) -> str:
-    """What the checker says of the files in a directory."""
+    """The sentence on the checker's proof of the files in a directory."""
     try:
         with one_thread(), np.errstate(all="ignore"):
             found = search(gpt2.read(gpt2.Files.of(directory)), None)[1]

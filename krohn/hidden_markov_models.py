@@ -84,7 +84,7 @@ def gaussian_hmm(
 
 
 def masked(model: str | Path | HiddenMarkovModel, task: str) -> PosteriorHead:
-    """What is guessed of letters of a hidden Markov model in its stationary law.
+    """The law of masked letters of a hidden Markov model in its stationary law.
 
     Args:
         model: A name, a file, or a model; it says letters in states.
@@ -122,7 +122,7 @@ def grammar(source: str | Path) -> Grammar:
 
 
 def facts(source: Grammar, deepest: int) -> dict[str, Any]:
-    """What a grammar is, and how much of it each cut holds, exactly.
+    """The facts of a grammar, and the probability that each cut of it holds, exactly.
 
     Raises:
         KrohnError: If the depth is out of range.
@@ -164,8 +164,8 @@ def against(source: Grammar, depth: int, length: int) -> dict[str, Any]:
     }
 
 
-def asked(source: Grammar, words: list[str]) -> dict[str, Any]:
-    """What a grammar says of a word: exact probabilities, or the laws of hidden letters.
+def ask(source: Grammar, words: list[str]) -> dict[str, Any]:
+    """The exact probabilities of a word in a grammar, or the laws of its hidden letters.
 
     Args:
         source: The grammar.
@@ -197,7 +197,7 @@ def asked(source: Grammar, words: list[str]) -> dict[str, Any]:
     }
 
 
-def drawn(source: Grammar, count: int, seed: int) -> list[dict[str, Any]]:
+def draw_sentences(source: Grammar, count: int, seed: int) -> list[dict[str, Any]]:
     """Random sentences, with their depths.
 
     Raises:

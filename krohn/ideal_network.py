@@ -138,17 +138,17 @@ def verify_gadgets(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     check_digest(about := claim.of(file.header), digest)
-    found = _held(file, (noise, error), limits, progress or silent)
+    found = _verify_tables(file, (noise, error), limits, progress or silent)
     return replace(found, about=about)
 
 
-def _held(
+def _verify_tables(
     file: ModelFile,
     bounds: tuple[Fraction, Fraction],
     limits: Limits,
     report: Progress,
 ) -> Report:
-    """What is decided of tables, or of the steps of a chain of thought."""
+    """The verdict on all tables, or on the steps of a chain of thought."""
     began, (noise, error) = time.monotonic(), bounds
     source = source_of(file)
     if isinstance(source, ChainOfThought):
@@ -158,7 +158,7 @@ def _held(
         asked = list(gadgets(file))
         if not asked:
             raise Rejected("this network has no MLP that writes a channel")
-        findings = list(_decided(asked, bounds, limits, report))
+        findings = list(_decide_each(asked, bounds, limits, report))
     except Rejected as problem:
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)
@@ -173,7 +173,7 @@ def _held(
     return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
 
 
-def _decided(
+def _decide_each(
     asked: list[Gadget],
     bounds: tuple[Fraction, Fraction],
     limits: Limits,
@@ -185,7 +185,10 @@ def _decided(
 
 
 def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
-    """What is refuted comes before what is undecided."""
+    """The verdict on all findings, and its reason.
+
+    A refutation outweighs an open question.
+    """
     found = {f.verdict: f for f in reversed(list(findings))}
     if (wrong := found.get("refuted")) is not None:
         return "refuted", _described(wrong)
@@ -209,7 +212,7 @@ def _described(wrong: Finding) -> str:
 def _of_steps(
     file: ModelFile, source: ChainOfThought, asked: OfSteps, report: Progress
 ) -> Report:
-    """What is decided of the steps of a chain of thought."""
+    """The verdict on the steps of a chain of thought."""
     began = time.monotonic()
     count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
     verdict: Verdict = "verified"

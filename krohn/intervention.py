@@ -1,4 +1,4 @@
-"""What a network computed on the way, and what changes if a part of it is changed."""
+"""Reading the values that a network computed on the way, and changing them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,6 @@ from krohn.program.statement import Statement, parse
 if TYPE_CHECKING:
     from krohn.open_model import Model
 
-# What a network computed on the way, by named places and by names of variables.
-
 
 @dataclass(frozen=True, repr=False)
 class Activations(Mapping[str, Tensor]):
@@ -47,7 +45,7 @@ class Activations(Mapping[str, Tensor]):
     lengths: Tensor
 
     def __getitem__(self, name: str) -> Tensor:
-        """What stood at a place, or the values of a variable.
+        """The value at a place, or of a variable.
 
         Raises:
             KrohnError: If there is neither of that name.
@@ -103,7 +101,7 @@ class Intervention(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a network says when it is changed, and what it should say.
+    """The answers of a network that is changed, and the answers that its Program predicts.
 
     Attributes:
         word: The letters.
@@ -205,7 +203,7 @@ def held_by(
     return found
 
 
-def changed(
+def run_changed(
     model: "Model", tokens: Tensor, held: Mapping[str, Held]
 ) -> tuple[Tensor, Prediction]:
     """Run words with variables held, and say what should happen.
@@ -221,14 +219,14 @@ def changed(
     hooks: dict[str, list[Hook]] = {}
     for name, (values, where) in held.items():
         place = place_of(model, name)
-        hook = partial(_written, place, values, where)
+        hook = partial(_overwrite, place, values, where)
         hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
     assert isinstance(model.network, Transformer)
     logits = model.network.hooked(tokens, Hooks(hooks))
     return logits, predict(stated(model), tokens.numpy(force=True), held)
 
 
-def _written(
+def _overwrite(
     place: VariablePlace, values: IntArray, where: BoolArray | None, stream: Tensor
 ) -> Tensor:
     new = place.write(stream, torch.from_numpy(values).to(stream.device))
@@ -284,7 +282,6 @@ def without_head(
 
 
 def _letters(shape: tuple[int, int], value: int) -> Held:
-    """One value at every letter."""
     where = np.ones(shape, np.bool_)
     where[:, 0] = False
     return Held(np.full(shape, value), where)
@@ -297,7 +294,7 @@ def outcome(
     change: str,
     found: tuple[Tensor, Prediction],
 ) -> Outcome:
-    """What came of a change on one word."""
+    """The outcome of a change on one word."""
     logits, prediction = found
     names = model.classes
     wanted = (None if q < 0 else names[q] for q in prediction.answers[0].tolist())

@@ -1,4 +1,4 @@
-"""What a machine is, what its language is called, and what each of its networks costs."""
+"""The facts of a machine: its kind, its language, and the cost of each of its networks."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -148,7 +148,7 @@ def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> st
 
 
 def _rival(cost: Cost, rival: Candidate, objective: str) -> str:
-    """What the next best construction has."""
+    """The sizes of the next best construction, as a reason."""
     first, *others = OBJECTIVES[objective]
     sizes = rival.cost or rival.bound
     least = "" if rival.cost else "at least "
@@ -179,7 +179,7 @@ def _amount(size: float) -> str:
     return f"{size:,.0f}"
 
 
-# What a machine is, and what it would cost to compile it in each way.
+# The facts of a machine, and the cost of each way to compile it.
 
 
 MOST_ELEMENTS = 200_000
@@ -187,7 +187,7 @@ MOST_ENTRIES = 20_000_000
 
 
 def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
-    """What `krohn.explain` says of a machine, and the table of its constructions."""
+    """The facts that `krohn.explain` says of a machine, and its table of constructions."""
     length = asked.longest("a network needs the longest length")
     part = reachable(machine)
     budget = Budget(steps_of(asked.effort))
@@ -278,15 +278,15 @@ def _sizes(kind: Classification) -> dict[str, int | None]:
 
 
 def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
-    """What the properties mean for the depth of networks, best news first."""
+    """The consequences of the properties for the depth of networks, best news first."""
     yield from _shortest(kind)
-    yield from by_groups(kind, "its groups", "T(A)", f"; {_reached(offered)}")
+    yield from by_groups(kind, "its groups", "T(A)", f"; {_constant_depth(offered)}")
 
 
 def by_groups(
     kind: Classification, groups: str, where: str, reached: str = ""
 ) -> Iterator[str]:
-    """What the groups of a machine mean for the depth of networks.
+    """The consequences of a machine's groups for the depth of networks.
 
     Args:
         kind: What the machine is.
@@ -314,7 +314,7 @@ def by_groups(
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
 
 
-def _reached(offered: dict[str, Any]) -> str:
+def _constant_depth(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
@@ -382,11 +382,11 @@ def _kind(machine: Automaton) -> str:
     return "a general machine: some letter merges several states, but not all of them"
 
 
-# What the language of a machine is called.
+# The classes that the language of a machine is in.
 
 
 def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, Any]:
-    """What the language of a machine is called.
+    """The classes that the language of a machine is in.
 
     Returns:
         ``of`` (which words it has), ``states`` (of the minimal machine), ``tier``,
@@ -408,7 +408,7 @@ def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, A
 
 
 def _network_of_language(found: LanguageClasses) -> Iterator[str]:
-    """What follows for networks (docs/classes.md, section 4)."""
+    """The consequences of a language's classes for networks (docs/classes.md, 4)."""
     yield from _depth_of_language(found)
     rasp, single = found["C-RASP"], found["R∘G"]
     if rasp.holds and rasp.witness is not None:
@@ -451,6 +451,6 @@ def _depth_of_language(found: LanguageClasses) -> Iterator[str]:
     elif tier.holds and tier.witness is not None:
         k = tier.witness["k"]
         yield (
-            f"the last {k} letters of the tier, and counts of these, decide: "
-            f"{count(k, 'attention layer')} for every T"
+            f"the last {k} letters that change a state (the tier), and counts of such "
+            f"windows, decide the state: {count(k, 'attention layer')} for every T"
         )

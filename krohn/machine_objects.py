@@ -31,7 +31,7 @@ class ToldKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of an object beside itself; None for what is not said.
+    """The remarks that a caller makes on an object; None where nothing is said.
 
     Attributes:
         start: The start state.
@@ -99,7 +99,7 @@ def machine(table: Table, told: Told, complete: Complete) -> Automaton:
     """The machine of a table, its states and letters by name."""
     states = names("state", table.moves)
     letters = names("letter", table.letters)
-    shown, said = _said(table, told)
+    shown, said = _outputs(table, told)
     transitions = [
         Transition(
             states[q],
@@ -166,10 +166,10 @@ def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
     return letters[a]
 
 
-def _said(
+def _outputs(
     table: Table, told: Told
 ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any] | None]:
-    """What a state shows, or what a letter shows in a state."""
+    """The output of a state, or of a letter in a state, as functions."""
     if told.accepting is not None:
         if told.outputs is not None:
             raise MachineError("say accepting= or outputs=, not both")

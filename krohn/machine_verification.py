@@ -31,7 +31,7 @@ LONGEST_SAMPLE = 8192
 
 
 def verified(file: ModelFile, checks: Checks) -> Report:
-    """What becomes of a file that is about a machine.
+    """Verify a file that is about a machine.
 
     Raises:
         KrohnError: If the file is damaged, or the alphabets do not fit.
@@ -101,13 +101,13 @@ def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
         reason="",
         length=target.length if proof else max(r.length for r in runs),
         words=sum(r.words for r in runs),
-        covers=target.proved if proof else _said(runs),
+        covers=target.proved if proof else _runs_sentence(runs),
         proof=done,
         runs=runs,
     )
 
 
-def _said(runs: Sequence[Simulation]) -> str:
+def _runs_sentence(runs: Sequence[Simulation]) -> str:
     return "; ".join(
         f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
     )
@@ -147,7 +147,7 @@ def _affordable(target: Target, seed: int) -> Words:
 
 
 def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> Report:
-    """What words say of a network that is not proved."""
+    """Run words on a network that is not proved, and conclude."""
     from krohn.verify.testing.examination import Examination
 
     runs = words.run(target)

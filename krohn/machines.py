@@ -65,7 +65,7 @@ def read(
         raise MachineError(
             "name a machine: a name of `krohn zoo`, a file, or regex:PATTERN"
         )
-    named = _named(str(source))
+    named = _by_name(str(source))
     if named is None:
         return formats.read(source, complete, kind)
     if kind is not None:
@@ -73,7 +73,7 @@ def read(
     return named
 
 
-def _named(text: str) -> Automaton | None:
+def _by_name(text: str) -> Automaton | None:
     """The machine of a pattern, a name or a model; None for the file of a machine."""
     if text.startswith((REGEX, FORMAL)):
         form, _, pattern = text.partition(":")
@@ -97,7 +97,7 @@ def _unknown(text: str, unknown: str) -> MachineError:
         return MachineError(f"{unknown}; a pattern is written regex:{text}")
     families = [name for kind in KINDS.values() for name in kind.examples]
     hint = near(text, families)
-    return MachineError(f"{unknown}; among other sources{hint}" if hint else unknown)
+    return MachineError(f"{unknown}{hint}")
 
 
 def automaton(
@@ -129,7 +129,7 @@ def automaton(
         MachineError: If there is no machine in it, or something said means nothing here.
     """
     told = Told(start, **said)
-    machine = _known(source, told, complete)
+    machine = _existing(source, told, complete)
     if machine is None:
         machine = from_object(source, told, complete)
     elif start is not None:
@@ -137,7 +137,7 @@ def automaton(
     return machine if name is None else replace(machine, name=name)
 
 
-def _known(source: object, told: Told, complete: Complete) -> Automaton | None:
+def _existing(source: object, told: Told, complete: Complete) -> Automaton | None:
     """The machine of a name, or one that is there already; None for other objects."""
     named = isinstance(source, str | Path)
     extra = [option for option in told.given if option not in ("start", "kind")]
@@ -171,10 +171,10 @@ def machine_of(
     """
     machine = automaton(source)
     machine = machine if start is None else machine.with_start(start)
-    return seen(machine, observation)
+    return with_outputs(machine, observation)
 
 
-def seen(machine: Automaton, observation: str | None) -> Automaton:
+def with_outputs(machine: Automaton, observation: str | None) -> Automaton:
     """The machine with the outputs that are asked for, on its states.
 
     Raises:

@@ -103,7 +103,7 @@ This program prints what stands behind it. Run it in this directory:
 
 
 def claim(file: ModelFile, names: Labels) -> str:
-    """What the network is claimed to do: the one place where a card says it."""
+    """The claim of the network in a sentence: the one place where a card says it."""
     stated, longest = file.header["claim"], claimed_length(file.header)
     many = "every length" if longest is None else f"up to {count(longest, 'letter')}"
     shows = "states" if names.states and names.classes == names.states else "answers"

@@ -1,4 +1,4 @@
-"""What `krohn explain` says of a hidden Markov model beside its network."""
+"""The facts of a hidden Markov model that `krohn explain` says beside its network."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -118,7 +118,7 @@ def _nearest(laws: FloatArray, signs: FloatArray) -> float:
     return max(0.0, float(found.fun))
 
 
-# What `krohn explain` says of a hidden Markov model beside its network.
+# The facts that `krohn explain` says of a hidden Markov model beside its network.
 
 
 SAMPLES, WORK = 500, 2**28
@@ -136,7 +136,7 @@ MOST_ELEMENTS, STEPS = 20_000, 1e7
 def facts(
     model: HiddenMarkovModel, made: str | None = None, within: float | None = None
 ) -> dict[str, Any]:
-    """What a model is, and what that means for the depth of networks.
+    """The facts of a model, and their consequences for the depth of networks.
 
     Args:
         model: The model.
@@ -198,7 +198,7 @@ def _observability(structure: Structure) -> dict[str, Any] | None:
 def _depth(
     structure: Structure, made: str | None, within: float | None
 ) -> Iterator[str]:
-    """What the structure means for the depth of networks, best news first."""
+    """The consequences of the structure for the depth of networks, best news first."""
     beliefs = structure.beliefs
     if beliefs is not None:
         yield from _of_machine(structure.model, beliefs)
@@ -208,14 +208,14 @@ def _depth(
         what = (
             "a depth that does not grow with T is enough, for any error above 0: "
             f"every word of {count(structure.forgets, 'letter')} brings beliefs "
-            "closer by a factor, so the last letters decide the belief nearly"
+            "closer by a factor, so that the last letters determine it up to an error"
         )
         if made == belief_window.NAME:
             yield f"{what}; {made} below looks at these letters{near}"
         elif near:
             yield f"in theory {what}; no window of last letters{near} can be compiled"
         else:
-            yield f"in theory {what}; say how nearly, as in --within 0.01, to try it"
+            yield f"in theory {what}; to try it, allow an error, as in --within 0.01"
     elif structure.forgetting_is_open:
         yield (
             "whether a depth that does not grow with T is possible is not decided, "
@@ -223,14 +223,14 @@ def _depth(
         )
     else:
         yield (
-            "no depth that does not grow with T is known to be enough: for every "
-            "length some word keeps different beliefs apart"
+            "it is not known whether a depth that does not grow with T is enough: for "
+            "every length some word keeps different beliefs apart"
         )
     yield _of_products(structure, made)
 
 
 def _of_products(structure: Structure, made: str | None) -> str:
-    """What products of operators mean for depth, and whether they are compiled."""
+    """The depth that products of operators have, and whether they are compiled."""
     normalised = "" if structure.linear else " and made to sum to 1"
     what = (
         "a depth of about log₂ T, within an error: the operators of letters are "

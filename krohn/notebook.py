@@ -1,4 +1,4 @@
-"""What notebooks show of Krohn's objects: pictures, and tables whose names are escaped.
+"""The pictures and tables that notebooks show of Krohn's objects, with escaped names.
 
 Objects of `krohn` itself say it by methods of their own. Machines, cascades and Programs
 come from packages that cannot know the drawings above them, for imports run downwards; so

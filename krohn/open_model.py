@@ -19,10 +19,10 @@ from krohn.intervention import (
     Activations,
     Intervention,
     Outcome,
-    changed,
     check,
     held_by,
     outcome,
+    run_changed,
     stated,
     without_head,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Text(NamedTuple):
-    """What a network writes after a prompt.
+    """The text that a network writes after a prompt.
 
     Attributes:
         tokens: The tokens by name; where a state or a list is written into what is
@@ -77,7 +77,7 @@ class Model(base.Model):
     def run(
         self, word: Word | Sequence[Word], *, states: bool = False
     ) -> list[str] | list[list[str]]:
-        """What the machine shows after each letter, as `krohn run` says it.
+        """The output of the machine after each letter, as `krohn run` says it.
 
         `NOT_FINITE` or `TIED` where the logits choose nothing. For a list of words, as
         `encode` takes it, a list for each.
@@ -189,7 +189,7 @@ class Model(base.Model):
             KrohnError: If something is no letter, or it is no Transformer.
         """
         seen: dict[str, Tensor] = {}
-        hooks = {place: partial(_kept, seen, place) for place in self.hook_places()}
+        hooks = {place: partial(_keep, seen, place) for place in self.hook_places()}
         told = self.side_by_side(words)
         logits = self.run_with_hooks(told, hooks)
         return logits, Activations(seen, self.places(), told.lengths)
@@ -271,7 +271,7 @@ class Model(base.Model):
             raise KrohnError("one variable is given two values at one position")
         held = held_by(asked, (1, tokens.shape[1] + 1))
         change = ", ".join(f"{v} = {x} at {t}" for v, t, x in asked)
-        return outcome(self, word, tokens, change, changed(self, tokens, held))
+        return outcome(self, word, tokens, change, run_changed(self, tokens, held))
 
     def ablate(self, word: Word, variable: str) -> Outcome:
         """Take the head away that writes a variable; also, what should happen then.
@@ -334,7 +334,7 @@ def _prompt(prompt: str | Sequence[str]) -> list[str]:
     return parts
 
 
-def _kept(seen: dict[str, Tensor], place: str, value: Tensor) -> None:
+def _keep(seen: dict[str, Tensor], place: str, value: Tensor) -> None:
     seen[place] = value
 
 
@@ -390,10 +390,10 @@ def load(
                 stacklevel=3,  # past the border of krohn.load
             )
         model.to(getattr(torch, dtype))
-    return model if device is None else _moved(model, device)
+    return model if device is None else _to_device(model, device)
 
 
-def _moved(model: Model, device: str | torch.device) -> Model:
+def _to_device(model: Model, device: str | torch.device) -> Model:
     try:
         return model.to(torch.device(device))
     except (RuntimeError, AssertionError) as error:

@@ -67,7 +67,7 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
 
 
 IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")
-"""What a machine takes that writes its state into the text."""
+"""The options of a machine that writes its state into the text."""
 
 OF_SOURCES = (
     "file",
@@ -81,7 +81,7 @@ OF_SOURCES = (
     "digest",
     "as_json",
 )
-"""What `krohn verify` takes of a file about a source that is no machine."""
+"""The options of `krohn verify` that a file about a source other than a machine takes."""
 
 ALWAYS = (
     "machine",
@@ -119,7 +119,7 @@ def _searches(values: Values) -> bool:
 
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
-"""What a machine is compiled to."""
+"""The architectures that a machine is compiled to."""
 
 
 def one_of_architectures() -> str:
@@ -156,7 +156,7 @@ FORM = Need(
     lambda values: not _recurrent(values),
     "is for Transformers; recurrent networks have one form (--arch)",
 )
-"""What recurrent networks have no use for, whatever they compute."""
+"""The options that recurrent networks have no use for, whatever they compute."""
 
 TRANSFORMER = (
     Need(
@@ -172,7 +172,7 @@ TRANSFORMER = (
         "is for constructions that search, and for auto; this one does not",
     ),
 )
-"""What networks that say states have no use for, by architecture and construction."""
+"""The options that networks of states have no use for, by architecture and construction."""
 
 COMPILE = (
     Need(

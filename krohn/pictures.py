@@ -133,7 +133,7 @@ def _no_word() -> KrohnError:
 
 
 def _file(source: object) -> ModelFile | None:
-    """What a model file holds, if it is one."""
+    """The model file of a source, if it is one."""
     if isinstance(source, CompiledModel):
         return source.file
     if isinstance(source, str | Path) and str(source).endswith(MODEL):
@@ -142,6 +142,6 @@ def _file(source: object) -> ModelFile | None:
 
 
 def _of_file(file: ModelFile, word: str | None) -> Figure:
-    """What lies where in a network, or what it attends to."""
+    """The picture of a network: its residual stream, or its attention on a word."""
     kind = of_file(file)
     return kind.draw_file(file) if word is None else kind.draw_text(file, [word])

@@ -1,4 +1,4 @@
-"""What callers in Python give, held against the types that parameters say they have."""
+"""Checks of the values that callers in Python give, by the types of parameters."""
 
 import sys
 from collections import abc
@@ -36,7 +36,7 @@ def format_name(dtype: object) -> str:
     Raises:
         KrohnError: If there is no such format here.
     """
-    name = dtype if isinstance(dtype, str) else _named(dtype)
+    name = dtype if isinstance(dtype, str) else _dtype_name(dtype)
     if name not in PRECISIONS:
         raise KrohnError(
             f"there is no dtype {name!r}{near(name, PRECISIONS)}; there are "
@@ -45,7 +45,7 @@ def format_name(dtype: object) -> str:
     return name
 
 
-def _named(dtype: Any) -> str:
+def _dtype_name(dtype: Any) -> str:
     if isinstance(dtype, type | np.dtype):
         try:
             return str(np.dtype(dtype).name)
@@ -76,7 +76,7 @@ def whole(value: Any, called: str, least: int) -> int:
     return found
 
 
-# What callers in Python give, held against the types that parameters say they have.
+# Checks of the values that callers give, by the types of parameters.
 
 
 P = ParamSpec("P")
@@ -151,7 +151,7 @@ def _usual(keywords: type) -> dict[str, Any]:
 
 
 def _reader(name: str, annotation: Any) -> Reader | None:
-    """What reads a parameter of a type; None if anything may be given."""
+    """The reader of a parameter of a type; None if anything may be given."""
     union = get_origin(annotation) in (Union, UnionType)
     types = set(get_args(annotation)) if union else {annotation}
     others = types - {type(None)}

@@ -21,7 +21,7 @@ ELSEWHERE = "replay.safetensors"
 
 @dataclass(frozen=True)
 class Replay:
-    """What a network says of a word, beside what is expected.
+    """The answers of a network to a word, beside those expected.
 
     Attributes:
         word: The letters.
@@ -46,7 +46,7 @@ class Replay:
         return {**asdict(self), "word": list(self.word)}
 
 
-def held(
+def replay(
     model: Simulator,
     machine: Automaton,
     word: Sequence[str],

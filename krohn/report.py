@@ -1,4 +1,4 @@
-"""What verification came to, and how long work tells how far it has come."""
+"""The result of a verification, and the way long work reports its progress."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krohn.verify.testing.examination import Examination
     from krohn.verify.testing.shortest_failing import Minimal
 
-# How long work tells how far it has come.
+# The progress of long work.
 
 
 Progress = Callable[[str, int, int], None]
@@ -27,12 +27,12 @@ def silent(what: str, done: int, total: int) -> None:
     """Tell nobody."""
 
 
-# What verification came to.
+# The result of a verification.
 
 
 @dataclass(frozen=True)
 class Report:
-    """What verification came to.
+    """The result of a verification.
 
     Attributes:
         verdict: ``verified``: everything that was asked for holds. ``refuted``: the
@@ -127,7 +127,7 @@ def refuted(
     minimise: Callable[["Counterexample"], "Minimal"],
     method: str,
 ) -> Report:
-    """What a word comes to on which network and machine differ.
+    """The report on a word on which network and machine differ.
 
     It is ``undecided`` if the network is right when it runs the word alone.
 
@@ -164,7 +164,7 @@ def _minimal(
     run: Simulation | None,
     found: "Counterexample",
 ) -> "Minimal":
-    """What is known of smaller words; nothing is run if the run knows it already."""
+    """The known facts on smaller words; nothing is run if the run knows them already."""
     from krohn.verify.testing.shortest_failing import Minimal
 
     if run is not None and (run.every or run.elsewhere is not None):
@@ -196,7 +196,7 @@ def _unrepeated(found: "Counterexample") -> str:
 def unrefuted(
     found: "Examination", letters: int, reason: str, all_asked: bool = True
 ) -> Report:
-    """What an examination without a wrong word comes to.
+    """The report of an examination without a wrong word.
 
     Args:
         found: The examination.

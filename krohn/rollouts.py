@@ -1,4 +1,4 @@
-"""What is looked at to write each token of a text: of a network, or of no network."""
+"""The places that are read to write each token of a text, with or without a network."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ def named(
 
 
 def of_steps(source: ChainOfThought, called: Sequence[str]) -> tuple[Head, ...]:
-    """What the steps of a chain of thought read, argument by argument."""
+    """The places that the steps of a chain of thought read, argument by argument."""
     count, start = source.length, len(source.prompt)
     most = max((len(step.reads) for step in source.steps), default=0)
     weights = np.zeros((most, count, count))
@@ -161,7 +161,7 @@ class Text(NamedTuple):
 
 
 def of_network(file: ModelFile, text: Text, tokens: IntArray) -> Rollout:
-    """What a network attends to while it writes a text, ``(tokens,)``."""
+    """The attention of a network while it writes a text, ``(tokens,)``."""
     shape, layers = file.header["architecture"], list[tuple[str, tuple[Head, ...]]]()
     blocks = [b for b, block in enumerate(shape["blocks"]) if block["heads"]]
     for block, weights in zip(blocks, attention(file, tokens), strict=True):
@@ -184,7 +184,7 @@ def of_network(file: ModelFile, text: Text, tokens: IntArray) -> Rollout:
 def of_lines(
     file: ModelFile, source: Rewriting, prompt: int, tokens: IntArray
 ) -> Rollout:
-    """What a network attends to while it rewrites a line of ``prompt`` letters."""
+    """The attention of a network while it rewrites a line of ``prompt`` letters."""
     called, line, place = list[str](), 1, 0
     for token in tokens.tolist():
         place += 1
@@ -199,7 +199,7 @@ def of_lines(
 def of_interpreter(
     source: ChainOfThought, called: Sequence[str], text: IntArray
 ) -> Rollout:
-    """What the steps of a text read, without a network."""
+    """The places that the steps of a text read, without a network."""
     facts = f"{source.length} tokens, and what the dynamic program reads for each."
     return _rollout(
         Text.of(source, called, text), facts, (("", of_steps(source, called)),)

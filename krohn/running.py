@@ -19,7 +19,7 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.model import NOT_FINITE, Model, said
 from krohn.network.modelfile import ModelFile
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 
 # Running a model on words given by name.
 
@@ -39,7 +39,7 @@ class Runner:
     machine: Automaton
 
     def run(self, word: list[str]) -> dict[str, Any]:
-        """What the model says after each letter.
+        """The answers of the model after each letter.
 
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
@@ -50,10 +50,10 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        return self._shown(word, self.model.run(word))
+        return self._result(word, self.model.run(word))
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
-        """The same of several words of one length, which are run together.
+        """The answers for several words of one length, which are run together.
 
         Raises:
             KrohnError: If a letter is unknown, the words are too long, or the network
@@ -63,11 +63,11 @@ class Runner:
 
         logits = self.model(torch.cat([self.model.encode(w) for w in words]))
         return [
-            self._shown(word, list(said(row, self.model.classes)))
+            self._result(word, list(said(row, self.model.classes)))
             for word, row in zip(words, logits, strict=True)
         ]
 
-    def _shown(self, word: list[str], states: list[str]) -> dict[str, Any]:
+    def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         self._check_answers(states)
         read = range(1, len(word) + 1)
         if self.model.header["claim"].get("shows") == "outputs":
@@ -129,7 +129,7 @@ class GeneratorRunner:
 def shown_along(
     machine: Automaton, letters: IntArray, states: Sequence[str]
 ) -> list[str]:
-    """What a machine shows along a word, where a network says in which states it is.
+    """The outputs of a machine along a word, where a network says in which states it is.
 
     Args:
         machine: The machine.
@@ -161,7 +161,7 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
 
 
 def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
-    """What runs a model file.
+    """The runner of a model file.
 
     Raises:
         KrohnError: If it is about another source than a machine.
@@ -198,12 +198,14 @@ def letters_of(line: str, machine: Automaton) -> list[str]:
     """
     inputs = machine.inputs
     letters = machine.letters if inputs is None else ("0" * inputs.bits,)
-    words = written([line], lambda name: machine.letter(name) is not None, letters)
+    words = split_letters(
+        [line], lambda name: machine.letter(name) is not None, letters
+    )
     unknown = [w for w in words if not machine.letter(w)]
     if unknown:
         raise KrohnError(
-            f"{unknown[0]!r} is not a letter; put blanks between letters: "
-            f"{_alphabet(machine)}"
+            f"{unknown[0]!r} is not a letter; the letters, with blanks between them in a "
+            f"word, are {_alphabet(machine)}"
         )
     return words
 
@@ -223,7 +225,7 @@ def _alphabet(machine: Automaton) -> str:
 HEADING = ("word", "label")
 ACCEPTOR = ("accept", "reject")
 BITS = {"1": "accept", "true": "accept", "0": "reject", "false": "reject"}
-"""What else the labels of an acceptor may be called, in any case."""
+"""The other labels that an acceptor's answers may have, in any case."""
 AT_ONCE = 64
 """Words of one length that are run together."""
 
@@ -296,7 +298,7 @@ def of_cell(text: str) -> list[Labelled]:
     return found
 
 
-def held(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
+def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
     """Run all words and hold the answer after each against its label.
 
     Raises:

@@ -41,7 +41,7 @@ def sharding(
     cluster: str | None = None,
     every_start: bool = False,
 ) -> Sharding | None:
-    """What the options of a command ask for; None if they ask for nothing.
+    """The sharding that the options of a command ask for; None if they ask for none.
 
     Raises:
         KrohnError: If an amount of memory or a part cannot be read, or if both processes

@@ -148,7 +148,7 @@ class Stream:
         return answers
 
     def _logits(self, group: _Group, tokens: Tensor) -> Tensor:
-        """What the network says after letters; whole segments need no memory."""
+        """The logits of the network after letters; whole segments need no memory."""
         if group.cache is None and tokens.shape[1] == self._room:
             word = torch.cat([group.opening, tokens], dim=1)
             whole: Tensor = self.model(word)

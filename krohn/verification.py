@@ -16,7 +16,7 @@ from krohn.option_rules import OF_SOURCES
 from krohn.report import Report
 from krohn.source_kinds import of_file
 
-# What `krohn verify` can be asked about: a model file, a GPT-2, a trained network.
+# The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 
 
 class Subject(NamedTuple):
@@ -36,14 +36,14 @@ class Subject(NamedTuple):
 
 
 def subject(model: str | Path | ModelFile | CompiledModel) -> Subject:
-    """What a model is.
+    """The subject of a verification: which kind of model it is, and how it is verified.
 
     Raises:
         ModelFileError: If it cannot be read.
     """
     if gpt2.is_export(model):
         called = "the directory of a GPT-2, which is proved"
-        return Subject(called, gpt2.TAKES, True, partial(gpt2.checked, model))
+        return Subject(called, gpt2.TAKES, True, partial(gpt2.verify_directory, model))
     if isinstance(model, str | Path) and is_trained_network(model):
         return Subject("a trained network", None, True, partial(_examined, model))
     if isinstance(model, str | Path):
@@ -87,11 +87,11 @@ def verify(
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
             another digest.
     """
-    return decided(model, Checks(machine, **options))
+    return run_checks(model, Checks(machine, **options))
 
 
-def decided(model: str | Path | ModelFile | CompiledModel, checks: Checks) -> Report:
-    """The same, as checks say it."""
+def run_checks(model: str | Path | ModelFile | CompiledModel, checks: Checks) -> Report:
+    """Verify a model by these checks."""
     began = time.monotonic()
     report = subject(model).verify(checks)
     return replace(report, seconds=time.monotonic() - began)

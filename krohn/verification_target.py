@@ -92,7 +92,7 @@ class Target:
 
     @property
     def proved(self) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         letters, length = self.letters, self.length
         if length is None:
             return f"all words of every length over {letters} letters"
@@ -121,7 +121,7 @@ class Target:
         return sample(self.model, self.machine, count, length, seed, report)
 
     def minimise(self, found: "Counterexample") -> "Minimal":
-        """What a wrong word comes to."""
+        """The smallest wrong word that is found from this one."""
         from krohn.verify.testing.shortest_failing import minimise
 
         return minimise(self.model, self.machine, found, self.budget)
@@ -140,12 +140,12 @@ class Target:
                 give that answer.
         """
         from krohn.foreign import names_machine, own_machine
-        from krohn.replaying import held
+        from krohn.replaying import replay
 
         says_states = self.file.header["claim"].get("shows", "states") == "states"
         known = says_states and names_machine(self.file)
         shows = own_machine(self.file) if known else None
-        return held(self.model, self.machine, word, state, shows)
+        return replay(self.model, self.machine, word, state, shows)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
@@ -181,9 +181,6 @@ class Words:
         return tuple(runs)
 
 
-# A generator of brackets and its stacks, and how prefixes are run through it.
-
-
 LONGEST_PREFIX = 1024
 """Longer prefixes are not drawn for a generator, whose claim needs no positions."""
 
@@ -199,7 +196,7 @@ class GeneratorTarget(Target):
 
     @property
     def proved(self) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = self.file.header["claim"]
         return (
             f"all legal prefixes of up to {self.length} letters: each output is within "
@@ -233,7 +230,7 @@ class GeneratorTarget(Target):
         )
 
     def minimise(self, found: "Counterexample") -> "Minimal":
-        """What a wrong prefix comes to."""
+        """The smallest wrong prefix that is found from this one."""
         from krohn.verify.testing import bracket_words
 
         return bracket_words.minimise(self.file, self.machine, found, self.budget)
@@ -352,7 +349,9 @@ def open_target(
     laws = kind_of(file.header["architecture"]).answers == "laws"
     kind = GeneratorTarget if laws else Target
     if machine is None:
-        return kind(file, _stated(file), progress, claim.of(file.header, tokenizer))
+        return kind(
+            file, _stated_machine(file), progress, claim.of(file.header, tokenizer)
+        )
     seen = (observation or OWN) if outputs else None
     wanted = machine_of(machine, observation=seen)
     file, notes = with_names(file, wanted)
@@ -394,8 +393,8 @@ def _check_shown(machine: Automaton, own: Automaton) -> None:
     Raises:
         KrohnError: Which names a state.
     """
-    right = _shown(machine)
-    for place, said in _shown(own).items():
+    right = _output_names(machine)
+    for place, said in _output_names(own).items():
         if right.get(place, said) != said:
             raise KrohnError(
                 f"{machine.name} shows {right[place]!r} {place}, where the model is to "
@@ -403,7 +402,7 @@ def _check_shown(machine: Automaton, own: Automaton) -> None:
             )
 
 
-def _shown(machine: Automaton) -> dict[str, str]:
+def _output_names(machine: Automaton) -> dict[str, str]:
     """The name of the output in each state, or on each transition, by what that is."""
     output = machine.output
     if output is None:
@@ -418,7 +417,7 @@ def _shown(machine: Automaton) -> dict[str, str]:
     }
 
 
-def _stated(file: ModelFile) -> Automaton:
+def _stated_machine(file: ModelFile) -> Automaton:
     """The machine that the file itself states."""
     if not names_machine(file):
         raise KrohnError(

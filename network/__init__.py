@@ -1,1 +1,1 @@
-"""What compiler and verifier share: the model file and the plain network runtime."""
+"""The model file and the plain network runtime, which compiler and verifier share."""

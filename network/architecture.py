@@ -35,7 +35,7 @@ class Functions(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """What a network remembers of the letters so far, and how a letter changes that.
+    """The memory of a recurrent network, and how a letter changes it.
 
     Attributes:
         starts: The tensors that are remembered before a word.
@@ -54,8 +54,8 @@ class Step:
 # The architectures of networks: what all networks of one architecture have in common.
 #
 # `krohn.program.architecture` declares their sizes and tensors,
-# `krohn.network.architectures`
-# all else. Whoever needs to know how they differ asks here, and not for a name.
+# `krohn.network.architectures` all else. Whoever needs to know how they differ asks
+# here, and not for a name.
 
 
 A = TypeVar("A", bound=Declared)
@@ -131,7 +131,7 @@ class Kind(Generic[A]):
         return made
 
     def sizes(self, architecture: Architecture) -> A:
-        """What an architecture says.
+        """The sizes that an architecture states.
 
         Raises:
             ModelFileError: If it is none of this kind.
@@ -164,7 +164,7 @@ class Kind(Generic[A]):
 
 
 KINDS: dict[str, Kind[Any]] = {}
-"""Those that were imported, by their names on file."""
+"""The kinds that were imported, by their names on file."""
 
 
 def declare(kind: Kind[A]) -> Kind[A]:

@@ -97,9 +97,6 @@ def attention_kind(block: Mapping[str, Any]) -> AttentionKind:
     return Sparse(*sizes)
 
 
-# How many operations a network needs for a text, from the shapes of its tensors.
-
-
 def parts(shape: Mapping[str, Any], length: int) -> tuple[int, int]:
     """Operations of a compiled Transformer for a word: where positions meet; the rest.
 

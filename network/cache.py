@@ -1,4 +1,4 @@
-"""What a network remembers of words, and how many continuations of them are run."""
+"""The memory that a network has of words, and the running of their continuations."""
 
 import math
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-# What a network remembers of the letters it has read, and how words go on from there.
+# The memory of the letters that a network has read, and the ways in which words go on.
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,10 @@ class Tree:
 
 # Attention and affine maps for many short continuations of many words.
 #
-# The shapes are unusual, thousands of words with a few nodes each and a few dimensions,
-# and
-# so is what is fast: products with few columns are transposed, and what nodes have in
-# common
-# is computed once. A bias is added to the stored product, as in the forward pass.
+# The shapes are unusual, thousands of words with a few nodes each and a few
+# dimensions, and so is what is fast: products with few columns are transposed, and
+# what nodes have in common is computed once. A bias is added to the stored product, as
+# in the forward pass.
 
 
 NARROW = 8
@@ -129,7 +128,7 @@ Both = tuple[Tensor, Tensor]
 def attend(
     query: Tensor, own: Both, past: Both, tree: Tree, hidden: Tensor | None = None
 ) -> Tensor:
-    """What nodes take from the past, from the nodes above them and from themselves.
+    """The attention of nodes to the past, to the nodes above them and to themselves.
 
     What others have is added with a score of −∞. So a node that is not finite spoils
     those below it, and it may spoil others of its generation and of later ones.
@@ -165,7 +164,7 @@ def _others(tree: Tree, seen: int, dtype: torch.dtype, device: torch.device) -> 
 
 
 def _alone(query: Tensor, own: Both, past: Both) -> Tensor:
-    """The same for one generation: there are no strangers in the sums."""
+    """The attention of one generation: there are no strangers in the sums."""
     key, value = own
     score = (query * key).sum(dim=-1, keepdim=True)
     weights = torch.softmax(torch.cat([_scores(query, past[0]), score], -1), dim=-1)
@@ -179,7 +178,7 @@ def _scores(query: Tensor, keys: Tensor) -> Tensor:
 
 
 def attend_alike(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
-    """The same where no head has read yet: nodes of one letter and depth are alike.
+    """The attention where no head has read yet: nodes of one letter and depth are alike.
 
     Each of their queries looks at the past once, whatever the nodes above, and what is
     near does not depend on the word. The two sums are put together as they are where a

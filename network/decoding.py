@@ -7,7 +7,7 @@ from krohn.network.forward_pass import threads
 from krohn.network.transformer import Transformer
 
 BLANK = -1
-"""What stands in a text where the network is to write, or gave no answer."""
+"""The token where the network is to write, or where it gave no answer."""
 
 
 @threads(1)
@@ -54,7 +54,7 @@ def decode(
 
 @threads(1)
 def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) -> Tensor:
-    """What a network says after each token, if what it says is written into the blanks.
+    """The outputs of a network after each token, if they are written into the blanks.
 
     Args:
         network: Its outputs are numbers. A blank is its last token before BOS.

@@ -1,4 +1,4 @@
-"""What goes wrong with a model file."""
+"""The errors of model files."""
 
 from krohn.program.errors import KrohnError
 

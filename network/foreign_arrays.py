@@ -21,7 +21,7 @@ from krohn.program.exact_numbers import real_array
 
 Array = npt.ArrayLike
 FAR = -1e9
-"""What ALTA adds to scores of positions that a head does not see."""
+"""The number that ALTA adds to scores of positions that a head does not see."""
 
 
 def from_tracr(
@@ -128,7 +128,7 @@ class _Arrays:
     def layer(
         self, i: int, d: int, heads: int, causal: bool
     ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """What an architecture says of a layer, and its tensors."""
+        """The architecture of a layer, and its tensors."""
         at = f"transformer/layer_{i}"
         for name in ("query", "key", "value", "linear"):
             if self.get(f"{at}/attn/{name}", "b").any():
@@ -200,7 +200,7 @@ def from_alta(
 
 
 def _head(head: Any, x: FloatArray) -> FloatArray:
-    """What a head adds ``(batch, time, d)``; it sees positions at some distances only."""
+    """The sum that a head adds, ``(batch, time, d)``, where it sees some distances only."""
     query, key, value, out = (
         np.asarray(getattr(head, f"{name}_transform"))
         for name in ("query", "key", "value", "output")

@@ -1,4 +1,4 @@
-"""What holds in a forward pass: hooks, all digits of products, threads, no dropout."""
+"""The settings of a forward pass: hooks, all digits of products, threads, no dropout."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,9 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network.errors import ModelFileError
-
-# Functions that see, and may change, what a network computes on the way.
-
 
 Hook = Callable[[Tensor], Tensor | None]
 """Takes what stands at a place, and returns another, or None to leave it."""
@@ -29,7 +26,7 @@ class Hooks:
     at: Mapping[str, Iterable[Hook]] = field(default_factory=dict)
 
     def __call__(self, place: str, value: Tensor) -> Tensor:
-        """What stands at a place from here on.
+        """The value at a place after its hooks.
 
         Raises:
             ModelFileError: If a function returns what does not fit there.
@@ -67,10 +64,9 @@ class Hooks:
 # Products with all digits of their numbers, whatever torch is set to.
 #
 # Proofs are about sums of whole products (A1 of docs/soundness.md). Settings of torch
-# that
-# are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on CPUs
-# parts
-# of it may be bfloat16, and partial sums of 16-bit products may be rounded to 16 bits.
+# that are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on
+# CPUs parts of it may be bfloat16, and partial sums of 16-bit products may be rounded
+# to 16 bits.
 
 
 P = ParamSpec("P")
@@ -140,9 +136,6 @@ def in_full(method: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-# How many threads torch computes on.
-
-
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """A context in which torch uses so many threads; also a decorator.
@@ -156,9 +149,6 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-# Networks without dropout for a while.
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What heads make of queries, keys and values, by the kind of their block."""
+"""The attention of heads on queries, keys and values, by the kind of their block."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ class Mixing(ABC):
 
     @abstractmethod
     def whole(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """What heads take at all positions of words: ``(batch, heads, time, v)``."""
+        """The attention at all positions of words: ``(batch, heads, time, v)``."""
 
     @abstractmethod
     def branch(
         self, query: Tensor, own: Both, past: Both, tree: Tree, alike: bool
     ) -> Tensor:
-        """The same at nodes that continue words.
+        """The attention at nodes that continue words.
 
         Args:
             query: ``(batch, heads, nodes, k)``.
@@ -51,11 +51,11 @@ class Mixing(ABC):
         """``(batch, heads, time, time)``: how much each position takes of each."""
 
     def added(self, key: Tensor, value: Tensor) -> Both:
-        """What each position adds to what is remembered, ``(batch, heads, time, …)``."""
+        """The part of the memory that each position adds, ``(batch, heads, time, …)``."""
         return key, value
 
     def remembered(self, key: Tensor, value: Tensor) -> Both:
-        """What is remembered of all positions of words."""
+        """The memory of all positions of words."""
         return key, value
 
 
@@ -101,7 +101,7 @@ class ReluMixing(SoftmaxMixing):
     """Weights max(score, 0) of all positions that a head sees, divided by nothing."""
 
     def weights(self, query: Tensor, key: Tensor) -> Tensor:
-        """What is above 0."""
+        """The scores above 0, and 0 elsewhere."""
         hidden = ~self.seen(query.shape[2], query.device)
         return (query @ key.transpose(-1, -2)).relu().masked_fill(hidden, 0.0)
 
@@ -230,7 +230,7 @@ def phi(x: Tensor) -> Tensor:
 
 
 def mixing(kind: AttentionKind, causal: Sequence[bool]) -> Mixing:
-    """What heads of a kind make of queries, keys and values."""
+    """The attention of heads of a kind."""
     if isinstance(kind, Softmax):
         return SoftmaxMixing(causal)
     if isinstance(kind, Rectified):

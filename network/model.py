@@ -16,7 +16,7 @@ from krohn.network.recurrent import Stepping
 from krohn.network.sparse import is_index
 from krohn.network.transformer import Transformer
 
-# Where the variables of a machine lie in the residual stream, as a model file says it.
+# The places of a machine's variables in the residual stream, as a model file says them.
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class VariablePlace:
     operation: Mapping[str, Any]
 
     def read(self, stream: Tensor) -> Tensor:
-        """What stands in a stream ``(…, d)``: ``(…)`` whole numbers.
+        """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
 
         Of a code of real numbers, those themselves: ``(…, dimensions)``.
         """
@@ -205,10 +205,10 @@ _OTHERS = {
 }
 
 NOT_FINITE = "(not finite)"
-"""What a network is said to answer where a logit is infinite or not a number."""
+"""The answer of a network where a logit is infinite or not a number."""
 
 TIED = "(tied)"
-"""What a network is said to answer where two logits are the largest."""
+"""The answer of a network where two logits are the largest."""
 
 
 class Model(nn.Module):
@@ -244,7 +244,7 @@ class Model(nn.Module):
 
     @property
     def shows(self) -> Literal["states", "outputs"]:
-        """What the classes are: the machine's states, or their outputs."""
+        """The meaning of the classes: the machine's states, or their outputs."""
         stated = self.header["claim"].get("shows", "states")
         return "states" if stated == "states" else "outputs"
 
@@ -425,9 +425,6 @@ def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     chosen = torch.where(finite, chosen, len(classes) + 1)
     names = (*classes, TIED, NOT_FINITE)
     return tuple(names[q] for q in chosen.tolist())
-
-
-# Opening model files of networks that read and say real vectors.
 
 
 def real_network(file: ModelFile) -> nn.Module:

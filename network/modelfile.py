@@ -33,12 +33,12 @@ KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
 LONGEST = 2**31
-"""What a file without positions may claim, in letters."""
+"""The longest words that a file without positions may claim, in letters."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file holds.
+    """The contents of a model file.
 
     Attributes:
         header: The decoded JSON: architecture, machine, program, claim, evidence.
@@ -273,9 +273,6 @@ def names(holder: object, key: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-# The names that a model file has for letters, states and what its logits stand for.
-
-
 def alphabets(
     file: ModelFile,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -304,11 +301,8 @@ def alphabets(
     return letters, states, classes
 
 
-# How a file of a trained network is told from a model file.
-
-
 TRAINED_KEY = "krohn-network"
-"""What such a file has among its metadata."""
+"""The key that such a file has among its metadata."""
 
 
 def is_trained_network(path: str | Path) -> bool:

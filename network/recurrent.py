@@ -14,11 +14,11 @@ from krohn.network.forward_pass import in_full
 
 
 Parts = tuple[Tensor, ...]
-"""What is remembered, each ``(batch, …)``."""
+"""The parts of the memory, each ``(batch, …)``."""
 
 
 class Stepping(nn.Module):
-    """A recurrent network: `heard` reads a letter, `said` makes logits; no longest word.
+    """A recurrent network: `advance` reads a letter, `said` makes logits; no longest word.
 
     Attributes:
         bushy: The most nodes below a word that a pass of `branch` should cover at once.
@@ -28,15 +28,15 @@ class Stepping(nn.Module):
     bushy: ClassVar[int] = 16
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        """The memory ``(batch, …)`` before a word, which `step` needs."""
         raise NotImplementedError
 
-    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
-        """What logits are made of after a letter ``(batch,)``, and what is remembered."""
+    def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+        """The vector that makes the logits after a letter ``(batch,)``, and the memory."""
         raise NotImplementedError
 
     def said(self, outputs: Tensor) -> Tensor:
-        """Logits ``(batch, nodes, classes)`` of what `heard` returned at nodes."""
+        """Logits ``(batch, nodes, classes)`` of what `advance` returned at nodes."""
         return outputs
 
     def scratch(self, seen: int) -> int:
@@ -76,7 +76,7 @@ class Stepping(nn.Module):
         generations = []
         for letters in torch.split(tokens, tree.sizes, dim=1):
             parts = tuple(p.repeat_interleave(tree.branches, dim=0) for p in parts)
-            outputs, parts = self.heard(letters.expand(words, -1).reshape(-1), parts)
+            outputs, parts = self.advance(letters.expand(words, -1).reshape(-1), parts)
             generations.append(outputs.reshape(words, -1, outputs.shape[-1]))
         seen, leaves = cache.seen + tree.generations, parts
         return self.said(torch.cat(generations, dim=1)), lambda first, last: Cache(
@@ -127,12 +127,12 @@ class Stepped(Stepping):
         return self.tensors["unembed.bias"]
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: all that is remembered ``(batch, …)`` before a word."""
+        """The memory ``(batch, …)`` before a word, which `step` needs."""
         tensors = self.tensors
         parts = (tensors[name] for name in self.declared.starts)
         return Cache(0, tuple(part.expand(batch, -1) for part in parts))
 
-    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+    def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """H ``(batch, hidden)`` after a letter, and what is remembered then."""
         after = self.declared.after(self.tensors, tokens, parts, TorchFunctions())
         return cast(Tensor, after[0]), after
@@ -205,7 +205,7 @@ class Product(nn.Module):
 Held = nn.Parameter | SparseMatrix | Product
 
 
-def _held(
+def _stored_matrix(
     tensors: Mapping[str, Tensor], sparse: Mapping[str, SparseMatrix], name: str
 ) -> Held:
     """A matrix as a file holds it: whole, by its entries, or as a product of two."""
@@ -232,14 +232,14 @@ class Rnn(Stepping):
             name: SparseMatrix(tensors, name, columns)
             for name, columns in sparse_matrices(architecture).items()
         }
-        self.hidden = _held(tensors, matrices, "hidden")
-        self.input = _held(tensors, matrices, "input")
-        self.weight = _held(tensors, matrices, "unembed")
+        self.hidden = _stored_matrix(tensors, matrices, "hidden")
+        self.input = _stored_matrix(tensors, matrices, "input")
+        self.weight = _stored_matrix(tensors, matrices, "unembed")
         self.bias = nn.Parameter(tensors["unembed.bias"])
         self.requires_grad_(False)
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: the hidden state ``(batch, hidden)`` before a word."""
+        """The hidden state ``(batch, hidden)`` before a word, which `step` needs."""
         return Cache(0, (self.initial.expand(batch, -1),))
 
     @in_full
@@ -270,7 +270,7 @@ class Rnn(Stepping):
 
 MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
 PREFIX = "recurrent."
-"""What the tensors of torch's module are called by, before their own names."""
+"""The prefix of the tensors of torch's module."""
 
 
 class GatedRecurrent(Stepping):
@@ -298,10 +298,10 @@ class GatedRecurrent(Stepping):
         self.requires_grad_(False)
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: h ``(batch, hidden)`` before a word, and the cell."""
+        """The hidden state and the cell before a word, each ``(batch, hidden)``."""
         return Cache(0, tuple(part.expand(batch, -1) for part in self.initial))
 
-    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+    def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """H ``(batch, hidden)`` after a letter, and what is remembered then."""
         h, after = self._read(tokens[:, None], parts)
         return h[:, 0], after

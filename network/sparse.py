@@ -87,7 +87,7 @@ class Sparse:
         }
 
     def problem(self) -> str | None:
-        """What is wrong with it; None if nothing is."""
+        """The fault of the matrix; None if there is none."""
         entries, columns = len(self.values), self.shape[1]
         ends = self.offsets[0] == 0 and self.offsets[-1] == entries
         if (

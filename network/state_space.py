@@ -97,14 +97,14 @@ class StateSpace(Stepping):
         self.requires_grad_(False)
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs: all h ``(batch, coordinates)`` before a word."""
+        """All hidden states ``(batch, coordinates)`` before a word, which `step` needs."""
         return Cache(0, tuple(x.initial.expand(batch, -1) for x in self._each))
 
     @property
     def _each(self) -> list[Layer]:
         return [layer for layer in self.layers if isinstance(layer, Layer)]
 
-    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
+    def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """Logits ``(batch, classes)`` of a letter ``(batch,)``, and all h after it."""
         x, after = self._symbols(tokens), []
         for layer, h in zip(self._each, parts, strict=True):
@@ -140,7 +140,7 @@ class StateSpace(Stepping):
 
     @in_full
     def parallel(self, tokens: Tensor) -> Tensor:
-        """The same by scans of depth ⌈log₂ T⌉; nothing is claimed of it.
+        """The logits by scans of depth ⌈log₂ T⌉; nothing is claimed of them.
 
         Sums of whole numbers are the same; what is held by rounding is not.
         """

@@ -121,7 +121,7 @@ class Attention(nn.Module):
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Both]:
-        """What the heads add to ``x`` ``(batch, time, d)``, and what is remembered."""
+        """The sum that the heads add to ``x`` ``(batch, time, d)``, and the memory."""
         query, key, value = (
             _project(x, each) for each in (self.query, self.key, self.value)
         )
@@ -134,7 +134,7 @@ class Attention(nn.Module):
         return self.mixing.weights(_project(x, self.query), _project(x, self.key))
 
     def hooked(self, x: Tensor, hooks: Hooks, at: str) -> Tensor:
-        """What the heads add to ``x``, with functions at places that begin with ``at``."""
+        """The sum that the heads add to ``x``, with hooks at places under ``at``."""
         query, key, value = (
             hooks(f"{at}.{name}", _project(x, each))
             for name, each in zip(
@@ -153,7 +153,7 @@ class Attention(nn.Module):
     def branch(
         self, x: Tensor, past: Both, tree: Tree, alike: bool
     ) -> tuple[Tensor, Both]:
-        """The same for all the ways in which words go on.
+        """The sum that the heads add for all the ways in which words go on, and the memory.
 
         Args:
             x: ``(batch, nodes, d)``: nodes see themselves and what is above them only.
@@ -311,7 +311,7 @@ class Transformer(nn.Module):
 
     @in_full
     def start(self, batch: int = 1) -> Cache:
-        """What `step` and `branch` need to remember of BOS.
+        """The memory of BOS, which `step` and `branch` need.
 
         Raises:
             ModelFileError: If heads see the whole word, which must be there at once.

@@ -1,1 +1,1 @@
-"""What a network can compute beside machines, with exact reference interpreters."""
+"""The sources beside machines, with exact reference interpreters."""

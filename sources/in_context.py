@@ -15,7 +15,7 @@ from krohn.program.errors import Refused, demand
 
 
 KIND = "context-learner"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 DELIMITER = "|"
 EXAMPLES = {
     "InContext3,2": "learns in context which of 3 letters follows the last 2",
@@ -37,7 +37,7 @@ class Prompt(NamedTuple):
 
 @dataclass(frozen=True)
 class InContext:
-    """What is learned from a prompt, and by how many steps of gradient descent.
+    """Learning in context: a prompt of demonstrations, and steps of gradient descent.
 
     A window is L letters in a row; its target is the tuple of the M letters after it. A
     prompt has 1 to n demonstrations of one window and its target each, and a test history
@@ -242,7 +242,7 @@ class InContext:
 
 
 def _usual(window: int) -> dict[str, int]:
-    """What a name need not say."""
+    """The sizes that a name need not say."""
     history = max(2 * window + 2, 8)
     return {"demonstrations": 16, "history": history, "steps": 8, "ahead": 1}
 
@@ -273,11 +273,10 @@ def named(text: str) -> InContext | None:
 
 # The reference of a network that learns in context: T_0 exact steps of gradient descent.
 #
-# For windows z_k (one-hot letters, latest first) and targets y_k (one-hot tuples) it
-# takes
-# steps of η = 1/L from W = 0 on (1/2n) Σ_k ‖y_k − W z_k‖². Since ‖z‖² = L, no eigenvalue
-# of
-# (1/n) Σ z zᵀ is above L, and L is reached where all windows are the same one.
+# For windows z_k (one-hot letters, latest first) and targets y_k (one-hot tuples)
+# it takes steps of η = 1/L from W = 0 on (1/2n) Σ_k ‖y_k − W z_k‖². Since ‖z‖² = L,
+# no eigenvalue of (1/n) Σ z zᵀ is above L, and L is reached where all windows are
+# the same one.
 
 
 Exact = list[list[Fraction]]

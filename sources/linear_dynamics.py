@@ -19,7 +19,7 @@ GOLDEN = (1 + sqrt(5)) / 2
 FORGETTING = 1 - 1 / GOLDEN
 """ζ = φ⁻² = 0.381966: what one step leaves of an error of the mean."""
 MIXED = 0.05
-"""What is left of the start once such a system is said to have mixed."""
+"""The share of the start that is left once such a system is said to have mixed."""
 _NAME = re.compile(r"RanLDS(?P<n>\d{1,9})@(?P<seed>\d{1,18})")
 
 

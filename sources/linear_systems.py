@@ -16,11 +16,8 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals, whole
 
-# A linear system and its reference interpreter, in exact arithmetic.
-
-
 KIND = "linear-system"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +128,7 @@ class LinearSystem:
 #
 # A name means the same bytes on every machine: `Random.random`, whose sequence Python
 # promises to keep, and of arithmetic only what IEEE 754 rounds correctly (+, −, ·, /,
-# √), in
-# a fixed order. No linear algebra library has a part in it.
+# √), in a fixed order. No linear algebra library has a part in it.
 
 
 LARGEST = 64
@@ -256,16 +252,12 @@ def stochastic(cycles: FloatArray, back: float) -> FloatArray:
     return ahead * cycles + (1 - ahead) * cycles.swapaxes(1, 2)
 
 
-# A linear system whose state is written after every block, and read back as a vector.
-
-
 IN_BLOCKS = "vectors-in-blocks"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 WRITTEN = "(b)"
 """The token of a written vector."""
 COORDINATE = 2.0
-"""What stands below a state: a vector is written as v/2, and its matrices have norms of at
-most √(1 + ¼), not √2, which makes the error that is proved smaller."""
+"""The length of a written state in units of its coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +287,7 @@ class VectorsInBlocks:
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Those of the system; a text has one token more."""
+        """The letters of the system; a text has one token more."""
         return self.system.letters
 
     @cached_property

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable
 
 BETWEEN = ","
-"""What may stand between letters beside blanks, where it is no letter."""
+"""The sign that may stand between letters beside blanks, where it is no letter."""
 
 
-def written(
+def split_letters(
     words: Iterable[str], is_letter: Callable[[str], bool], alphabet: Iterable[str]
 ) -> list[str]:
-    """What stands for a letter each; it may be none, which is for the caller to say.
+    """The names that a person wrote, one for each letter; the caller checks them.
 
     Letters have blanks or commas between them. Where all letters are single characters,
     a word may be spelled without. So may each of several words, unless it is a number:
@@ -37,7 +37,7 @@ def _is_sign(letter: str) -> bool:
 
 
 def _parts(text: str, is_letter: Callable[[str], bool]) -> list[str]:
-    """What blanks and commas divide."""
+    """The parts between blanks and commas."""
     found = list[str]()
     for part in text.split():
         whole = is_letter(part) or is_letter(BETWEEN)

@@ -56,7 +56,7 @@ def built(
 
 
 def shown(file: ModelFile) -> Established:
-    """What the checker shows.
+    """The facts that the checker shows.
 
     Raises:
         Refused: If it shows nothing.

@@ -79,7 +79,7 @@ def changed(file: ModelFile, header: Any = None, **tensors: FloatArray) -> Model
 
 
 def shown(file: ModelFile) -> Established:
-    """What the checker shows."""
+    """The facts that the checker shows."""
     found = shown_of(file)
     assert isinstance(found, Established)
     return found

@@ -16,7 +16,7 @@ Command = Callable[..., tuple[int, str, str]]
 
 
 def said(*command: object) -> Any:
-    """What a command prints as JSON."""
+    """The JSON that a command prints."""
     asked = [*map(str, command), "--json"]
     found = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert found.exit_code == 0, found.output

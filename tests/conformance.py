@@ -52,7 +52,7 @@ CLAIMED = ("architecture", "claim", "machine", "program", "source")
 
 
 class Network(NamedTuple):
-    """What a kind contributes.
+    """The example of a kind.
 
     Attributes:
         source: What is compiled.
@@ -116,12 +116,12 @@ def machine_in(file: ModelFile) -> Automaton | None:
 
 
 def verdict(file: ModelFile) -> str:
-    """What the proof says of it."""
+    """The verdict of the proof of a file."""
     return prove(file, machine_in(file)).verdict
 
 
 def claiming(file: ModelFile, **claim: Json) -> ModelFile:
-    """The same network under another claim."""
+    """The network of a file under another claim."""
     said = {**file.header["claim"], **claim}
     return replace(file, header={**file.header, "claim": said})
 
@@ -165,7 +165,7 @@ def places(said: Json, at: Place = ()) -> Iterator[Place]:
 
 
 def found(said: Json, at: Place) -> Json:
-    """What stands at a place."""
+    """The value at a place."""
     for key in at:
         said = said[key]
     return said

@@ -58,7 +58,7 @@ def restated(file: ModelFile, part: str, **said: Any) -> ModelFile:
 
 
 def shown(file: ModelFile) -> Established:
-    """What the checker shows."""
+    """The facts that the checker shows."""
     found = shown_of(file)
     assert isinstance(found, Established)
     return found

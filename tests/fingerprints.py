@@ -1,4 +1,4 @@
-"""What Krohn makes of machines, as digests: run in processes of their own and compared.
+"""Digests of the files that Krohn makes of machines, from processes of their own.
 
 `python fingerprints.py LENGTH MACHINE…` prints a JSON object: for each machine the digests
 of its model file, of what is explained of it, and of its decomposition.

@@ -53,7 +53,7 @@ def flip_flop(
 
 
 def header(length: int) -> dict[str, Any]:
-    """What such a file says of itself: its shape and the names of letters and states."""
+    """The header of such a file: its shape and the names of letters and states."""
     block = {"heads": 1, "d_qk": 3, "d_v": 1, "mlp": []}
     return {
         "architecture": {

@@ -80,7 +80,7 @@ def put(*path: str | int, value: Json) -> Edit:
 
 @dataclass(frozen=True)
 class Said:
-    """What the command said of a file."""
+    """The answer of the command to a file."""
 
     code: int
     out: str

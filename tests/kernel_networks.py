@@ -47,7 +47,7 @@ def attending(kernel: Kernel, dtype: str = "float64") -> ModelFile:
 
 
 def shown(file: ModelFile) -> Established:
-    """What is shown of it."""
+    """The facts that the checker shows."""
     found = shown_of(file)
     assert isinstance(found, Established)
     return found

@@ -9,7 +9,7 @@ KINDS = ("one", "cycle", "counter", "memory", "window", "resets")
 
 
 def machine(table: IntArray) -> Automaton:
-    """What is reachable of the machine of a table, started in state 0."""
+    """The reachable part of a table's machine, started in state 0."""
     letters, states = table.shape
     names = tuple("abcdefgh"[:letters]), tuple(map(str, range(states)))
     return reachable(Automaton(Semiautomaton(table, *names)))

@@ -54,7 +54,7 @@ def changed(file: ModelFile, **tensors: FloatArray) -> ModelFile:
 
 
 def shown(file: ModelFile) -> Established:
-    """What the checker shows, without regard to what is claimed."""
+    """The facts that the checker shows, without regard to the claim."""
     with np.errstate(all="ignore"):
         found = search(model_of(file), None)[1]
     assert isinstance(found, Established)

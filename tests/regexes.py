@@ -28,7 +28,7 @@ def accepted(machine: Automaton, longest: int = LONGEST) -> set[str]:
 
 
 def matched(pattern: str, letters: str, longest: int = LONGEST) -> set[str]:
-    """The same by Python's matcher."""
+    """The words that Python's matcher accepts."""
     match = re.compile(pattern).fullmatch
     words = ("".join(w) for n in range(longest + 1) for w in product(letters, repeat=n))
     return {word for word in words if match(word)}

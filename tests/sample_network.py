@@ -7,7 +7,7 @@ from krohn.compare.models.network import recording
 
 
 class Layered(Network):
-    """What the subclass answers from its embedding and its block, and both of these."""
+    """A network that answers from its embedding and its block."""
 
     embedding: nn.Module
     block: nn.Module

@@ -1,4 +1,4 @@
-"""What cvc5 says of a question in SMT-LIB 2."""
+"""The answer of cvc5 to a question in SMT-LIB 2."""
 
 import pytest
 

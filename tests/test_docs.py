@@ -87,7 +87,7 @@ def every_name() -> frozenset[str]:
 
 
 def missing(text: str) -> list[str]:
-    """What a text names and is not there."""
+    """The names in a text that do not exist."""
     text = re.sub(r"https?://\S+", "", text)
     found = [
         *(x for x in FILE.findall(text) if not is_there(x)),

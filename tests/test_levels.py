@@ -128,7 +128,7 @@ def check_network(built: Levels) -> None:
 
 
 def check_sizes(built: Levels) -> None:
-    """What was predicted is what was emitted, and no weight is larger."""
+    """The predicted sizes are those emitted, and no weight is larger than predicted."""
     summary, cost = built.compiled.summary(), built.cost
     for key in ("depth", "layers", "d_model", "heads", "mlp_width", "parameters"):
         assert summary[key] == getattr(cost, key), key

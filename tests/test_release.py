@@ -1,4 +1,4 @@
-"""What the release promises, at the sizes that it promises (slow)."""
+"""The promises of the release, at the sizes that it promises (slow)."""
 
 import pytest
 import torch

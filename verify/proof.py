@@ -172,8 +172,7 @@ def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
 # Proving that the tensors of a model file compute a machine, for all words up to T.
 #
 # The proof reads tensors and the machine, nothing else: not the code that made the
-# weights
-# and not the code that runs them.
+# weights and not the code that runs them.
 
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]

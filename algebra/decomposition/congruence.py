@@ -288,7 +288,6 @@ class Search:
         return [found] if len(whole) in (1, len(found)) else [whole, found]
 
     def _decompose_components(self, cascade: Cascade) -> Cascade:
-        """All components decomposed further."""
         for at in range(len(cascade.components) - 1, -1, -1):
             component = cascade.components[at]
             if not component.is_permutation_reset:

@@ -19,13 +19,12 @@ from krohn.algebra.rows import distinct
 
 # Chains of subgroups, each normal in the one before, with coset representatives.
 #
-# Two chains are built of any listed group. ``derived_chain`` goes down the derived series
-# and takes each abelian factor apart into cyclic ones that do not see each other: as many
-# levels as the derived length, which decides a network's depth.
+# Two chains are built of any listed group. ``derived_chain`` goes down the derived
+# series and takes each abelian factor apart into cyclic ones that do not see each
+# other: as many levels as the derived length, which decides a network's depth.
 # ``prime_chain`` goes on to factors of prime order: a composition series
 # (Jordan–Hölder). Where the group is not solvable, its perfect core follows, simple
-# factor
-# by simple factor.
+# factor by simple factor.
 
 
 @dataclass(frozen=True, eq=False)

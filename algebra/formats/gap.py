@@ -78,7 +78,7 @@ def write(machine: Automaton) -> str:
 
 @dataclass
 class _Reader:
-    """What elements are, and those of a file that have names."""
+    """The reader of elements, and the named elements of a file."""
 
     name: str
     named: dict[str, _Letter] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class _Reader:
         return [image - 1 for image in images]
 
     def _moves(self, said: Node) -> list[int]:
-        """The same of a permutation in cycles."""
+        """The image of each point under a permutation in cycles, counted from 0."""
         cycles = [self._points(cycle) for cycle in said.parts]
         points = [*chain(*cycles)]
         if len(set(points)) < len(points):

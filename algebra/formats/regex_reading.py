@@ -180,12 +180,11 @@ def _read_as(tokens: Sequence[re.Match[str]]) -> Iterator[str]:
 
 # Regular expressions of mathematicians, as patterns of `krohn.algebra.formats.regex`.
 #
-# ``+``, ``|`` and ``∪`` are or, between two expressions; ``*``, ``^*`` and ``∗`` repeat,
-# ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so many times; ``·`` and
-# ``.``
-# concatenate, as writing side by side does; ``ε``, ``λ`` and ``()`` are the empty word,
-# ``∅`` no word, ``Σ`` any letter of the expression. Spaces mean nothing, and a backslash
-# makes a letter of the sign that follows it.
+# ``+``, ``|`` and ``∪`` are or, between two expressions; ``*``, ``^*`` and ``∗``
+# repeat, ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so many times;
+# ``·`` and ``.`` concatenate, as writing side by side does; ``ε``, ``λ`` and ``()`` are
+# the empty word, ``∅`` no word, ``Σ`` any letter of the expression. Spaces mean
+# nothing, and a backslash makes a letter of the sign that follows it.
 
 
 _TOKEN = re.compile(

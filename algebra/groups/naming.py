@@ -213,19 +213,18 @@ def _known_groups(order: int) -> Iterator[tuple[str, PermutationGroup]]:
 
 # Names of groups that are proofs: the same proper name, isomorphic groups.
 #
-# A name is proper if it determines the group: ``C6``, ``C2^2``, ``C2 × C4`` (invariant
-# factors of abelian groups), ``D8`` (dihedral *of order* 8, as in the zoo and the
-# thesis),
-# ``Q8``, ``Q16``, ``Dic3`` (dicyclic of order 12), ``SD16``, ``A4``, ``S4``, the simple
-# groups, the groups of `krohn.algebra.groups.naming`, and direct products of these.
+# A name is proper if it determines the group: ``C6``, ``C2^2``, ``C2 × C4``
+# (invariant factors of abelian groups), ``D8`` (dihedral *of order* 8, as in the zoo
+# and the thesis), ``Q8``, ``Q16``, ``Dic3`` (dicyclic of order 12), ``SD16``, ``A4``,
+# ``S4``, the simple groups, the groups of `krohn.algebra.groups.naming`, and direct
+# products of these.
 #
 # ``C7 ⋊ C3`` or ``C2^4 ⋊ C5`` stands for a cyclic group that acts faithfully and
 # irreducibly on an elementary abelian one. All such subgroups of one order of GL(k, p)
-# are
-# conjugate (they are the powers of Singer cycles), so that this determines the group.
-# ``C3 ⋊_2 C8`` has generators a, b with b⁻¹ab = a²; in ``Dih(C3^2)`` an involution
-# inverts the abelian group in brackets. Everything else is called
-# ``order 32 (C2^5)``, with its composition factors, which claims nothing more.
+# are conjugate (they are the powers of Singer cycles), so that this determines the
+# group. ``C3 ⋊_2 C8`` has generators a, b with b⁻¹ab = a²; in ``Dih(C3^2)`` an
+# involution inverts the abelian group in brackets. Everything else is called ``order 32
+# (C2^5)``, with its composition factors, which claims nothing more.
 
 
 _Factors = tuple[list[int], list[str]]

@@ -153,7 +153,6 @@ def random_walk(generators: IntArray, seed: int = 0) -> Iterator[IntArray]:
 
 
 def _primes_between(low: int, high: int) -> list[int]:
-    """The primes p with low < p < high."""
     return [
         p
         for p in range(max(low + 1, 2), high)
@@ -166,8 +165,7 @@ def _primes_between(low: int, high: int) -> list[int]:
 # Schreier–Sims with deterministic checks: a level is finished only when every Schreier
 # generator of it sifts to the identity below, so that orders and memberships are proved
 # (Seress, Permutation Group Algorithms, chapter 4). All Schreier generators of a level
-# are
-# sifted at once.
+# are sifted at once.
 
 
 MOST_ENTRIES = 50_000_000

@@ -25,7 +25,7 @@ from mutants.truth import Truth
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a checker says of a model.
+    """The judgement of a checker on a model.
 
     Attributes:
         accepted: Whether it vouches for it.
@@ -77,7 +77,7 @@ def _told(file: ModelFile, machine: Automaton) -> Machine:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """The outcome of a mutant.
 
     Attributes:
         kind: How it was made.

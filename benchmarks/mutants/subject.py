@@ -1,4 +1,4 @@
-"""What is mutated: a model file and the machine that it is held against."""
+"""The subject of mutations: a model file and the machine that it is compared with."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ class Subject:
 
     @property
     def kind(self) -> Kind[Any]:
-        """What networks of its kind have in common."""
+        """The kind of the network."""
         return kind_of(self.file.header["architecture"])
 
     @property
@@ -42,7 +42,7 @@ class Subject:
 
     @property
     def program(self) -> Json | None:
-        """What the file states of its Program."""
+        """The Program that the file states."""
         return self.file.header.get("program")
 
     @property

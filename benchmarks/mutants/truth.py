@@ -1,4 +1,4 @@
-"""What a mutant really does, found by running it."""
+"""The true behaviour of a mutant, found by running it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,7 +88,7 @@ class Truth:
         return words[np.argsort(margins, kind="stable")[:TIGHT]]
 
     def harm(self, mutant: Subject, hint: tuple[int, ...] = ()) -> str:
-        """What is wrong with a mutant's claim, in words; empty if nothing was found.
+        """The fault of a mutant's claim, in words; empty if none was found.
 
         Args:
             mutant: What became of the subject.

@@ -25,11 +25,9 @@ from krohn.verify.testing.strategies import STRATEGIES
 # The answers that a task asks of any word: illegal letters repaired, the rest forgiven.
 #
 # Checks of networks run all words, or words made to be hard. A network that was trained
-# on
-# nested brackets owes no answer after an illegal one, and a flip-flop only after reads.
-# So
-# words are read as legal ones, and answers that are not asked for count as right: a
-# failure then is a legal word, at an answer that was asked for.
+# on nested brackets owes no answer after an illegal one, and a flip-flop only after
+# reads. So words are read as legal ones, and answers that are not asked for count as
+# right: a failure then is a legal word, at an answer that was asked for.
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +203,7 @@ def _on(device: torch.device, found: IntArray | BoolArray) -> Tensor:
     return torch.from_numpy(found).to(device)
 
 
-# Where a network breaks: its first failing word, and which kinds of words break it.
+# The first failing word of a network, and the kinds of words that break it.
 
 
 SAMPLES = 2048

@@ -13,8 +13,6 @@ from torch.nn.functional import one_hot
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Lstm, Rnn, Specification
 
-# Recording the outputs of modules while a network runs.
-
 
 @contextmanager
 def recording(modules: Sequence[nn.Module]) -> Iterator[list[Any]]:
@@ -125,7 +123,7 @@ def portable() -> Iterator[None]:
 
 
 class Recurrent(Network):
-    """What both kinds have in common: there are no positions, and no attention."""
+    """The common part of both recurrent kinds: they have no positions and no attention."""
 
     def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
         """Logits ``(count, length, classes)``; there are no positions to shift."""
@@ -215,7 +213,7 @@ class RnnNetwork(Recurrent):
         return logits, state
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """What gives the unit vectors, and the hidden states."""
+        """The modules whose outputs are the letters' unit vectors and the hidden states."""
         return (self.letters, self.given)
 
 

@@ -160,8 +160,7 @@ def _top(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
 # Attention of a trained network beside compiled networks, and beside landmarks.
 #
 # That two patterns are alike does not show that two networks compute alike: networks of
-# one
-# function can attend almost at random (thesis, section 3.6;
+# one function can attend almost at random (thesis, section 3.6;
 # `krohn.compare.attention_variation`). These figures say where to look;
 # `krohn.compare.probes.interchange` says what is used.
 

@@ -155,8 +155,8 @@ class TextTask:
 # Texts of edit distance and increasing subsequences, in the format of Feng et al. (2023).
 #
 # Yang et al. (2024) train on texts of their public generator. Its vocabulary, its
-# lengths and
-# its distributions are kept; where nothing is known of a distribution, ours is uniform.
+# lengths and its distributions are kept; where nothing is known of a distribution, ours
+# is uniform.
 
 
 GAP, REPLACE = 2, 3

@@ -18,10 +18,8 @@ from krohn.compare.training.recipe import Recipe, draw_nested_pairs, stacks
 # A network that reads its own answers between the letters (thesis, section 3.4.5.2.3).
 #
 # It reads σ₁ q₁ σ₂ q₂ … σ_T and answers at the letters. In training the qᵢ are the
-# labels,
-# so that one pass teaches all positions. Afterwards they are its own answers q̂ᵢ, one
-# after
-# the other, with a memory of the letters read.
+# labels, so that one pass teaches all positions. Afterwards they are its own answers
+# q̂ᵢ, one after the other, with a memory of the letters read.
 
 
 class Scratchpad(Network):
@@ -121,7 +119,7 @@ def scratchpad(
 
 
 IGNORED = -100
-"""What torch calls a label that does not enter the loss."""
+"""The label that torch leaves out of the loss."""
 
 
 @dataclass(frozen=True)

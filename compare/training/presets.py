@@ -153,8 +153,8 @@ def _with_length(name: str, task: Task, recipe: Recipe, length: int | None) -> R
     return replace(recipe, length=length, longest=FURTHER * length)
 
 
-# Sizes and recipes of networks that learn beliefs: the paper's, and small ones for a
-# desk.
+# Sizes and recipes of networks that learn beliefs: the paper's, and small ones
+# for a desk.
 #
 # ``paper`` is Hu et al. 2024, section 4.1 and App. C. It does not say the width of MLPs
 # (ours: four times the width) nor how gradients are clipped (ours: norm 1), and it halves

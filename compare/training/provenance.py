@@ -27,12 +27,11 @@ from krohn.sources.linear_systems import LinearSystem
 
 # Random numbers of a run: a function of seed, step and purpose, and of nothing else.
 #
-# So a run that goes on needs no state of a generator, and the draws of one part (a longer
-# evaluation, a regulariser) change nothing for the others. Whoever measures networks
-# draws
-# from here too, or from a large seed: numpy's generators of a number, of (number, 0) and
-# of
-# (number, 0, 0) are one, so a small seed alone gives the words of a run's first step.
+# So a run that goes on needs no state of a generator, and the draws of one part (a
+# longer evaluation, a regulariser) change nothing for the others. Whoever measures
+# networks draws from here too, or from a large seed: numpy's generators of a number, of
+# (number, 0) and of (number, 0, 0) are one, so a small seed alone gives the words of a
+# run's first step.
 
 
 MOST = 2**32
@@ -71,9 +70,6 @@ def check_seed(seed: int) -> int:
     if not 0 <= seed < MOST:
         raise KrohnError(f"a seed is a whole number in 0..{MOST - 1}, not {seed}")
     return seed
-
-
-# Devices by name.
 
 
 def usable(name: str) -> torch.device:

@@ -265,7 +265,7 @@ class Job:
         return self.folder / f"{cell.name}.json"
 
     def done(self, cell: Cell) -> Json | None:
-        """What its file says came of a cell, if it was measured in this way."""
+        """The record of a cell in its file, if the cell was measured in this way."""
         try:
             record = strict_json.read(read_bytes(self.file(cell)))
         except (KrohnError, ValueError):
@@ -273,7 +273,7 @@ class Job:
         return record if self._fits(record, cell) else None
 
     def known(self, cells: Sequence[Cell]) -> dict[str, Json]:
-        """What came of those cells of which that is known, by their names.
+        """The records of the cells that have one, by their names.
 
         Raises:
             KrohnError: If the table of the folder is damaged.

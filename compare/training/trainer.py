@@ -212,5 +212,5 @@ class Average:
 
 
 def _weights(network: Network) -> list[Tensor]:
-    """Those that are trained; what is frozen is alike in both."""
+    """The weights that are trained; frozen ones are alike in both."""
     return [p.detach() for p in network.parameters() if p.requires_grad]

@@ -1,4 +1,4 @@
-"""What `make docs` adds to the folder of documents, and what it checks at the end."""
+"""The parts that `make docs` adds to the folder of documents, and its checks at the end."""
 
 import re
 from pathlib import Path

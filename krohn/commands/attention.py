@@ -22,7 +22,9 @@ def attention(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(min=0, help="Of the prefixes on which functions are compared."),
+        typer.Option(
+            min=0, help="Seed of the prefixes on which functions are compared."
+        ),
     ] = 0,
     output: Annotated[
         Path | None,

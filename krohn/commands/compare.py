@@ -37,7 +37,9 @@ Depth = Annotated[
         "Markov model.",
     ),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="Networks of each kind.")]
+Seeds = Annotated[
+    int, typer.Option(min=1, help="Networks of each kind, one for each seed.")
+]
 Trained = Annotated[
     int | None,
     typer.Option(
@@ -49,29 +51,31 @@ Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, cuda
 Positions = Annotated[
     str | None,
     typer.Option(
-        help="Of the Transformer: sinusoidal, linear, learned, none, alibi, rope."
+        help="Positions of the Transformer: sinusoidal, linear, learned, none, alibi, rope."
     ),
 ]
 Runs = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Where runs are kept, which go on if they are interrupted (default: beside "
-        "the page).",
+        help="Keep runs in this folder; an interrupted one goes on (default: beside the "
+        "page).",
     ),
 ]
 Seconds = Annotated[
     float | None,
-    typer.Option(min=0, help="After so many no further training is begun."),
+    typer.Option(min=0, help="Begin no further training after so many seconds."),
 ]
 Steps = Annotated[
-    int | None, typer.Option(min=1, help="Of training, instead of the preset's.")
+    int | None, typer.Option(min=1, help="Steps of training, instead of the preset's.")
 ]
 Width = Annotated[
-    int | None, typer.Option(min=1, help="Of the Transformer, instead of the preset's.")
+    int | None,
+    typer.Option(min=1, help="Width of the Transformer, instead of the preset's."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="A page of HTML with all of it.")
+    Path | None,
+    typer.Option("-o", "--output", help="Write all results to a page of HTML."),
 ]
 
 

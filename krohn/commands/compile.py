@@ -69,7 +69,7 @@ class Networks(NetworkOptions):
     attention: Annotated[
         str | None,
         typer.Option(
-            help="Of a chain of thought: standard (default), linear or sparse. Of a "
+            help="Heads of a chain of thought: standard (default), linear or sparse. Of a "
             "balanced generator: random (default), symmetric, uniform."
         ),
     ] = None
@@ -83,7 +83,7 @@ class Networks(NetworkOptions):
 
 @dataclass(frozen=True)
 class Law:
-    """What only a balanced generator is free in; None keeps its default."""
+    """The options that only a balanced generator has; None keeps its default."""
 
     depth_layer: Annotated[
         str | None,
@@ -92,7 +92,7 @@ class Law:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="Of the scores of a balanced generator.")
+        int | None, typer.Option(help="Seed of the scores of a balanced generator.")
     ] = None
     scale: Annotated[
         float | None,

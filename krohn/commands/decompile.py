@@ -18,7 +18,7 @@ class Law:
     task: Annotated[
         str | None,
         typer.Option(
-            help="What an array says: 23given1 (default), 13given2, 12given3."
+            help="The guesses of an array: 23given1 (default), 13given2, 12given3."
         ),
     ] = None
     states: Annotated[
@@ -36,7 +36,7 @@ class Law:
     draws: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many projections are tried.")
     ] = 8
-    seed: Annotated[int, typer.Option(help="Of these.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0
 
 
 @grouped

@@ -24,8 +24,9 @@ UpTo = Annotated[
     str | None,
     typer.Option(
         metavar="WHAT",
-        help="What is compared: accept; outputs, by their names; or names: answers up to a "
-        "renaming. Usual is accept; of model files outputs, or states if they have none.",
+        help="The answers to compare: accept; outputs, by their names; or names: answers "
+        "up to a renaming (default: accept; for model files outputs, or states if they "
+        "have none).",
     ),
 ]
 Always = Annotated[

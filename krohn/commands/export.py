@@ -33,7 +33,7 @@ def export(
             help="Run N adversarial words there (10,000; fewer of more than 163 letters).",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the words.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Write a network for another library, and run what was written beside the original."""

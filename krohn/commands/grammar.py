@@ -29,13 +29,17 @@ def grammar(
     word: Annotated[
         list[str] | None,
         typer.Option(
-            "--word", metavar="W", help="What is said of a word; _ is a hidden letter."
+            "--word",
+            metavar="W",
+            help="The probability of a word; _ is a hidden letter.",
         ),
     ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Draw so many sentences.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the draws; 0.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draws (default: 0).")
+    ] = None,
     as_json: common.Json = False,
 ) -> None:
     """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
@@ -52,9 +56,9 @@ def grammar(
         given = USUAL if length is None else length
         result["cut"] = grammars.against(found, depth, given)
     if word:
-        result["asked"] = grammars.asked(found, word)
+        result["asked"] = grammars.ask(found, word)
     if sample is not None:
-        result["sample"] = grammars.drawn(found, sample, seed or 0)
+        result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
     emit(result, as_json, lambda: show.grammar(result))
 
 

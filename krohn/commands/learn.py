@@ -57,7 +57,7 @@ class Teaching:
             metavar="N", min=1, help="How many long words each guess must pass."
         ),
     ] = 512
-    seed: Annotated[int, typer.Option(help="Of these.")] = 0
+    seed: Annotated[int, typer.Option(help="Seed of these words.")] = 0
 
 
 @grouped

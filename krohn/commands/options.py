@@ -96,7 +96,7 @@ class FileReading:
         typer.Option(
             "--as",
             metavar="KIND",
-            help="What an AT&T text file is: acceptor or mealy (default: what its "
+            help="How to read an AT&T text file: acceptor or mealy (default: as its "
             "labels say).",
         ),
     ] = None
@@ -268,7 +268,7 @@ class NetworkOptions:
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="What to choose by: depth (blocks that attend), layers (all blocks), "
+            help="The size to choose by: depth (blocks that attend), layers (all blocks), "
             "width, parameters, latency; or, which is the default, compromise: "
             "parameters times blocks squared.",
         ),
@@ -336,7 +336,7 @@ def _fields(group: Any) -> list[Parameter]:
     ]
 
 
-# What commands say: exit codes, results, and progress where a person is watching.
+# The answers of commands: exit codes, results, and progress where a person is watching.
 
 
 DONE, REFUTED, CANNOT = 0, 1, 2

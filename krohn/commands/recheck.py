@@ -16,7 +16,10 @@ def recheck(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     evidence: Annotated[
-        str, typer.Argument(metavar="EVIDENCE", help="What `verify --evidence` wrote.")
+        str,
+        typer.Argument(
+            metavar="EVIDENCE", help="The file that `verify --evidence` wrote."
+        ),
     ],
     against: Claimed,
     as_json: common.Json = False,

@@ -106,12 +106,12 @@ def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int
     """Letters of a file, with the bytes that were read and how many there are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     begun, done = "", 0
-    with _opened(source) as file:
+    with _open(source) as file:
         total = 0 if source == "-" else os.fstat(file.fileno()).st_size
         while chunk := file.read1(CHUNK):  # type: ignore[attr-defined]
             done += len(chunk)
             text = begun + _decoded(decoder, chunk, source)
-            whole, begun = _cut(text, machine)
+            whole, begun = _split_ready(text, machine)
             yield _read(whole, machine), done, total
         yield _read(begun, machine), done, total
 
@@ -126,7 +126,7 @@ def _read(text: str, machine: "Automaton") -> list[str]:
     return [letter for part in parts for letter in letters_of(part, machine)]
 
 
-def _opened(source: str) -> BinaryIO:
+def _open(source: str) -> BinaryIO:
     return sys.stdin.buffer if source == "-" else open(source, "rb")
 
 
@@ -137,8 +137,8 @@ def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
         raise KrohnError(f"{source} is no text in UTF-8") from None
 
 
-def _cut(text: str, machine: "Automaton") -> tuple[str, str]:
-    """What can be read now, and what may go on in the next piece."""
+def _split_ready(text: str, machine: "Automaton") -> tuple[str, str]:
+    """The part that can be read now, and the rest, which may go on in the next piece."""
     longest = max(map(len, machine.letters))
     if longest == 1:
         return text, ""
@@ -201,10 +201,13 @@ Last = Annotated[
 Steps = Annotated[
     bool,
     typer.Option(
-        "--steps", help="Of a text: each token, what it is called, and what it reads."
+        "--steps",
+        help="For each token of a text, print its name and the places that it reads.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Of a text: only the answer.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print only the answer of a text.")
+]
 
 
 @dataclass(frozen=True)
@@ -252,7 +255,7 @@ def run(
 
 
 def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
-    """What is said of the lines of standard input, of those together that are there."""
+    """Answer the lines of standard input; lines that arrive together run together."""
     done = 0
     for lines in arriving(sys.stdin):
         try:
@@ -265,7 +268,7 @@ def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
 
 
 def _answers(file: str) -> "Runs":
-    """What answers inputs: the network of a file; of some sources their interpreter."""
+    """The function that answers inputs: a network of a file, or a source's interpreter."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
 
@@ -308,7 +311,7 @@ def no_text() -> KrohnError:
 
 
 def _print(result: dict[str, Any], printed: Printed) -> None:
-    """What a source says, as it is asked for."""
+    """Print the answer of a source in the form that is asked for."""
     if printed.quiet:
         print(result["answer"])
     elif printed.steps:
@@ -346,14 +349,14 @@ def _compare(
 def _comparing(
     file: str, against: Wanted
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
-    """What holds a model against its machine along a word, and that machine."""
+    """The function that compares a model with a machine along a word, and the machine."""
     from krohn.examination import open_trained
-    from krohn.replaying import held
+    from krohn.replaying import replay
     from krohn.verification_target import open_target
 
     wanted = against.read()
     trained = open_trained(file, wanted, against.observe)
     if trained is not None:
-        return partial(held, trained.network, trained.machine), trained.machine
+        return partial(replay, trained.network, trained.machine), trained.machine
     target = open_target(file, wanted, against.observe)
     return target.compare, target.machine

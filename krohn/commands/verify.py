@@ -94,7 +94,10 @@ def verify(
 
 
 def _rests_on(file: str, found: "Report") -> "Rests":
-    """What a proof rests on; a process of its own looks, which takes a while."""
+    """The files that a proof rests on.
+
+    A process of its own finds them, which takes a while.
+    """
     from krohn.evidence import rests_on
 
     with waiting("running the checker alone"):

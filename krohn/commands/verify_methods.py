@@ -57,7 +57,9 @@ class Methods:
             help="Look at words of up to N letters, without a proof.",
         ),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the samples, and of z3.")
+    ] = 0
     shorten: Annotated[
         int,
         typer.Option(
@@ -74,10 +76,10 @@ class Methods:
         return bool(self.proof or runs or self.attack is not None)
 
     def ask(self, file: str, checks: "Checks") -> "Report":
-        """What they come to."""
-        from krohn.verification import decided
+        """Verify a file by these methods."""
+        from krohn.verification import run_checks
 
-        found = decided(
+        found = run_checks(
             file,
             replace(
                 checks,
@@ -176,7 +178,8 @@ class Solver:
         str, typer.Option(help="With --gadgets: how far outputs may be off.")
     ] = "1/4"
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="For each question to z3.")
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Time for each question to z3."),
     ] = 60.0
 
     def check(self, runs: bool) -> None:

@@ -50,7 +50,7 @@ from krohn.comparison.trained_networks import (
 )
 from krohn.report import Progress
 
-# What compiled heads and trained ones look at, on one word that both read.
+# The attention of compiled heads and of trained ones, on one word that both read.
 
 
 MOST_HEADS = 16
@@ -164,7 +164,7 @@ def assemble(
     seconds = time.monotonic() - began
     return Comparison(
         machine=json_format.to_object(task.machine),
-        task=_asked(task),
+        task=_question(task),
         inputs=_inputs(task),
         classes=len(task.classes),
         length=length,
@@ -209,7 +209,7 @@ def _letter(models: Sequence[MeasuredModel]) -> str | None:
     return None if curve is None else curve.letter
 
 
-def _asked(task: Task) -> str:
+def _question(task: Task) -> str:
     what = "output" if task.shows == "outputs" else "state"
     after = "every letter" if task.asked is None else ", ".join(task.asked)
     return f"the {what} of {task.machine.name} after {after}"

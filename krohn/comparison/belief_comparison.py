@@ -57,7 +57,7 @@ WORDS = 1024
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found out about a network where it was trained.
+    """The measurements of a network, made in the process that trained it.
 
     Attributes:
         scores: On fresh words.
@@ -73,7 +73,7 @@ class Looked:
 
 
 def look(run: Run) -> Any:
-    """What is found out about a network, as JSON: called in other processes."""
+    """Measure a network and return `Looked` as JSON; other processes call this."""
     task, network, length = run.task, run.network, run.recipe.length
     assert isinstance(task, BeliefTask)
     found = scores(
@@ -211,7 +211,7 @@ def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Co
         found.seconds,
     )
     beliefs = BeliefTask(task.source)
-    said = scores(lambda w: _said(network, task, w), task, length, MEASURED, WORDS)
+    said = scores(lambda w: _beliefs(network, task, w), task, length, MEASURED, WORDS)
     one = BeliefSeed(
         None,
         said,
@@ -227,7 +227,7 @@ def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Co
     )
 
 
-def _said(network: Compiled, task: BeliefTask, words: Any) -> Any:
+def _beliefs(network: Compiled, task: BeliefTask, words: Any) -> Any:
     """The beliefs that a compiled network says, or the law of the next letter by them."""
     import torch
 
@@ -341,7 +341,7 @@ def compare_beliefs(
         remarks.append(f"Not trained, because the time was up: {names}")
     return BeliefComparison(
         name=source.name,
-        task=_asked(task),
+        task=_question(task),
         states=len(BeliefTask(source).classes),
         letters=len(task.letters),
         probabilities=task.probabilities,
@@ -354,7 +354,7 @@ def compare_beliefs(
     )
 
 
-def _asked(task: BeliefTask) -> str:
+def _question(task: BeliefTask) -> str:
     if task.asks == "next":
         after = "" if task.after is None else " where it comes after " + task.after[0]
         return f"the law of the next letter{after}"

@@ -1,4 +1,4 @@
-"""What a comparison on a hidden Markov model came to: data, sentences, a table."""
+"""The result of a comparison on a hidden Markov model: data, sentences, a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from krohn.compare.probes.beliefs import LayerProbe
 from krohn.comparison.result import Origin, Training, Written
 from krohn.program.wording import at_most
 
-# What a comparison on a hidden Markov model came to, to and from JSON; nothing runs.
+# The result of a comparison on a hidden Markov model, to and from JSON; nothing runs.
 
 
 @dataclass(frozen=True)
 class BeliefProof:
-    """What is proved of the compiled network.
+    """The proof of the compiled network.
 
     Attributes:
         verdict: Of `krohn.verify`.
@@ -137,12 +137,12 @@ class BeliefComparison(Written):
         return f"<BeliefComparison on {cut(self.name, 40)}: {models}, {self.preset}>"
 
 
-# What a comparison on a hidden Markov model says, in sentences and in a table.
+# The sentences and the table of a comparison on a hidden Markov model.
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a table says of one kind of network.
+    """The line of a table about one kind of network.
 
     Attributes:
         title: Of it.
@@ -189,8 +189,8 @@ def _cells(model: BeliefModel, found: BeliefComparison) -> dict[str, str]:
 
 
 def headline(found: BeliefComparison) -> list[str]:
-    """What is proved, what training reached, and what nothing can go below."""
-    said = [_proved(found)]
+    """The sentences on the proof, on what training reached, and on the least loss."""
+    said = [_proof_sentence(found)]
     deep = [m for m in found.models if m.depth is not None]
     if deep:
         fits = "; ".join(f"{m.depth}: {_fits(m)}" for m in deep)
@@ -206,7 +206,7 @@ def headline(found: BeliefComparison) -> list[str]:
     return said
 
 
-def _proved(found: BeliefComparison) -> str:
+def _proof_sentence(found: BeliefComparison) -> str:
     proof = found.proved
     if proof is None:
         return "There is no compiled network to compare with."

@@ -86,7 +86,7 @@ def compare(
             f"{counting.name} is no file of a machine: leave out --complete and --as"
         )
     if counting is None:
-        named = _named(machine, asked, complete, kind)
+        named = _machine_arguments(machine, asked, complete, kind)
         settings = replace(settings, named=named)
     usable(settings.device)
     told = progress or silent
@@ -95,7 +95,7 @@ def compare(
         return assemble(asked, settings, folder, again, told)
 
 
-def _named(
+def _machine_arguments(
     source: object, asked: Task, complete: Complete, kind: Kind | None
 ) -> tuple[str, ...] | None:
     """How `krohn run` is told the machine; None if it cannot be."""

@@ -30,7 +30,7 @@ MOST_STATES = 1100
 
 @dataclass(frozen=True)
 class CountingTask(Task):
-    """What a counting program says after each letter.
+    """The task of saying the answer of a counting program after each letter.
 
     Attributes:
         program: It; `machine` says the same of words as long as networks read.
@@ -120,7 +120,7 @@ def derive(
         file = found.file
         if isinstance(task, CountingTask):
             file = saying_outputs(file, task.letters, task.classes)
-        return Derived(Model(file), file, _proved(task, found), remark)
+        return Derived(Model(file), file, _proof(task, found), remark)
     raise KrohnError("there are no words to compile for")
 
 
@@ -152,7 +152,7 @@ def _check_size(task: Task, length: int) -> None:
         )
 
 
-def _proved(task: Task, found: CompiledModel) -> Proved:
+def _proof(task: Task, found: CompiledModel) -> Proved:
     claim, proof = found.file.header["claim"], found.proof
     length, letters = claim["length"], len(task.letters)
     shorter = ", and all shorter" if length > 1 else ""

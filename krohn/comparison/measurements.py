@@ -1,4 +1,4 @@
-"""What is compared and how long; networks measured on words, seed by seed."""
+"""Measuring networks on words, seed by seed, and the settings of a comparison."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from krohn.comparison.result import Failure, ModelResult, SeedResult, Size, Trai
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import PREFIXES, SAMPLES
 
-# What is compared, how large, and how long: what a user may choose.
+# The settings that a user may choose: kinds of networks, sizes, lengths.
 
 
 SEEDS = 2
@@ -53,7 +53,7 @@ class SettingKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user may choose.
+    """The settings of a comparison that a user may choose.
 
     Attributes:
         preset: Sizes and recipes, by name.
@@ -151,7 +151,7 @@ SHORTEN = 5_000
 
 
 class Purpose(IntEnum):
-    """What words are drawn for; together with nothing else, this is their seed."""
+    """The purposes that words are drawn for; the number and nothing else is their seed."""
 
     TOKENS = 1
     BIAS = 2
@@ -177,7 +177,7 @@ class AccuracyCurve:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured of a network.
+    """The measurements of a network.
 
     Attributes:
         token: Right answers.
@@ -277,7 +277,7 @@ def _rng(purpose: Purpose) -> np.random.Generator:
     return provenance.stream(purpose, 0, provenance.Purpose.MEASURES)
 
 
-# What was measured of the networks of one kind, seed by seed.
+# The measurements of the networks of one kind, seed by seed.
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class MeasuredModel:
     size: Size | None = None
 
     def result(self) -> ModelResult:
-        """What tables show of it."""
+        """The result that tables show."""
         ones = tuple(
             SeedResult(
                 e.seed, e.measured.token, e.measured.sequence, e.failure, e.training

@@ -40,7 +40,7 @@ from krohn.comparison.trained_networks import TrainedNetwork
 
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
-"""What trained networks are called, everywhere."""
+"""The titles of trained networks in tables, pages and sentences."""
 BASELINES = {NGRAM: "n-gram", MAJORITY: "majority"}
 """Baselines that are shown, by what `krohn.compare.measures.baselines` calls them."""
 
@@ -107,7 +107,7 @@ def _trained(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
 
 
 def _baselines(task: Task, length: int) -> tuple[MeasuredModel, ...]:
-    """What needs no learning."""
+    """The models that need no learning, measured."""
     known = {b.name: b for b in baselines(task, np.random.default_rng(0), length)}
     return tuple(
         MeasuredModel(
@@ -141,7 +141,7 @@ def opened(
 def sized(
     models: Sequence[MeasuredModel], networks: Mapping[str, Network], length: int
 ) -> tuple[MeasuredModel, ...]:
-    """The same with what their networks cost for a word, timed in turn."""
+    """The models with the cost and the time of their networks for a word."""
     taken, sizes = latencies(networks, length), {}
     for key, network in networks.items():
         found = cost(network, length)
@@ -151,7 +151,7 @@ def sized(
     return tuple(replace(model, size=sizes.get(model.key)) for model in models)
 
 
-# What is smaller here than in the thesis: sizes and recipes of its preset beside ours.
+# The numbers that are smaller here than in the thesis: sizes and recipes of its preset.
 
 
 THESIS = "paper"
@@ -163,7 +163,7 @@ RATES = {GPT: GPT_RATES, LSTM: LSTM_RATES}
 def reductions(
     task: Task, wanted: dict[str, tuple[Cell, ...]]
 ) -> tuple[Reduction, ...]:
-    """What differs from the thesis, row by row.
+    """The differences from the thesis, row by row.
 
     Args:
         task: What is trained on.
@@ -231,7 +231,7 @@ def _stops(recipe: Recipe) -> str:
 PERFECT = 0.99995
 """From here on four digits would be rounded up to 100 %."""
 LEARNED = 0.9
-"""What never did the task falls nowhere."""
+"""The accuracy that a model must have had somewhere before it can be said to fall."""
 FALL = 0.1
 """Token accuracy that is lost on other words and worth a sentence. It is the least of some
 fifty places of 256 words each: a share of 0.9 of words has a standard error of 0.019, so
@@ -239,8 +239,8 @@ that chance alone does this at none of them (five standard errors)."""
 
 
 def headline(found: Comparison) -> tuple[str, ...]:
-    """What is proved, what training reached, and where it breaks."""
-    return (_proved(found), *_of_trained(found), *_falls(found))
+    """The sentences on the proof, on what training reached, and on where it breaks."""
+    return (_proof_sentence(found), *_of_trained(found), *_falls(found))
 
 
 def percent(share: float) -> str:
@@ -257,7 +257,7 @@ def average(one: ModelResult) -> float:
     return sum(o.token.value for o in one.ones) / len(one.ones)
 
 
-def _proved(found: Comparison) -> str:
+def _proof_sentence(found: Comparison) -> str:
     compiled, proved = found.of(COMPILED), found.proved
     words = "every length"
     if proved.length is not None:

@@ -1,4 +1,4 @@
-"""What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
+"""The result of a comparison: numbers and names, to and from JSON; nothing here runs."""
 
 import math
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Written:
 
     @classmethod
     def from_object(cls, stated: object) -> Self:
-        """What `to_object` gave.
+        """Read the object that `to_object` gave.
 
         Raises:
             KrohnError: If it is of another version, or damaged.
@@ -113,15 +113,15 @@ def _read(kind: Any, stated: Any, at: str) -> Any:
     if origin is Literal:
         return _one_of(inner, stated, at)
     if origin is tuple:
-        return _tuple(inner, _held(list, stated, at), at)
+        return _tuple(inner, _of_kind(list, stated, at), at)
     if origin is dict:
-        held = _held(dict, stated, at)
+        held = _of_kind(dict, stated, at)
         return {k: _read(inner[1], v, f"{at}.{k}") for k, v in held.items()}
     return _plain(kind, stated, at)
 
 
 def _fields(kind: Any, stated: Any, at: str) -> Any:
-    held, types = _held(dict, stated, at), get_type_hints(kind)
+    held, types = _of_kind(dict, stated, at), get_type_hints(kind)
     missing = {f.name for f in fields(kind)} ^ set(held)
     if missing:
         raise KrohnError(f"{at} is damaged at its field {min(missing)!r}")
@@ -154,16 +154,16 @@ def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:
 def _plain(kind: type, stated: Any, at: str) -> Any:
     if kind is float and type(stated) is int:
         return float(stated)
-    return _held(kind, stated, at)
+    return _of_kind(kind, stated, at)
 
 
-def _held(kind: type, stated: Any, at: str) -> Any:
+def _of_kind(kind: type, stated: Any, at: str) -> Any:
     if type(stated) is not kind:
         raise KrohnError(f"{at} is damaged: it should be of the kind {kind.__name__}")
     return stated
 
 
-# What is found inside trained networks: variables, their use, patterns of attention.
+# The findings inside trained networks: variables, their use, patterns of attention.
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)
 
 @dataclass(frozen=True)
 class Proved:
-    """What is proved of the compiled network.
+    """The proof of the compiled network.
 
     Attributes:
         verdict: Of `krohn.verify`.
@@ -246,7 +246,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class Size:
-    """What a network costs.
+    """The cost of a network.
 
     Attributes:
         parameters: Numbers that are stored.
@@ -345,7 +345,7 @@ class ModelResult:
     size: Size | None = None
 
 
-# What a comparison came to: numbers and names, to and from JSON; nothing here runs.
+# The result of a comparison as a whole.
 
 
 @dataclass(frozen=True)
@@ -403,7 +403,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is smaller here than in the thesis."""
+    """A number that is smaller here than in the thesis."""
 
     what: str
     thesis: str

@@ -29,7 +29,7 @@ TITLES = {
     ),
     "count": ("By count", "letters [letter] in the word", "with {} letters [letter]"),
 }
-"""What is varied; what stands along the axis; a place in a sentence."""
+"""By what is varied: the words along the axis, and the words for a place in a sentence."""
 
 
 def sweeps(
@@ -71,7 +71,7 @@ def trained_spans(
     drawn = task.inputs.draw(task.machine, np.random.default_rng(0), WORDS, length)
     brackets = as_brackets(task.machine)
     if brackets is not None and nests(task.machine):
-        return {**spans, "opening": _opened(task.machine, brackets, drawn)}
+        return {**spans, "opening": _opening_rate(task.machine, brackets, drawn)}
     if letter is None:
         return spans
     counts = (drawn == task.letters.index(letter)).sum(axis=1)
@@ -80,7 +80,9 @@ def trained_spans(
     return {**spans, "bias": (share, share), "count": (float(low), float(high))}
 
 
-def _opened(machine: Automaton, brackets: Brackets, words: IntArray) -> Span | None:
+def _opening_rate(
+    machine: Automaton, brackets: Brackets, words: IntArray
+) -> Span | None:
     """How often a bracket opened where it might also have closed; None if nowhere.
 
     Args:

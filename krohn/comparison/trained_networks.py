@@ -44,7 +44,7 @@ EXCHANGES = 10
 
 @dataclass(frozen=True)
 class RunMeasurements:
-    """What was found out about a network where it was trained.
+    """The measurements of a network, made in the process that trained it.
 
     Attributes:
         measured: Accuracies.
@@ -86,7 +86,7 @@ def reads(run: Run) -> BlackBox:
 
 
 def look(run: Run) -> Any:
-    """What is found out about a network, as JSON: called in other processes."""
+    """Measure a network and return `RunMeasurements` as JSON; other processes call this."""
     model, length = reads(run), run.recipe.length
     measured = measure(model, _task(run), length)
     failure = first_failure(model, _task(run), length)
@@ -102,7 +102,7 @@ def _probed(run: Run) -> ProbeMap:
 
 
 def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:
-    """What is to be trained, by model, a cell for each seed."""
+    """The networks that are to be trained, by model, a cell for each seed."""
     return {
         key: tuple(
             Cell(task, architecture, recipe, seed) for seed in range(settings.seeds)

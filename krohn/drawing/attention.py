@@ -100,7 +100,7 @@ WRITTEN = "#e6e8eb"
 
 @dataclass(frozen=True)
 class Head:
-    """What a head takes of each place, or heads of one kind together.
+    """The attention of a head to each place, or of several heads of one kind together.
 
     Attributes:
         name: What it is called.
@@ -293,7 +293,7 @@ def _cells(canvas: Canvas, grid: _Grid, heads: Sequence[Head]) -> None:
 
 
 def _pixels(canvas: Canvas, grid: _Grid, heads: Sequence[Head]) -> None:
-    """The same for cells that are too small for that: as one image."""
+    """Draw the cells as one image, if they are too small to be drawn one by one."""
     rollout = grid.rollout
     start, count = rollout.start, len(rollout.tokens)
     picture = np.ones((count, count, 3))

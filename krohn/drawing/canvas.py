@@ -112,7 +112,7 @@ class Box:
 
 @dataclass
 class Canvas:
-    """What is drawn so far, in inches, and the extent of it."""
+    """A drawing in inches, with its extent."""
 
     figure: Figure = field(default_factory=Figure)
     boxes: list[Box] = field(default_factory=list)

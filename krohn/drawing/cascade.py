@@ -24,10 +24,9 @@ from krohn.drawing.readings import Scale, arranged, key_entries, scale_of
 
 # The wires of a cascade's picture: lanes down the left side that components read.
 #
-# Every component that is read has a lane, a vertical wire; every component that reads has
-# one horizontal wire, with a dot on each lane that it reads. So no wire crosses a box,
-# and
-# wires that cross without a dot have nothing to do with each other.
+# Every component that is read has a lane, a vertical wire; every component that reads
+# has one horizontal wire, with a dot on each lane that it reads. So no wire crosses a
+# box, and wires that cross without a dot have nothing to do with each other.
 
 
 LANE = 0.13

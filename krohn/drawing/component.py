@@ -40,7 +40,7 @@ DASHES = (None, (0.0, (3.0, 1.4)), (0.0, (1.2, 1.2)))
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """What the box of a component holds.
+    """The contents of a component's box.
 
     Attributes:
         number: Its number in the cascade, from 1.
@@ -160,7 +160,7 @@ def _in_row(component: Component) -> bool:
 
 
 def _plaque(component: Component) -> str:
-    """What stands for transitions that are too many to draw."""
+    """The text that stands for transitions that are too many to draw."""
     if component.group.order > 1:
         return legible(name(component.group), 12)
     return f"{component.size} values"

@@ -205,7 +205,7 @@ def _size(box: EggBox) -> tuple[float, float]:
 
 
 def _label(box: EggBox) -> tuple[str, str]:
-    """What a class is, and how many elements it has."""
+    """The kind of a class, and its number of elements."""
     group = legible(box.group_name, 28) if box.regular else "not regular"
     kind = f"rank {box.rank}" if group == "1" else f"rank {box.rank}, {group}"
     rows, columns = box.first.shape

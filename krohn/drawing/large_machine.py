@@ -136,7 +136,7 @@ def draw_table(machine: Automaton) -> Figure:
     States stand in the order in which words reach them, shortest words first, so that
     colours that are near each other are states that are reached alike.
     """
-    order = _reached(machine)
+    order = _by_distance(machine)
     colors = np.ones((len(order), 3))
     colors[order] = hsv_to_rgb([(i / len(order), 0.3, 1.0) for i in range(len(order))])
     letters = range(min(len(machine.letters), MOST_LETTERS))
@@ -187,7 +187,7 @@ def _block(
             canvas.text(x, y, cell, size=SIZE, color=color, bold=i == 0)
 
 
-def _reached(machine: Automaton) -> list[int]:
+def _by_distance(machine: Automaton) -> list[int]:
     """All states, those that shorter words reach before the others."""
     found, waiting = {machine.start: None}, deque([machine.start])
     while waiting:

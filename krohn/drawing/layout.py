@@ -126,7 +126,7 @@ def circle(size: int, radius: float) -> Points:
     return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-# Where the states of a machine are drawn.
+# The places of a machine's states.
 
 
 MOST_INCHES = 9.0
@@ -156,12 +156,12 @@ def arrange(table: IntArray, start: int, gap: float, room: float) -> Layout:
         room: The least distance of any two states.
     """
     graph = links(table)
-    layout = _chosen(table, graph, start, gap, room)
+    layout = _choose_layout(table, graph, start, gap, room)
     # Coarse enough that the last bits of the arithmetic do not reach the picture.
     return Layout(layout.places.round(3), layout.outward)
 
 
-def _chosen(
+def _choose_layout(
     table: IntArray, graph: "nx.Graph[int]", start: int, gap: float, room: float
 ) -> Layout:
     circle = _circle_order(table, graph, start)
@@ -171,7 +171,7 @@ def _chosen(
         return _rings(circle, graph, gap)
     if len(graph) > 4 and nx.is_tree(graph):
         return _tree(graph, start, gap, room)
-    return _from_centre(_spread(least_stress(graph), graph, gap, room))
+    return _from_centre(_scale_apart(least_stress(graph), graph, gap, room))
 
 
 def links(table: IntArray) -> "nx.Graph[int]":
@@ -243,11 +243,11 @@ def _rings(cycles: list[list[int]], graph: "nx.Graph[int]", gap: float) -> Layou
     for number, cycle in enumerate(cycles[1:], start=1):
         # A ring needs only as much room as its states do; loops go outward.
         ring = circle(size, radius + number * max(1.1, 0.8 * gap))
-        places[_turned(cycle, cycles[number - 1], ring, places, graph)] = ring
+        places[_rotate_inner(cycle, cycles[number - 1], ring, places, graph)] = ring
     return _from_centre(places)
 
 
-def _turned(
+def _rotate_inner(
     cycle: list[int],
     inner: list[int],
     ring: Points,
@@ -291,7 +291,9 @@ def _tree(graph: "nx.Graph[int]", start: int, gap: float, room: float) -> Layout
     return Layout(places, np.where(places[:, 1] > places[:, 1].mean(), UP, -UP))
 
 
-def _spread(places: Points, graph: "nx.Graph[int]", gap: float, room: float) -> Points:
+def _scale_apart(
+    places: Points, graph: "nx.Graph[int]", gap: float, room: float
+) -> Points:
     """The places at the wanted distances, the longer side of the whole lying flat."""
     centred = places - places.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]

@@ -36,7 +36,7 @@ from krohn.drawing.canvas import (
 from krohn.drawing.large_machine import acts_on_few, draw_action, draw_table
 from krohn.drawing.layout import MOST_INCHES, UP, Layout, arrange, crossings
 
-# What is drawn of a machine, and where: letters, arrows, places of states.
+# The parts of a drawing: letters, arrows, places of states.
 
 
 MOST_NAMED = 40
@@ -46,7 +46,7 @@ OUTPUT_SIZE = 7.5
 
 @dataclass(frozen=True)
 class Sketch:
-    """What is drawn, and where.
+    """The arrows and states of a drawing, with their places.
 
     Attributes:
         machine: The machine.

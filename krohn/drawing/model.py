@@ -104,10 +104,10 @@ def _fitting(
             widest = max(measure(text, size)[0] for text, _ in lines)
             if widest <= width and len(lines) * measure("x", size)[1] <= height:
                 return lines, size
-    return _cut(stem or title, note, width, height), 6.0
+    return _fit_lines(stem or title, note, width, height), 6.0
 
 
-def _cut(
+def _fit_lines(
     title: str, note: list[tuple[str, str]], width: float, height: float
 ) -> list[tuple[str, str]]:
     lines = [(title, INK), *note][: max(1, int(height / measure("x", 6.0)[1]))]

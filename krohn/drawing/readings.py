@@ -147,7 +147,7 @@ class Readings:
 
     @property
     def remark(self) -> str:
-        """What is not drawn."""
+        """The remark on contexts and values that are not drawn."""
         parts = [f"{self.cut} more values"] if self.cut else []
         if self.hidden:
             parts.append(count(self.hidden, "more context"))

@@ -60,7 +60,7 @@ def draw_recurrence(recurrence: Recurrence) -> Figure:
             "smaller size, as in LCS4,4 or my.dp:n=4"
         )
     canvas, places = Canvas(), _places(recurrence)
-    shown = _shown(recurrence)
+    shown = _busiest(recurrence)
     own = [each for each in recurrence.reads if each[1] == shown]
     others = [
         each
@@ -93,7 +93,7 @@ def draw_recurrence(recurrence: Recurrence) -> Figure:
     return canvas.finish()
 
 
-def _shown(recurrence: Recurrence) -> Cell:
+def _busiest(recurrence: Recurrence) -> Cell:
     """Of the cells with the most reads the one in the middle."""
     counts = Counter(cell for _, cell, _ in recurrence.reads)
     most = max(counts.values(), default=0)
@@ -128,7 +128,6 @@ def _places(recurrence: Recurrence) -> dict[Cell, Points]:
 
 
 def _tables(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The cells of each table."""
     found = dict[str, list[Cell]]()
     for cell in cells:
         found.setdefault(cell[0], []).append(cell)

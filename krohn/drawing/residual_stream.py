@@ -1,4 +1,4 @@
-"""What a model file says about its residual stream, and where it lies on the page."""
+"""The residual stream that a model file describes, and its places on the page."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.drawing.canvas import Box, DrawingError, legible
 
-# What a model file says about its residual stream, read into bars to draw.
+# The residual stream that a model file describes, as bars to draw.
 
 
 INDEX = re.compile(r"\[(\d+)\]")
@@ -134,7 +134,7 @@ def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
 
 
 def _stored(channels: Mapping[str, Any], name: str) -> frozenset[str]:
-    """What a map is computed from: its MLP opens the maps that are not there before."""
+    """The channels that a map is computed from. Its MLP opens maps that are not stored."""
     born = _span(channels[name]["snapshots"])[0]
     found: set[str] = set()
     seen: set[str] = set()
@@ -167,7 +167,7 @@ def merged(bars: Iterable[Bar]) -> list[Bar]:
     found: list[Bar] = []
     for bar in sorted(bars, key=lambda b: (b.born, b.start)):
         if found and _continues(found[-1], bar):
-            found[-1] = _joined(found[-1], bar)
+            found[-1] = _join(found[-1], bar)
         else:
             found.append(bar)
     return found
@@ -186,7 +186,7 @@ def _continues(first: Bar, second: Bar) -> bool:
     )
 
 
-def _joined(first: Bar, second: Bar) -> Bar:
+def _join(first: Bar, second: Bar) -> Bar:
     names = first.names + second.names
     low, high = (INDEX.search(names[k]) for k in (0, -1))
     assert low is not None
@@ -204,7 +204,7 @@ def _joined(first: Bar, second: Bar) -> Bar:
     )
 
 
-# Where the snapshots and the dimensions of a residual stream lie on the page.
+# The places of snapshots and dimensions on the page.
 
 
 MOST_BLOCKS = 8

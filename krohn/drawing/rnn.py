@@ -42,7 +42,7 @@ LABELLED = 0.14
 
 
 class Sides(NamedTuple):
-    """What stands beside the matrices.
+    """The labels beside the matrices.
 
     Attributes:
         letters: The letters by name.
@@ -108,7 +108,7 @@ def _sparse(file: ModelFile) -> list[Points]:
             f"a recurrence of {fan:,} entries is too large to draw (at most "
             f"{MOST_ENTRIES:,})"
         )
-    hidden, inputs, out = (_drawn(matrices, name) for name in MATRICES)
+    hidden, inputs, out = (_drawn_cells(matrices, name) for name in MATRICES)
     return [inputs, hidden, out]
 
 
@@ -120,7 +120,7 @@ def _terms(matrices: dict[str, Sparse], name: str) -> int:
     return int(np.diff(right.offsets)[left.columns].sum())
 
 
-def _drawn(matrices: dict[str, Sparse], name: str) -> Points:
+def _drawn_cells(matrices: dict[str, Sparse], name: str) -> Points:
     """The largest entry of every cell of a matrix, or of the product that it is."""
     if f"{name}.left" not in matrices:
         held = matrices[f"{name}.weight"]
@@ -170,7 +170,7 @@ def _extreme(group: Points, axis: int) -> Points:
 
 
 def sides_of(file: ModelFile) -> Sides:
-    """What letters, units and outputs of an RNN mean, by its header."""
+    """The names of letters, units and outputs of an RNN, read from its header."""
     header, hidden = file.header, file.header["architecture"]["hidden"]
     if "source" in header:
         letters, entries = (tuple(header["source"][k]) for k in ("letters", "classes"))
@@ -192,7 +192,7 @@ def sides_of(file: ModelFile) -> Sides:
 
 
 def _rectangles(machine: Automaton, hidden: int) -> list[str]:
-    """What each unit means: states before and letters, or a state; empty if unknown."""
+    """The meaning of each unit: states before and letters, or a state; empty if unknown."""
     units = Units.of(machine)
     if hidden != len(units.arrived):
         return []

@@ -21,7 +21,7 @@ WORK = 20_000_000
 
 @dataclass(frozen=True)
 class Always:
-    """What was found of words of every length.
+    """The result about words of every length.
 
     Attributes:
         verdict: ``"proved"``, ``"wrong"`` (some word is) or ``"undecided"``.
@@ -93,7 +93,7 @@ def _steps(
 def _condition(
     answer: z3.BoolRef, holds: z3.FuncDeclRef, before: list[z3.ArithRef]
 ) -> z3.BoolRef | None:
-    """What the engine says of the relation, about our own variables."""
+    """The condition that the engine found for the relation, over our own variables."""
     for part in answer.children() if z3.is_and(answer) else [answer]:
         if not z3.is_quantifier(part) or not z3.is_eq(part.body()):
             continue

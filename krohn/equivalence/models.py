@@ -11,7 +11,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.pruned import is_random
-from krohn.equivalence.question import Compared, Notion, compared, notion_of
+from krohn.equivalence.question import Compared, Notion, compare_machines, notion_of
 from krohn.foreign import own_machine
 from krohn.machines import MODEL
 from krohn.network import modelfile
@@ -24,7 +24,7 @@ from krohn.verification import verify
 
 @dataclass(frozen=True)
 class Twins:
-    """What is known of two networks.
+    """The result of comparing two networks.
 
     Attributes:
         left: The name of the first.
@@ -96,15 +96,15 @@ def twins(
     files = [_file(source) for source in (left, right)]
     machines = [own_machine(file) for file in files]
     notion = notion_of(machines[0], machines[1], up_to)
-    found = compared(machines[0], machines[1], notion)
-    names = [_called(s, m) for s, m in zip((left, right), machines, strict=True)]
+    found = compare_machines(machines[0], machines[1], notion)
+    names = [_name_of(s, m) for s, m in zip((left, right), machines, strict=True)]
     said: dict[str, Any] = {
         "left": names[0],
         "right": names[1],
         "about": tuple(claim.of(file.header) for file in files),
         "notion": notion,
         **_tensors(*files),
-        "length": _covered(files),
+        "length": _common_length(files),
         "word": None,
         "says": None,
         "renamed": None,
@@ -117,13 +117,13 @@ def twins(
             why = f"{name} is {report.verdict}: {report.reason}"
             return Twins(**{**said, "reason": why}, verdict="undecided")
     progress(2, 3)
-    return _decided(files, machines, found, Twins(**said, verdict="verified"))
+    return _conclude(files, machines, found, Twins(**said, verdict="verified"))
 
 
-def _decided(
+def _conclude(
     files: list[ModelFile], machines: list[Automaton], found: Compared, twins: Twins
 ) -> Twins:
-    """What two networks are that compute their machines."""
+    """The result for two networks that are proved to compute their machines."""
     most = twins.length
     if found.words is None or (most is not None and len(found.words[0]) > most):
         return replace(twins, renamed=found.renamed)
@@ -134,7 +134,7 @@ def _decided(
             f"both networks were run, and after {word} they answer {' and '.join(ran)}"
         )
         return replace(twins, verdict="undecided", reason=why)
-    alike = compared(machines[0], machines[1], "names")
+    alike = compare_machines(machines[0], machines[1], "names")
     only = alike.words is None or (most is not None and len(alike.words[0]) > most)
     return replace(
         twins,
@@ -158,11 +158,11 @@ def _file(source: object) -> ModelFile:
     )
 
 
-def _called(source: object, machine: Automaton) -> str:
+def _name_of(source: object, machine: Automaton) -> str:
     return str(source) if isinstance(source, str | Path) else machine.name
 
 
-def _covered(files: list[ModelFile]) -> int | None:
+def _common_length(files: list[ModelFile]) -> int | None:
     """The longest words that both files are about; None for every length."""
     lengths = [file.header["claim"].get("length") for file in files]
     return min((n for n in lengths if n is not None), default=None)

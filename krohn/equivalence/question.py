@@ -20,7 +20,7 @@ from krohn.equivalence.systems import (
 )
 from krohn.learning.teacher import beside, observed
 
-# What it means that two machines are one: what is compared, and what may differ.
+# The notions by which two machines can be one, and the names that may differ.
 
 
 UpTo = Literal["names", "outputs", "accept"]
@@ -31,13 +31,13 @@ SAID: dict[Notion, str] = {
     "states": "states by their names",
     "names": "answers up to a renaming, one to one",
 }
-"""What is compared, as a line says it."""
+"""The words for each notion, as a line prints them."""
 ACCEPTANCE = {"accept", "reject"}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What comes of following two machines side by side.
+    """The result of following two machines side by side.
 
     Attributes:
         notion: What was compared.
@@ -77,7 +77,7 @@ class Renaming:
 
 
 def notion_of(left: Automaton, right: Automaton, up_to: str | None) -> Notion:
-    """What is compared of two machines.
+    """The notion by which two machines are compared.
 
     Args:
         left: The first.
@@ -121,7 +121,7 @@ def check_known(up_to: str | None) -> None:
         )
 
 
-def compared(left: Automaton, right: Automaton, notion: Notion) -> Compared:
+def compare_machines(left: Automaton, right: Automaton, notion: Notion) -> Compared:
     """Follow two machines side by side, over words of every length.
 
     Letters are the same by name; by their order, if names may differ and are other ones.
@@ -131,7 +131,7 @@ def compared(left: Automaton, right: Automaton, notion: Notion) -> Compared:
     """
     called = _letters(left, right, notion)
     renaming = Renaming()
-    one, other = _shown(left), _lettered(_shown(right), called)
+    one, other = _minimal(left), _lettered(_minimal(right), called)
     found = beside(one, other, renaming if notion == "names" else str.__eq__)
     if found.word is None:
         return Compared(notion, None, None, renaming.changes, len(found.pairs))
@@ -153,7 +153,7 @@ def _letters(left: Automaton, right: Automaton, notion: Notion) -> dict[str, str
     )
 
 
-def _shown(machine: Automaton) -> Automaton:
+def _minimal(machine: Automaton) -> Automaton:
     """The minimal machine of what `krohn run` says: outputs, or states if it has none."""
     if machine.output is None:
         return observed(machine, "states", "moore")
@@ -169,7 +169,7 @@ def _lettered(machine: Automaton, called: Mapping[str, str]) -> Automaton:
 
 
 def _last(machine: Automaton, word: tuple[str, ...]) -> str:
-    """What a machine with outputs on states shows after a word."""
+    """The output of a machine with outputs on states after a word."""
     state, output = machine.start, machine.output
     assert output is not None
     for letter in machine.encode(word):
@@ -186,7 +186,7 @@ Side = Literal["left", "right"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of two sources.
+    """The result of comparing two sources.
 
     Attributes:
         left: The name of the first.
@@ -304,9 +304,11 @@ def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> An
         )
     if relation != "equal":
         raise KrohnError("only what is accepted can be included; leave --up-to out")
-    found = compared(left, right, notion_of(left, right, up_to))
+    found = compare_machines(left, right, notion_of(left, right, up_to))
     word = None if found.words is None else found.words[0]
-    only = compared(left, right, "names") if up_to == "outputs" and word else found
+    only = (
+        compare_machines(left, right, "names") if up_to == "outputs" and word else found
+    )
     return Answer(
         left=left.name,
         right=right.name,

@@ -25,7 +25,7 @@ from krohn.sources.counting import (
 if TYPE_CHECKING:
     import z3
 
-# What reads a word letter by letter and remembers whole numbers.
+# Systems that read a word letter by letter and remember whole numbers.
 
 
 Relation = Literal["equal", "included"]
@@ -58,7 +58,7 @@ class System(Protocol):
     def formal(
         self, before: "list[z3.ArithRef]", letter: int
     ) -> "tuple[list[z3.ArithRef], z3.BoolRef]":
-        """The same of one letter, as terms."""
+        """The next memory after a letter, and whether the letter is possible, as terms."""
         ...
 
 
@@ -263,13 +263,13 @@ def read(source: object) -> Source:
 
 
 MOST_PAIRS = 20_000_000
-"""What may be remembered together: 160 MB of numbers, and about a minute."""
+"""The pairs of memories that are remembered, at most: 160 MB, and about a minute."""
 Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Explored:
-    """What two systems say of all words of up to some letters.
+    """The answers of two systems on all words of up to some length, compared.
 
     Attributes:
         length: How long words were.

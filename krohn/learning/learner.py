@@ -18,13 +18,20 @@ from krohn.drawing import check_suffix, draw_machine
 from krohn.drawing import save as save_picture
 from krohn.learning.lstar import KINDS, Answers, Kind, Last, Word, lstar, rpni
 from krohn.learning.opening import Asked, opened
-from krohn.learning.teacher import Beside, Parted, Teacher, beside, observed, started
+from krohn.learning.teacher import (
+    Beside,
+    Parted,
+    Teacher,
+    beside,
+    merge_start,
+    observed,
+)
 from krohn.network.forward_pass import evaluation_mode
 from krohn.report import Progress, silent
 from krohn.verify.testing.examination import PREFIXES, SAMPLES, BlackBox, affordable
 from krohn.verify.testing.simulation_result import BUDGET
 
-# What came of learning a machine.
+# The result of learning a machine.
 
 
 @dataclass(frozen=True)
@@ -166,7 +173,7 @@ USUAL = 32
 CAUSAL = 64
 """How many words are run to see whether answers depend on what follows."""
 UNKNOWN = "(nothing said yet)"
-"""What the start shows if it is not known, and no other state goes on as it does."""
+"""The output of the start if it is not known, and no other state goes on as it does."""
 
 
 class LessonKeywords(TypedDict, total=False):
@@ -246,11 +253,11 @@ def learn(
     with evaluation_mode(_reads(asked)):
         _check_causal(asked, longest, seed)
         if method == "rpni":
-            words = _read(len(asked.model.letters), longest, samples, seed)
+            words = _test_words(len(asked.model.letters), longest, samples, seed)
             last = rpni(answers, form, words, teacher.differs)
         else:
             last = lstar(answers, form, teacher.differs, told)
-        found = started(last.guess.machine, UNKNOWN)
+        found = merge_start(last.guess.machine, UNKNOWN)
         parted = teacher.parting(found, last.wrong, BUDGET)
     seconds = time.monotonic() - began
     return _learned(asked, method, form, teacher, last, found, parted, seconds)
@@ -289,7 +296,7 @@ def _learned(
 
 
 def _before(wanted: Automaton | None) -> str:
-    """What the start shows, as far as that is known."""
+    """The output of the start, as far as it is known."""
     if wanted is None or wanted.output is None or wanted.output.on != "states":
         return UNKNOWN
     return wanted.output.names[int(wanted.output.table[wanted.start])]
@@ -337,7 +344,7 @@ def _check_causal(asked: Asked, length: int, seed: int) -> None:
         )
 
 
-def _read(letters: int, length: int, samples: int, seed: int) -> list[Word]:
+def _test_words(letters: int, length: int, samples: int, seed: int) -> list[Word]:
     """All words of some length, and long ones by chance."""
     short = affordable(letters, length, READ)
     every = np.indices((letters,) * short).reshape(short, -1).T

@@ -18,7 +18,7 @@ from krohn.network.model import NOT_FINITE, TIED, said
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Simulator, at_once
 
-# What a network answers, asked in batches and remembered as a tree of prefixes.
+# The answers of a network, asked in batches and remembered as a tree of prefixes.
 
 
 Word = tuple[int, ...]
@@ -61,7 +61,9 @@ class Answers(SUL):  # type: ignore[misc]
             Spent: If they are more than may be run, or longer than what can be read.
             KrohnError: If the network gives no answer.
         """
-        new = sorted({word for word in words if self._known(word) < len(word)})
+        new = sorted(
+            {word for word in words if self._answered_length(word) < len(word)}
+        )
         # In this order a word stands right before those that go on from it.
         ends = [
             w for w, v in zip(new, [*new[1:], ()], strict=False) if v[: len(w)] != w
@@ -78,7 +80,7 @@ class Answers(SUL):  # type: ignore[misc]
             self.longest = max(self.longest, length)
 
     def query(self, word: Word) -> list[str]:
-        """What is said after each letter; of the empty word, what is said before."""
+        """The answers after each letter; for the empty word, the answer before letters."""
         self.ask([word])
         if not word:
             return [self.before]
@@ -88,7 +90,7 @@ class Answers(SUL):  # type: ignore[misc]
             found.append(self._said[node])
         return found
 
-    def _known(self, word: Word) -> int:
+    def _answered_length(self, word: Word) -> int:
         """Of how many letters the longest prefix is that was answered."""
         node = 0
         for at, letter in enumerate(word):
@@ -138,7 +140,7 @@ class Answers(SUL):  # type: ignore[misc]
         """End it."""
 
     def step(self, letter: int | None) -> str:
-        """What is said after one more letter."""
+        """The answer after one more letter."""
         if letter is not None:
             self._read += (letter,)
         return self.query(self._read)[-1]

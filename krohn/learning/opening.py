@@ -1,4 +1,4 @@
-"""What can be asked: model files, trained networks, exports, anything that answers."""
+"""Opening what learning can ask: model files, trained networks, exports, functions."""
 
 import os
 from collections.abc import Callable
@@ -90,7 +90,7 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
         raise KrohnError("--observe is for networks that say outputs; this says states")
     wanted: Automaton | None = None
     if machine is not None:
-        wanted = machine_of(machine, observation=_seen(shows, observation))
+        wanted = machine_of(machine, observation=_observation(shows, observation))
     kind = of_file(file)
     name, letters, classes = kind.letters_and_classes(file, wanted)
     wanted = wanted or kind.stated_machine(file)
@@ -106,7 +106,7 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
     return Asked(model, shows, wanted, length, name)
 
 
-def _seen(shows: Shows, observation: str | None) -> str | None:
+def _observation(shows: Shows, observation: str | None) -> str | None:
     return (observation or OWN) if shows == "outputs" else None
 
 
@@ -160,7 +160,7 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
 
     wanted = None
     if machine is not None:
-        wanted = machine_of(machine, observation=_seen(shows, observation))
+        wanted = machine_of(machine, observation=_observation(shows, observation))
     box = BlackBox(reads, letters, classes, "outputs", length)
     return Asked(box, shows, wanted, length, str(path))
 

@@ -24,7 +24,7 @@ from krohn.verify.testing.shortest_failing import minimise as minimise_word
 
 @dataclass(frozen=True)
 class Beside:
-    """What comes of following two machines with the same letters side by side.
+    """The result of following two machines with the same letters side by side.
 
     Attributes:
         word: A shortest word after which they show different things; None if none.
@@ -107,7 +107,7 @@ def _naming(machine: Automaton) -> Automaton:
     return replace(machine, output=Output("states", every, machine.states))
 
 
-def started(machine: Automaton, before: str) -> Automaton:
+def merge_start(machine: Automaton, before: str) -> Automaton:
     """A machine of which nobody knows what it shows before the first letter.
 
     If another state goes on as the start does, the two are one, the first such state.
@@ -129,7 +129,7 @@ def started(machine: Automaton, before: str) -> Automaton:
 
 
 def _without_unsaid(machine: Automaton) -> Automaton:
-    """The same without names of outputs that it never shows."""
+    """The machine without the names of outputs that it never shows."""
     assert machine.output is not None
     used, table = np.unique(machine.output.table, return_inverse=True)
     names = tuple(machine.output.names[i] for i in used)
@@ -205,7 +205,7 @@ class Teacher:
         wrong = found.failed.counterexample if found.failed else None
         if wrong is None and guess.suffixes:
             wrong = self._chow(guess, machine)
-        return None if wrong is None else self._checked(guess.machine, wrong)
+        return None if wrong is None else self._check(guess.machine, wrong)
 
     def _as_wanted(self, machine: Automaton) -> Word | None:
         """A word on which the machine that is known differs, and is right."""
@@ -216,7 +216,7 @@ class Teacher:
             return None
         return word if self.answers.query(word)[-1] != _last(machine, word) else None
 
-    def _checked(self, machine: Automaton, wrong: Counterexample) -> Word:
+    def _check(self, machine: Automaton, wrong: Counterexample) -> Word:
         word = tuple(machine.encode(wrong.word).tolist())
         if wrong.reading == "among others" or (
             self.answers.query(word)[-1] == _last(machine, word)
@@ -292,7 +292,7 @@ class Parted:
 
 
 def _last(machine: Automaton, word: Word) -> str:
-    """What a machine says after the last letter of a word."""
+    """The answer of a machine after the last letter of a word."""
     return machine.run([machine.letters[a] for a in word])[-1]
 
 

@@ -1,4 +1,4 @@
-"""What verification came to as one page of HTML that needs nothing beside it."""
+"""The result of a verification as one page of HTML that needs nothing beside it."""
 
 from krohn.page.longest import EFFORT
 from krohn.page.rendering import check_suffix

@@ -28,7 +28,7 @@ from krohn.page.rendering import Wrong, rendered, wrong
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in a cell: a number, and below it in small what it rests on."""
+    """The contents of a cell: a number, and below it in small the facts it rests on."""
 
     main: str
     small: str = ""
@@ -47,7 +47,7 @@ def summary(found: Comparison) -> tuple[Measure, ...]:
     ways: dict[str, Callable[[ModelResult], Entry]] = {
         "token accuracy": lambda c: _share(c, lambda o: o.token, c.token),
         "sequence accuracy": lambda c: _share(c, lambda o: o.sequence, c.sequence),
-        "proved": lambda c: _proved(found, c),
+        "proved": lambda c: _proof_cell(found, c),
         "first failing word": _failing,
         "parameters": lambda c: _size(c, lambda s: f"{s.parameters:,}"),
         "layers": lambda c: _size(
@@ -106,7 +106,7 @@ def _bounds(low: float, high: float) -> str:
     return f"{down:g}, {min(100.0, up):g}"
 
 
-def _proved(found: Comparison, network: ModelResult) -> Entry:
+def _proof_cell(found: Comparison, network: ModelResult) -> Entry:
     if network.key != COMPILED:
         return Entry("no" if network.size else "–")
     proof = found.proved
@@ -180,7 +180,7 @@ class HeatRow:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What is shown of a network.
+    """The heat map of a network.
 
     Attributes:
         title: Which network.
@@ -262,7 +262,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def _shade(cell: Cell) -> int:
-    """What is read beyond the references and the control task, of what can be."""
+    """The shade of a cell: the part read beyond the references and the control task."""
     control = cell.trained.control or 0.0
     learned = quality(cell.trained) - control
     above = learned / (1 - control) if control < 1 else 0.0
@@ -337,7 +337,7 @@ def _attention(found: Comparison) -> dict[str, Any] | None:
 
 
 def _failures(found: Comparison) -> list[dict[str, Any]]:
-    """What was searched and found; the shortest word of a network as a table."""
+    """The failures that were found; the shortest word of a network as a table."""
     rows = []
     for network in found.contestants:
         ones = [(one, one.failure) for one in network.ones if one.failure is not None]

@@ -26,7 +26,7 @@ LABELS: Mapping[str, str] = {
     "ngram": "n-gram",
     "majority": "majority",
 }
-"""What is written beside lines, short enough for a phone."""
+"""The labels beside lines, short enough for a phone."""
 STYLES: Mapping[str, Mapping[str, Any]] = {
     "compiled": {"linestyle": "-", "marker": "o", "linewidth": 3, "alpha": 0.5},
     "gpt": {"linestyle": (0, (5, 2)), "marker": "s"},
@@ -93,7 +93,7 @@ def _sweep(sweep: Sweep) -> Chart:
 def _history(
     trained: Sequence[ModelResult], loss: bool
 ) -> tuple[list[float], dict[str, Rows]]:
-    """What was noted while training, on the steps of all runs together."""
+    """The losses or accuracies noted in training, on the steps of all runs together."""
     runs = {c.key: [o.training for o in c.ones if o.training] for c in trained}
     at = sorted({float(s) for found in runs.values() for r in found for s in r.steps})
     rows: dict[str, Rows] = {}

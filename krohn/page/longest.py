@@ -32,7 +32,7 @@ PASSES = 500
 
 @dataclass(frozen=True)
 class Longest:
-    """What was found for a number format.
+    """The longest certified word of a number format.
 
     Attributes:
         dtype: The format.
@@ -140,7 +140,7 @@ class _Search:
             self._try(self._next())
         refused = self.bad if self.bad <= LIMIT else None
         still_open = self.good > 0 and not (refused and self._narrow)
-        how = self._said(refused, own and self.good == start)
+        how = self._how_found(refused, own and self.good == start)
         return Longest(dtype, self.good, refused, still_open, how)
 
     @property
@@ -169,7 +169,7 @@ class _Search:
         else:
             self.bad = min(self.bad, length)
 
-    def _said(self, refused: int | None, own: bool) -> str:
+    def _how_found(self, refused: int | None, own: bool) -> str:
         """How it was found."""
         compiled = "this file" if own else "compiled and proved"
         if self.good == 0:

@@ -39,7 +39,7 @@ def plain(text: object, limit: int = LONGEST_NAME) -> str:
 
 
 def name(text: object, limit: int = LONGEST_NAME) -> Markup:
-    """The same, escaped for HTML, and with a direction of its own."""
+    """The text, escaped for HTML, with a direction of its own."""
     return Markup("<bdi>{}</bdi>").format(plain(text, limit) or "(empty)")
 
 
@@ -154,7 +154,7 @@ def of_machine(machine: Automaton) -> Picture:
 
 
 def of_model(file: ModelFile) -> Picture:
-    """What lies where in the residual stream."""
+    """The picture of the residual stream of a model."""
     return _picture("What lies where in the network", lambda: draw_model(file))
 
 
@@ -182,7 +182,7 @@ def _address(kind: str, data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-# What is needed to do it again: the command, the versions, and the bytes of the file.
+# The facts needed to do it again: the command, the versions, the bytes of the file.
 
 
 PACKAGES = ("numpy", "torch", "safetensors", "ml-dtypes")

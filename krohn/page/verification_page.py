@@ -31,7 +31,7 @@ MOST_LEAK = 1 / 8
 
 @dataclass(frozen=True)
 class Head:
-    """What was shown of one channel that a head reads.
+    """The bounds that were shown for one channel that a head reads.
 
     Attributes:
         sublayer: Where.
@@ -58,7 +58,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Sublayer:
-    """What was shown of one sublayer.
+    """The bounds that were shown for one sublayer.
 
     Attributes:
         title: Its name.
@@ -163,7 +163,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn.
+    """The chart of a proof's bounds.
 
     Attributes:
         rows: From top to bottom.
@@ -315,7 +315,7 @@ MOST_HEADS = 40
 
 @dataclass(frozen=True)
 class Request:
-    """What a page is about.
+    """The subject of a page.
 
     Attributes:
         path: The model file.
@@ -405,7 +405,7 @@ def _network(file: ModelFile) -> list[rendering.Picture]:
 
 
 def _other(evidence: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """What was established that is no noise of a channel."""
+    """The facts that were established beside the noise of channels."""
     flat: list[tuple[str, str]] = []
     for step in evidence:
         for key, value in step.items():

@@ -1,4 +1,4 @@
-"""What the commands print for people."""
+"""The text that the commands print for people."""
 
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.machine import (

@@ -1,4 +1,4 @@
-"""What a machine is, what its language is called, and what networks of it cost."""
+"""Printing explanations: a machine, the classes of its language, its networks' cost."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from rich.console import Console
 from krohn.algebra.wording import cut
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
-# What is printed of the classes of a language.
+# The classes of a language.
 
 
 SHOWN_LETTERS = 12
@@ -34,14 +34,14 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"As a language ({facts['of']}):"
     for says, holds in (("it is", True), ("it is not", False), ("not decided", None)):
         told = (p for name, p in found.items() if not _follows(name, found))
-        names = [_named(p) for p in told if p["holds"] is holds]
+        names = [_class_name(p) for p in told if p["holds"] is holds]
         if names:
             yield f"  {says}: {', '.join(names)}"
     yield from (f"  {line}" for line in _witnesses(found, facts["alike"]))
     yield from (f"  for a network: {line}" for line in facts["network"])
 
 
-def _named(found: dict[str, Any]) -> str:
+def _class_name(found: dict[str, Any]) -> str:
     """The class with its numbers, if it holds and they are known."""
     numbers = found["witness"] or {}
     text = str(_WITH_NUMBERS.get(found["name"], found["name"]))
@@ -56,7 +56,9 @@ def _follows(name: str, found: dict[str, dict[str, Any]]) -> bool:
     plain = name.removeprefix("tier-based ")
     tier = name[: len(name) - len(plain)]
     holds = found[name]["holds"]
-    if tier and _named(found[plain]) == _named(found[name]).removeprefix(tier):
+    if tier and _class_name(found[plain]) == _class_name(found[name]).removeprefix(
+        tier
+    ):
         return bool(found[plain]["holds"] is holds)
     smaller = found[f"{tier}locally testable"]["holds"]
     return plain == "locally threshold testable" and bool(smaller and holds)
@@ -106,7 +108,7 @@ def _flip_flop(witness: dict[str, Any]) -> str:
     )
 
 
-# What a machine is, and what networks of it cost.
+# The facts of a machine, and the cost of its networks.
 
 
 SHOWN_STATES = 12
@@ -135,25 +137,56 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
 
 
 def facts(found: dict[str, Any]) -> None:
-    """What is known of a source that is no machine, a line each; its networks below."""
+    """Print the facts of a source that is no machine, a line each, then its networks."""
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in ("networks", "tried", "proved"):
-            table.add_row(name.replace("_", " "), _said(fact))
+            table.add_row(_label(name), _fact_text(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
     if rows := found.get("networks", []):
         columns = list(dict.fromkeys(key for row in rows for key in row))
-        table = new_table(*(column.replace("_", " ") for column in columns))
+        table = new_table(*map(_label, columns))
         for row in rows:
-            table.add_row(*(_said(row.get(key)) for key in columns))
+            table.add_row(*(_fact_text(row.get(key)) for key in columns))
         print()
         print_table(table, WIDE)
     if "proved" in found:
         console().print(UNTRIED)
 
 
-def _said(fact: Any) -> str:
+LABELS = {
+    "d_model": "width",
+    "mlp_width": "MLP width",
+    "rnn_width": "RNN width",
+    "rnn_error": "RNN error",
+    "beliefs": "reachable beliefs",
+    "forgets_after": "forgets after letters",
+    "looked_at": "searched up to",
+    "text_bits": "bits of a text",
+    "of_prompts": "prompts run",
+    "one_text": "prompts of one text",
+    "least": "least number",
+    "largest": "largest number",
+    "reads": "reads in a step",
+    "meeting_flops": "pair flops",
+    "c0": "C0",
+    "c1": "C1",
+    "c2": "C2",
+    "without_bound": "trivial bound",
+    "bound_as_printed": "bound as the paper has it",
+}
+"""The names of facts in tables, where the key of ``--json`` is not one."""
+
+
+def _label(key: str) -> str:
+    if key.startswith("m_h"):
+        return key
+    label = LABELS.get(key, key.replace("_", " "))
+    return label.replace("c rnn", "C_RNN")
+
+
+def _fact_text(fact: Any) -> str:
     """A fact as people read it: sentences a line each, other lists on one line."""
     if fact is None:
         return "–"
@@ -164,16 +197,16 @@ def _said(fact: Any) -> str:
     if isinstance(fact, float):
         return f"{fact:.6g}"
     if isinstance(fact, dict):
-        parts = (f"{key.replace('_', ' ')} {_said(each)}" for key, each in fact.items())
+        parts = (f"{_label(key)} {_fact_text(each)}" for key, each in fact.items())
         return "; ".join(parts)
     if isinstance(fact, list):
         sentences = any(" " in str(each) for each in fact)
-        return ("\n" if sentences else ", ").join(map(_said, fact)) or "–"
+        return ("\n" if sentences else ", ").join(map(_fact_text, fact)) or "–"
     return str(fact)
 
 
 def explanation(facts: dict[str, Any]) -> None:
-    """What a machine is and what its constructions cost."""
+    """Print the facts of a machine and the costs of its constructions."""
     out = console()
     out.print(
         f"{facts['name']}: {facts['states']} states ({facts['reachable']} reachable from "
@@ -208,7 +241,8 @@ def explanation(facts: dict[str, Any]) -> None:
     width = facts["rnn_width"]
     out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
     out.print(
-        "The words used here are explained in docs/glossary.md and docs/classes.md."
+        "The words used here are explained in docs/glossary.md and docs/classes.md, the "
+        "theorems in docs/proofs.md."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is printed of machines: taken apart, held against each other, learned."""
+"""Printing results about machines: decompositions, comparisons, learned machines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +30,9 @@ def decomposition(facts: dict[str, Any]) -> None:
     rows = [row for level in facts["levels"] for row in level]
     out.print(
         f"{facts['machine']}: {count(facts['states'], 'state')}, "
-        f"{count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
-        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')}"
+        f"{count(facts['letters'], 'letter')}, decomposed into "
+        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')} "
+        f"(method {facts['method']})"
     )
     if rows:
         out.print()
@@ -80,19 +81,22 @@ def _meaning(row: dict[str, Any], most: int) -> list[str]:
         return [head, *_values(reading, "    ")]
     lines = [head]
     for reading in meaning["readings"][:most]:
-        lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
+        lines += [
+            f"    given {_state_set(reading['possible'])}",
+            *_values(reading, "      "),
+        ]
     hidden = meaning["contexts"] - len(meaning["readings"][:most])
     return [*lines, f"    … {count(hidden, 'more context')}"] if hidden else lines
 
 
 def _values(reading: dict[str, Any], indent: str) -> list[str]:
     shown = list(reading["leaves"].items())[:SHOWN_VALUES]
-    lines = [f"{indent}{value} → {_set(states)}" for value, states in shown]
+    lines = [f"{indent}{value} → {_state_set(states)}" for value, states in shown]
     hidden = len(reading["leaves"]) - len(shown)
     return [*lines, f"{indent}… {count(hidden, 'more value')}"] if hidden else lines
 
 
-def _set(states: list[str]) -> str:
+def _state_set(states: list[str]) -> str:
     if not states:
         return "does not occur"
     shown = ", ".join(states[:SHOWN_STATES])
@@ -103,13 +107,15 @@ def _set(states: list[str]) -> str:
 
 def _proof(out: Console, facts: dict[str, Any]) -> None:
     out.print(
-        f"Proved: from each of {count(facts['coordinates'], 'coordinate')} the cascade "
+        f"Proved: from each of its {count(facts['coordinates'], 'coordinate')} the cascade "
         f"follows the machine on words of every length ({facts['triples']:,} triples of "
-        f"nodes checked)."
+        "nodes were checked)."
     )
     start = facts["start"]
     coordinates = ", ".join(map(str, start["coordinates"]))
     out.print(f"The start {start['state']} has the coordinates ({coordinates}).")
+    if facts["tried"]:
+        out.print("Methods that were tried:")
     for row in facts["tried"]:
         if "reason" in row:
             out.print(f"  {row['method']}: {row['reason']}")
@@ -123,7 +129,7 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
     cut_short(out, facts)
 
 
-# What is printed of counting programs and of whether two accept the same words.
+# Counting programs, and whether two accept the same words.
 
 
 MOST_PAIRS = 6
@@ -132,7 +138,7 @@ MOST_PAIRS = 6
 def equivalence(found: "Answer") -> None:
     """Whether two sources accept the same words, and of which lengths that is known."""
     print(_sentence(found))
-    _compared(found)
+    _print_notion(found)
     if found.word is not None:
         print(f"  a shortest word: {' '.join(found.word)}")
         if found.says is not None:
@@ -172,7 +178,7 @@ def twins(found: "Twins") -> None:
         )
     else:
         print(f"undecided: {found.reason}")
-    _compared(found)
+    _print_notion(found)
     _renamed(found)
     for name, claim in zip((found.left, found.right), found.about, strict=True):
         about, answers = claim.lines()
@@ -185,8 +191,8 @@ def twins(found: "Twins") -> None:
         print("  both are masks of one random network")
 
 
-def _compared(found: "Twins | Answer") -> None:
-    """What was compared."""
+def _print_notion(found: "Twins | Answer") -> None:
+    """Print the notion by which two sources were compared."""
     from krohn.equivalence.question import SAID  # torch, which --help does without
 
     print(f"  compared: {SAID[found.notion]}")
@@ -200,7 +206,7 @@ def _parted(found: "Twins | Answer") -> str:
 
 
 def _says(found: "Twins | Answer") -> None:
-    """What each says after the word."""
+    """Print the answer of each after the word."""
     assert found.says is not None
     for name, said in zip((found.left, found.right), found.says, strict=True):
         print(f"  {name} says {legibly(said)}")
@@ -226,7 +232,7 @@ def counting_program(
 
 def _sentence(found: "Answer") -> str:
     if found.notion != "accept":
-        return _shown(found)
+        return _same_output(found)
     if found.word is not None:
         verb = "is not in" if found.relation == "included" else "are not equal:"
         if found.relation == "included":
@@ -250,7 +256,7 @@ def _sentence(found: "Answer") -> str:
     return f"verified for words {words}: {about}"
 
 
-def _shown(found: "Answer") -> str:
+def _same_output(found: "Answer") -> str:
     """Whether two machines show the same."""
     both = f"{found.left} and {found.right}"
     if found.word is not None:
@@ -259,7 +265,7 @@ def _shown(found: "Answer") -> str:
     return f"verified for words of every length: {both} show the same{names}"
 
 
-# What is printed of a machine that was learned from a network.
+# A machine that was learned from a network.
 
 
 MOST = 24
@@ -276,7 +282,7 @@ def learned(file: str, found: "Learned", output: Path | None) -> None:
         f"  {found.queries:,} words were asked, and {found.words:,} run to compare "
         f"{count(found.rounds, 'guess', 'es')}"
     )
-    for line in [*_followed(found), *_held(found)]:
+    for line in [*_followed(found), *_beside_wanted(found)]:
         print(f"  {line}")
     if output is not None:
         print(f"wrote {output}")
@@ -309,7 +315,7 @@ def _followed(found: "Learned") -> list[str]:
     return lines
 
 
-def _held(found: "Learned") -> list[str]:
+def _beside_wanted(found: "Learned") -> list[str]:
     """How the machine is beside the one that the network should follow."""
     if found.wanted is None or found.beside is None:
         return []

@@ -1,4 +1,4 @@
-"""What was compiled, what networks say and attend to, and verdicts on them."""
+"""Printing results about networks: compiled models, answers, attention, verdicts."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
 
 
 def about(out: Console, claim: "Claim") -> None:
-    """What a proof is about."""
+    """Print the subject of a proof."""
     for line in claim.lines():
         out.print(f"  {line}")
 
@@ -69,7 +69,7 @@ def _run(found: "Report") -> str:
 
 
 def _heads(out: Console, found: "Report") -> None:
-    """What the heads cannot do: theorems about them, not about the network."""
+    """Print the limits of single heads: theorems about them, not about the network."""
     if found.heads:
         out.print("limits of single heads (docs/independent.md):")
     for head in found.heads[:MOST_HEADS]:
@@ -79,7 +79,7 @@ def _heads(out: Console, found: "Report") -> None:
 
 
 def _attack(out: Console, found: "Attack") -> None:
-    """What came closest to each bound of a proof."""
+    """Print the number that came closest to each bound of a proof."""
     ways = f"{found.positions:,} positions were run in {len(found.ways)} ways"
     out.print(f"  {ways}; no number was beyond its bound")
     for way, why in found.left_out.items():
@@ -98,7 +98,7 @@ def _attack(out: Console, found: "Attack") -> None:
 
 
 def evidence(found: "Checked", written: object = None) -> None:
-    """What the small checker saw in evidence, and how long that took."""
+    """Print the facts that the small checker found in evidence, and how long that took."""
     out = console()
     if found.verdict != "verified":
         out.print(f"not shown: {found.reason}")
@@ -166,11 +166,11 @@ def replay(found: "Replay", state: str | None) -> None:
         print(f"differs at {where}: expected {right}, actual {said}{reading}")
 
 
-# What was compiled, what networks say, and what they attend to.
+# Compiled networks, their answers and their attention.
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
-    """What was compiled, and what was proved of it."""
+    """Print the sizes of a compiled network, and its proof."""
     out = console()
     bound, such = of_file(model.file).inputs(model.file)
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
@@ -209,7 +209,7 @@ def _why(result: dict[str, Any]) -> str:
 
 
 def _meaning(claim: dict[str, Any], such: str) -> str:
-    """What a claim says of each of its inputs, which are called ``such``."""
+    """The meaning of a claim for each of its inputs, which are called ``such``."""
     if "tolerance" in claim:
         return (
             "on every such legal prefix each output is within "
@@ -228,7 +228,7 @@ def _meaning(claim: dict[str, Any], such: str) -> str:
 
 
 def answers(result: dict[str, Any]) -> None:
-    """What a model says after each letter; a generator also before the first."""
+    """Print the answers of a model after each letter; a generator also has a first one."""
     if "shown" in result:
         print(result["shown"])
     elif "laws" in result:

@@ -52,7 +52,7 @@ def legibly(name: str) -> str:
 
 
 def cut_short(out: Console, facts: dict[str, Any]) -> None:
-    """What a search left out, and how to ask for more."""
+    """Print the parts that a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
     more = "a higher --effort finds no more"
@@ -62,7 +62,7 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
 
 
 def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
-    """What was tried before what is chosen, and why it is not proved, a line each."""
+    """Print the ways that were tried before the chosen one, and why they are not proved."""
     for row in rows:
         sizes = ""
         if row["depth"] is not None:
@@ -157,7 +157,7 @@ def comparison(found: "Comparison", page: object = None) -> None:
         out.print(f"The page: {page}")
 
 
-# What is printed of a model that was recovered from a network's law.
+# A model that was recovered from a network's law.
 
 
 MOST = 12
@@ -200,7 +200,7 @@ def _matrix(name: str, matrix: FloatArray, row: str) -> None:
         print(f"  … {matrix.shape[0]} × {matrix.shape[1]}; --json prints all")
 
 
-# What is printed of grammars.
+# Grammars.
 
 
 def grammar(found: dict[str, Any]) -> None:
@@ -217,14 +217,14 @@ def grammar(found: dict[str, Any]) -> None:
         table.add_row(str(row["depth"]), f"{row['probability']:.6f}", exact)
     print_table(table)
     if "cut" in found:
-        _cut(found["cut"])
+        _print_cut(found["cut"])
     if "asked" in found:
-        _asked(found["asked"])
+        _print_word(found["asked"])
     for row in found.get("sample", ()):
         print(f"depth {row['depth']}: {' '.join(row['sentence'])}")
 
 
-def _cut(found: dict[str, Any]) -> None:
+def _print_cut(found: dict[str, Any]) -> None:
     print(
         f"cut at depth {found['depth']}: {found['states']} states; the law of whole "
         f"derivations diverges by {found['divergence']:.6g} nats"
@@ -239,7 +239,7 @@ def _cut(found: dict[str, Any]) -> None:
     print_table(table)
 
 
-def _asked(found: dict[str, Any]) -> None:
+def _print_word(found: dict[str, Any]) -> None:
     print(f"word: {' '.join(found['word'])}")
     for place, law in found.get("hidden", {}).items():
         print(f"  letter {place}: {_law(law)}")

@@ -42,7 +42,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
                 "leave -T out"
             )
         if asked.within is None:
-            return self._made(source, asked.options, *_finest(source))
+            return self._build_layer(source, asked.options, *_finest(source))
         if source.rank is not None and source.knots is not None:
             raise CompileError("--within chooses rank and knots, and both are said")
         return self._within(source, asked.options, asked.within)
@@ -54,7 +54,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         """
         best, all_of = np.inf, source.rank or source.pod.rank
         for knots in [source.knots] if source.knots else _doubling(_most(source)):
-            found = self._made(source, options, all_of, knots)
+            found = self._build_layer(source, options, all_of, knots)
             best = min(best, found[1]["error"])
             if best <= error:
                 break
@@ -65,12 +65,12 @@ class AttentionTargets(RealSequences[AttentionTarget]):
                 f"can be {source.moduli.rho:.2g} off: say more points"
             )
         for rank in () if source.rank else range(1, all_of):
-            tried = self._made(source, options, rank, knots)
+            tried = self._build_layer(source, options, rank, knots)
             if tried[1]["error"] <= error:
                 return tried
         return found
 
-    def _made(
+    def _build_layer(
         self, source: AttentionTarget, options: Options, rank: int, knots: int
     ) -> Built:
         network = attention_layer(source, options.precision, rank, knots)
@@ -138,7 +138,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
 def _logits(
     source: AttentionTarget, file: ModelFile, grid: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """What ρ̂ is more than ρ, and ρ, at all pairs of points."""
+    """The difference between ρ̂ and ρ, and ρ, at all pairs of points."""
     t, knots = file.tensors, file.header["architecture"]["features_units"][0]
     values = joined(grid * knots, t["features.2.weight"])
     both = [values @ t[f"attention.{name}"] for name in ("query", "key")]
@@ -183,7 +183,7 @@ def _finest(source: AttentionTarget) -> tuple[int, int]:
 
 
 def _by_rank(facts: dict[str, Any]) -> dict[str, Any]:
-    """What is said for several m_h, with names that JSON has, too.
+    """The facts for several m_h, with names that JSON has, too.
 
     A bound that is no less than what holds without it says nothing.
     """

@@ -42,7 +42,7 @@ from krohn.program.errors import Refused
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Kind, Runs, S
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
@@ -55,12 +55,12 @@ MOST_WORDS = 2**20
 Built = tuple[CompiledNetwork, dict[str, Any]]
 """A network, and what its claim says beside the kind and the format."""
 BESIDE = ("name", "written")
-"""What a file says of a source beside what is proved."""
+"""The keys that a file says of a source beside the facts that are proved."""
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
     """Letters as a person writes them."""
-    return written(words, known.__contains__, known)
+    return split_letters(words, known.__contains__, known)
 
 
 def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
@@ -80,7 +80,8 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     if unknown is not None:
         known = ", ".join(letters)
         raise KrohnError(
-            f"{name} has no letter {unknown[:40]!r}; put blanks between letters: {known}"
+            f"{name} has no letter {unknown[:40]!r}; its letters, with blanks between "
+            f"them in a word, are {known}"
         )
     if not parts:
         raise KrohnError("a word has at least one letter")
@@ -100,7 +101,7 @@ def every_word(letters: int, length: int) -> IntArray:
 
 
 def sizes(cost: Cost) -> dict[str, int]:
-    """What `krohn explain` says of the size of a network."""
+    """The sizes of a network that `krohn explain` says."""
     return {
         "depth": cost.depth,
         "layers": cost.layers,
@@ -112,7 +113,7 @@ def sizes(cost: Cost) -> dict[str, int]:
 
 
 def sizes_of(network: Network) -> dict[str, int]:
-    """The same of a Transformer that nothing was predicted of."""
+    """The sizes of a Transformer whose cost was not predicted."""
     shape = network.architecture
     blocks = shape["blocks"]
     return {
@@ -129,7 +130,7 @@ class OnFile(Protocol):
     """A source that can be read back from what a model file says of it."""
 
     def to_wire(self) -> dict[str, Any]:
-        """What a file says."""
+        """The statement that a file holds."""
         ...
 
     @classmethod
@@ -142,7 +143,7 @@ R = TypeVar("R", bound=OnFile)
 
 
 def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
-    """What a file states as its source.
+    """The source that a file states.
 
     Args:
         file: The model.
@@ -162,14 +163,14 @@ class SourceKind(Kind[S]):
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says of an input as a person writes it."""
+        """The answers of the network to an input as a person writes it."""
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
-        """The same as `krohn run` prints it: answers beyond the claim are marked."""
+        """The answers as `krohn run` prints them, with marks beyond the claim."""
         return marked(file, self.answers(file, words))
 
     def runs(self, file: ModelFile) -> Runs:
-        """The same of one input after the other."""
+        """The function that answers one input after the other."""
         return partial(map, partial(self.run, file))
 
     @abstractmethod
@@ -185,7 +186,7 @@ class SourceKind(Kind[S]):
         """
 
     def explain(self, source: S, asked: Asked) -> dict[str, Any]:
-        """What it is, and what its network needs."""
+        """The facts of a source, and the sizes of its network."""
         refuse_others(asked.given, self.takes, self.called)
         asked = replace(asked, length=asked.length or self.explained)
         told = self.told(source, asked)
@@ -193,13 +194,13 @@ class SourceKind(Kind[S]):
         return told if self.claim == "within" else {**told, "proved": None}
 
     def told(self, source: Any, asked: Asked) -> dict[str, Any]:
-        """What is said of a source, in order."""
+        """The facts of a source, in the order in which they are printed."""
         told = {"name": source.name, "kind": self.wire, "claim": self.claim}
         told |= self.facts(source, asked)
         return {**told, "dtype": asked.options.precision.name}
 
     def facts(self, source: S, asked: Asked) -> dict[str, Any]:
-        """What is said of a source beside its name, its kind and its claim."""
+        """The facts of a source beside its name, its kind and its claim."""
         return {}
 
     @abstractmethod
@@ -262,7 +263,7 @@ class SourceKind(Kind[S]):
         claim: dict[str, Any],
         options: Options,
     ) -> ModelFile:
-        """What a file of a network would hold."""
+        """The file of a network."""
         precision = options.precision
         header = {
             "architecture": built.network.architecture,
@@ -304,17 +305,17 @@ class SourceKind(Kind[S]):
         source = None if checks.machine is None else self.wanted(checks.machine)
         checks.check_digest(about := self._about(file, source))
         shown, report = None, checks.report
-        runs = self._ran(file, checks)
+        runs = self._run_inputs(file, checks)
         if checks.proves:
             shown = prove(file, None, partial(report, "proving"))
-        found = self._concluded(file, checks.method, runs, shown)
+        found = self._conclude(file, checks.method, runs, shown)
         if found.verdict == "verified" and (other := self.differs(file, source)):
             found = replace(found, verdict="undecided", reason=other, covers="nothing")
         error = file.header["claim"].get("error")
         return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
 
-    def _ran(self, file: ModelFile, checks: Checks) -> list[Simulation]:
-        """What came of the inputs that are to be run."""
+    def _run_inputs(self, file: ModelFile, checks: Checks) -> list[Simulation]:
+        """Run the inputs that are asked for."""
         runs = list[Simulation]()
         if checks.exhaustive:
             claim = file.header["claim"]
@@ -343,7 +344,7 @@ class SourceKind(Kind[S]):
         return "" if same else "the file is about another source than the one given"
 
     def about(self, file: ModelFile, source: object) -> Claim:
-        """What a proof of a file is about.
+        """The claim that a proof of a file is about.
 
         Raises:
             KrohnError: If it must be about another source.
@@ -355,7 +356,7 @@ class SourceKind(Kind[S]):
         return self._about(file, wanted)
 
     def _about(self, file: ModelFile, source: S | None) -> Claim:
-        """What a verdict is about: the claim of the file, or that with another source."""
+        """The claim that a verdict is about: the file's, or the same of another source."""
         held = file.header if source is None else self._claiming(file, source)
         return claim.of(held)
 
@@ -368,14 +369,14 @@ class SourceKind(Kind[S]):
             return file.header
         return {**file.header, "source": {"kind": self.wire, **wanted}}
 
-    def _concluded(
+    def _conclude(
         self,
         file: ModelFile,
         method: str,
         runs: list[Simulation],
         shown: Proof | None,
     ) -> Report:
-        """What runs and a proof come to together."""
+        """The report on runs and a proof together."""
         words = sum(r.words for r in runs)
         length = max((r.length for r in runs), default=0)
         wrong = next((r.counterexample for r in runs if r.counterexample), None)
@@ -406,12 +407,12 @@ class SourceKind(Kind[S]):
         )
 
     def covered(self, file: ModelFile) -> str:
-        """What a proof of a file is about, in words."""
+        """The inputs that a proof of a file covers, in words."""
         return self.covers(file, self.of_file(file))
 
     @abstractmethod
     def covers(self, file: ModelFile, source: Any) -> str:
-        """The same, by the source that the file states."""
+        """The inputs that a proof covers, by the source that the file states, in words."""
 
 
 class ReadableKind(SourceKind[R]):

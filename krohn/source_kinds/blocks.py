@@ -36,7 +36,7 @@ EXPLAINED = 128
 
 
 class InBlocks(ReadableKind[R]):
-    """What kinds of texts in blocks have in common."""
+    """The common part of the kinds of texts in blocks."""
 
     explained = EXPLAINED
 
@@ -130,7 +130,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
             return found
 
         def told(row: Row, text: list[int]) -> Answers:
-            return _told(source, row, text, room or len(row))
+            return _text_result(source, row, text, room or len(row))
 
         first = len(source.letters)
         return Writer(source.tokens, row, told, first=first, room=room)
@@ -141,7 +141,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         return _simulated(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Blocks) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         return (
             f"every written state in the texts of all {len(source.letters)}^"
@@ -163,7 +163,7 @@ def check_length(word: IntArray, file: ModelFile) -> None:
         )
 
 
-def _told(source: Blocks, row: Row, text: list[int], room: int) -> Answers:
+def _text_result(source: Blocks, row: Row, text: list[int], room: int) -> Answers:
     """A whole text, of which so many tokens are read at once."""
     names = named_by(source.tokens, text)
     word = [source.letters[i] for i in row if i != BLANK]
@@ -179,7 +179,7 @@ def _told(source: Blocks, row: Row, text: list[int], room: int) -> Answers:
     return Answers(result, read)
 
 
-def _said(file: ModelFile, texts: IntArray) -> IntArray:
+def _states_said(file: ModelFile, texts: IntArray) -> IntArray:
     """``(batch, N)``: the states that the network says after each token of texts."""
     import torch
 
@@ -203,7 +203,7 @@ def _simulated(
     first, read = len(source.letters), texts[:, :-1]
     for at in range(0, len(words), BATCH):
         batch = read[at : at + BATCH]
-        right, said = first + source.run(batch), first + _said(file, batch)
+        right, said = first + source.run(batch), first + _states_said(file, batch)
         for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
             word, wanted, told = (
                 tuple(named_by(source.tokens, x[i])) for x in (batch, right, said)

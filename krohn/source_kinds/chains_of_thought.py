@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Source: TypeAlias = ChainOfThought | DynamicProgram
 MOST_PROMPTS = 2**20
 Cell: TypeAlias = tuple[str, dict[str, int]]
-"""What the token of a step is called, and what it reads: where that stands, by name."""
+"""The name of a step's token, and the places that it reads, by name."""
 WRITTEN = "written"
 """Where a model file has the text of a dynamic program."""
 
@@ -134,7 +134,7 @@ class ChainsOfThought(TextKind[Source]):
         return built, {"length": program.length}
 
     def told(self, source: Source, asked: Asked) -> dict[str, Any]:
-        """What it is, and the network of each kind of attention."""
+        """The facts of a dynamic program, and the network of each kind of attention."""
         steps, options = _steps(source), asked.options
         ways = [self._way(steps, replace(asked, attention=a)) for a in ATTENTION]
         known = recurrence_facts.facts(steps)
@@ -180,7 +180,7 @@ class ChainsOfThought(TextKind[Source]):
             return [*prompt_of(source, words).tolist(), *blank]
 
         def told(row: Row, text: list[int]) -> Answers:
-            result = _told(source, cells(), text)
+            result = _text_result(source, cells(), text)
             return Answers(result, range(start, len(text)))
 
         return Writer(source.tokens, row, told)
@@ -190,11 +190,11 @@ class ChainsOfThought(TextKind[Source]):
         return partial(self.interpreted, source)
 
     def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
-        """The same text by the reference interpreter: whole numbers, no network."""
+        """The text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]
         cells = _cells(steps, _names(source) or unnamed(steps))
-        return _told(steps, cells, text.tolist())
+        return _text_result(steps, cells, text.tolist())
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
@@ -274,7 +274,7 @@ class ChainsOfThought(TextKind[Source]):
         return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
 
     def covers(self, file: ModelFile, source: ChainOfThought) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         count = recurrence_facts.prompts_of(source)
         text = (
             "; the text of the dynamic program in the file, read again, says the same"
@@ -300,7 +300,7 @@ def _steps(source: Source) -> ChainOfThought:
 
 
 def _names(source: Source) -> Sequence[str]:
-    """What each token of a text is called; () if nothing says it."""
+    """The name of each token of a text; () if nothing says it."""
     return source.names if isinstance(source, DynamicProgram) else ()
 
 
@@ -323,7 +323,7 @@ def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
     ]
 
 
-def _told(
+def _text_result(
     source: ChainOfThought, cells: Sequence[Cell], text: Sequence[int]
 ) -> dict[str, Any]:
     """A whole text, token by token."""

@@ -32,7 +32,7 @@ from krohn.compiler.construction_choice.known_constructions import SEARCHING
 from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.errors import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
-from krohn.machines import machine_of, seen
+from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
 """By construction the kind of source that it takes a machine for."""
 OF_FORMS = ("arch", "start", "observation", "effort")
-"""What the table of state space models depends on."""
+"""The options that the table of state space models depends on."""
 
 
 class Machines(Kind[Automaton]):
@@ -71,7 +71,7 @@ class Machines(Kind[Automaton]):
         return machine_of(source)
 
     def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
-        """What is compiled, with its kind: from its start state, and as what."""
+        """The source to compile, with its kind, from its start state."""
         source = source if asked.start is None else source.with_start(asked.start)
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
@@ -82,7 +82,7 @@ class Machines(Kind[Automaton]):
         """The network of the best construction that is proved."""
         began, options = time.monotonic(), asked.options
         _check(asked)
-        source = seen(source, asked.observation)
+        source = with_outputs(source, asked.observation)
         observed = asked.observation is not None
         shown = source if observed else replace(source, output=None)
         budget = Budget(steps_of(asked.effort))
@@ -99,10 +99,10 @@ class Machines(Kind[Automaton]):
         return CompiledModel(file, name, proof, seconds, choice.tried)
 
     def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
-        """What it is, and the table of its constructions."""
+        """The facts of a machine, and the table of its constructions."""
         if asked.within is not None:
             raise _no_error()
-        source = seen(source, asked.observation)
+        source = with_outputs(source, asked.observation)
         if asked.arch == "ssm":
             for option in asked.given:
                 if option not in OF_FORMS:
@@ -128,11 +128,11 @@ class Machines(Kind[Automaton]):
         return draw_machine(source)
 
     def draw_file(self, file: ModelFile) -> "Figure":
-        """What lies where in a network; of a generator what it attends to."""
+        """The picture of a network's residual stream; for a generator, of its attention."""
         return self.draw_text(file, []) if _says_laws(file) else super().draw_file(file)
 
     def draw_text(self, source: Automaton | ModelFile, words: list[str]) -> "Figure":
-        """What a generator attends to along a prefix; it writes no texts."""
+        """The picture of a generator's attention along a prefix; it writes no texts."""
         if not isinstance(source, ModelFile) or not _says_laws(source):
             return super().draw_text(source, words)
         from krohn.attention import attention_picture
@@ -153,7 +153,10 @@ class Machines(Kind[Automaton]):
         return own_machine(file) if names_machine(file) else None
 
     def runs(self, file: ModelFile) -> Runs:
-        """What the network says after each letter of a word; of a generator, laws."""
+        """The function that answers after each letter of a word.
+
+        A generator answers laws.
+        """
         from krohn.running import letters_given, runner_of  # torch
 
         runner = runner_of(file)
@@ -206,7 +209,7 @@ def _uncertified(name: str, asked: Asked, tried: Sequence[Tried]) -> CompileErro
 
 
 def _other(name: str, asked: Asked) -> str:
-    """What to try where a network cannot be proved."""
+    """The advice for a network that cannot be proved."""
     ways = {
         "transformer": "a shorter length, or another construction",
         "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
@@ -281,7 +284,6 @@ def _recurrent(
 def _state_space(
     machine: Automaton, asked: Asked, precision: Precision
 ) -> CompiledNetwork:
-    """A diagonal state space model of a machine."""
     form = state_space.ROUNDING if asked.construction == "auto" else asked.construction
     check_one_of("--construction", form, state_space.FORMS)
     if asked.length is not None:

@@ -138,7 +138,7 @@ class GridFunctions(RealSequences[GridFunction]):
         return _all(source)
 
     def covers(self, file: ModelFile, source: GridFunction) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         error = file.header["claim"]["error"]
         return (
             f"all {len(source.values):,} inputs of {source.length} points of the grid: "

@@ -110,7 +110,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return replace(built, tried=(*choice.tried, *built.tried)), claim
 
     def _constructions(self, how: Asked) -> "dict[str, Callable[[Wanted], Built]]":
-        """Those to try, by the order in which they are tried.
+        """The constructions to try, in this order.
 
         Raises:
             CompileError: If an option excludes all.
@@ -140,7 +140,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return {how.construction: CONSTRUCTIONS[how.construction]}
 
     def told(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
-        """What it is; and if its beliefs are finitely many, its network."""
+        """The facts of a hidden Markov model, and its network if there is one."""
         from krohn.model_facts import facts
 
         network = self._network(source, asked)
@@ -156,7 +156,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         }
 
     def _network(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
-        """What `krohn explain` says of the network; or why there is none."""
+        """The sizes of the network; or the reason why there is none."""
         try:
             built, claim = self.build(source, asked)
         except CompileError as reason:
@@ -183,8 +183,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         laws = source.predict(said)
         possible = np.isfinite(source.filter(word[None])[1][0]).cumprod()
         rows = [
-            f"{source.letters[o]}: {_told(source.states, belief)}; then "
-            f"{_told(source.letters, law)}"
+            f"{source.letters[o]}: {_likely_letters(source.states, belief)}; then "
+            f"{_likely_letters(source.letters, law)}"
             if heard
             else f"{source.letters[o]}: never said here, so nothing is claimed"
             for o, belief, law, heard in zip(
@@ -214,7 +214,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return held(file, _reference(self.of_file(file)), inputs, progress)
 
     def covers(self, file: ModelFile, source: HiddenMarkovModel) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         long = f"up to {claim['length']} letters" if claim["length"] else "every length"
         error = f"every entry of the belief within {at_most(claim['error'])}"
@@ -256,7 +256,7 @@ class Wanted:
         return self.length
 
     def shown(self, built: CompiledNetwork) -> Established:
-        """What the checker shows of a network.
+        """The facts that the checker shows of a network.
 
         Raises:
             Refused: If that is no error.
@@ -344,8 +344,8 @@ def _window(asked: Wanted) -> Built:
     within = asked.within
     if within is None:
         raise Unsuited(
-            "the last letters decide the belief nearly; say how nearly to krohn compile, "
-            "as --within 0.01"
+            "the last letters determine the belief up to an error only; allow one, as in "
+            "--within 0.01"
         )
     target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
     for _ in range(TRIES):
@@ -408,7 +408,6 @@ def _reference(source: HiddenMarkovModel) -> Reference:
     return Reference(source.letters, run, rounding)
 
 
-def _told(names: tuple[str, ...], law: FloatArray) -> str:
-    """The likely ones of a law."""
+def _likely_letters(names: tuple[str, ...], law: FloatArray) -> str:
     most = np.argsort(-law, kind="stable")[:LIKELY]
     return " ".join(f"{names[i]} {law[i]:.4f}" for i in most if law[i] >= SMALL)

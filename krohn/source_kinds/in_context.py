@@ -157,7 +157,7 @@ class InContexts(ReadableKind[InContext]):
                 "say --sample N"
             )
         return [
-            _cut(source, letters, shown)
+            _split_prompt(source, letters, shown)
             for (shown, _), size in zip(shapes, sizes, strict=True)
             for letters in product(range(source.letters), repeat=size)
         ]
@@ -181,7 +181,7 @@ class InContexts(ReadableKind[InContext]):
         return Whole(source.length, len(prompts), rows, None, source.names)
 
     def covers(self, file: ModelFile, source: InContext) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         return (
             f"all prompts of 1 to {source.demonstrations} demonstrations of "
@@ -191,7 +191,7 @@ class InContexts(ReadableKind[InContext]):
         )
 
 
-def _cut(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
+def _split_prompt(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
     """A prompt of so many demonstrations, from its letters in a row."""
     size = source.segment
     parts = tuple(letters[k * size :][:size] for k in range(shown))

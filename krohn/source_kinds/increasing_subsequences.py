@@ -127,7 +127,7 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
         return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Increasing) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         return (
             f"the whole text of every list of up to {source.longest} numbers from 0 to "
             f"{source.largest}"

@@ -104,7 +104,7 @@ class Kernels(RealSequences[Kernel]):
             layer = kernel_attention(kernel, options.precision)
             built = CompiledNetwork(name, layer, {}, None)
             built, claim = self.with_error(kernel, built, kernel.length, options)
-            return built, _asked(claim, asked.within, options)
+            return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
             return self._shortened(kernel, name, options, asked.within)
         network = linear_recurrence.network(
@@ -139,7 +139,7 @@ class Kernels(RealSequences[Kernel]):
         )
 
     def facts(self, source: Kernel, asked: Asked) -> dict[str, Any]:
-        """What it is, how hard for RNNs, and what its networks need."""
+        """The facts of a kernel, how hard it is for RNNs, and the sizes of its networks."""
         kernel = source.of_length(asked.length)
         largest = max((abs(base) for _, base in kernel.modes), default=0.0)
         return {
@@ -237,14 +237,14 @@ def _complexity(kernel: Kernel) -> dict[str, Any]:
 
 
 def _floors(kernel: Kernel) -> dict[str, Any]:
-    """What causal networks lose of permuted inputs that are uniform on the box."""
+    """The least error of causal networks on permuted inputs that are uniform on the box."""
     return {
         "causal_floor": causal_floor(kernel),
         "one_kernel_floor": invariant_floor(kernel),
     }
 
 
-def _asked(
+def _check_error(
     claim: dict[str, Any], within: float | None, options: Options
 ) -> dict[str, Any]:
     """A claim, if it is what was asked for.

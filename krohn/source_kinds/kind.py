@@ -1,4 +1,4 @@
-"""What every kind of source answers: all that the commands ask."""
+"""The questions that the commands ask of every kind of source."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
-"""What says something of each of many inputs."""
+"""A function that answers each of many inputs."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Kind(ABC, Generic[S]):
 
     @property
     def called(self) -> str:
-        """What a source of this kind is called in messages."""
+        """The name of a source of this kind in messages."""
         return (
             f"{'an' if self.wire[0] in 'aeiou' else 'a'} {self.wire.replace('-', ' ')}"
         )
@@ -108,7 +108,7 @@ class Kind(ABC, Generic[S]):
             raise KrohnError(self.refusal.format(text, reason)) from None
 
     def of_name(self, text: str, /) -> S | None:
-        """The same; raises Refused for numbers that are out of range."""
+        """The source of a name; raises Refused for numbers that are out of range."""
         return None
 
     def owns(self, source: object) -> bool:
@@ -163,7 +163,7 @@ class Kind(ABC, Generic[S]):
         raise CompileError(f"{source.name} is not {self.called}")
 
     def turned(self, source: S, asked: Asked) -> "tuple[Kind[Any], Any]":
-        """What is compiled, with its kind: a source, or what it is taken for.
+        """The source to compile, with its kind: this one, or the one that it is taken for.
 
         Raises:
             CompileError: If it cannot be.
@@ -180,7 +180,7 @@ class Kind(ABC, Generic[S]):
 
     @abstractmethod
     def explain(self, source: S, asked: Asked) -> dict[str, Any]:
-        """What it is, and what its network needs.
+        """The facts of a source, and the sizes of its network.
 
         Raises:
             KrohnError: If an option has no effect.
@@ -195,7 +195,7 @@ class Kind(ABC, Generic[S]):
         """
 
     def remarks(self, source: S) -> dict[str, Any]:
-        """What who wrote a source should know of it, as `explain` and `compile` say it."""
+        """The remarks for the author of a source, as `explain` and `compile` print them."""
         return {}
 
     def draw(self, source: S) -> "Figure":
@@ -295,7 +295,7 @@ class Kind(ABC, Generic[S]):
         return None
 
     def about(self, file: ModelFile, source: object) -> Claim | None:
-        """What a proof of a file is about; None if it is held against a machine.
+        """The claim that a proof of a file is about; None if it is about a machine.
 
         Raises:
             KrohnError: If it must be about another source.
@@ -304,4 +304,4 @@ class Kind(ABC, Generic[S]):
 
     @abstractmethod
     def runs(self, file: ModelFile) -> Runs:
-        """What `krohn run` prints of one input after the other."""
+        """The function that answers inputs one after the other, as `krohn run` does."""

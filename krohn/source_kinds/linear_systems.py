@@ -100,7 +100,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
         )
 
     def facts(self, source: LinearSystem, asked: Asked) -> dict[str, Any]:
-        """What it is, how far its network can be off, and its size."""
+        """The facts of a linear system, the error of its network, and its size."""
         built, claim = self.build(source, asked)
         rnn, within = self.build(source, replace(asked, arch="rnn"))
         return {
@@ -126,7 +126,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
             return super().draw(source)
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says after each letter, with the error that it may have."""
+        """The answers of the network after each letter, with the error they may have."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
         states = outputs(file, word[None])[0]
@@ -150,7 +150,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
         return held(file, reference(self.of_file(file)), inputs, progress)
 
     def covers(self, file: ModelFile, source: LinearSystem) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         return (
             f"all {len(source.letters)}^{claim['length']} words of length "
@@ -167,7 +167,7 @@ def reference(source: LinearSystem) -> Reference:
 def _networks(
     source: LinearSystem, length: int, asked: Asked
 ) -> Iterator[tuple[Network, dict[str, object]]]:
-    """What can be tried, with its Program if it has one."""
+    """The networks that can be tried, each with its Program if it has one."""
     options = asked.options
     if asked.arch == "transformer":
         yield realise(source, length, options)
@@ -177,7 +177,7 @@ def _networks(
 
 
 def _of_chain(source: LinearSystem) -> dict[str, Any]:
-    """What is known of it as a driven Markov chain, if its letters are stochastic."""
+    """The facts of the system as a driven Markov chain, if its letters are stochastic."""
     from krohn.model_facts import facts
 
     try:

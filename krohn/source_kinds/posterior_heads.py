@@ -112,7 +112,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         return built, claim if within is None else claim | {"error": within}
 
     def facts(self, source: PosteriorHead, asked: Asked) -> dict[str, Any]:
-        """What it is, its head, and which guesses determine the model."""
+        """The facts of a posterior head, and which guesses determine the model."""
         built, claim = self.build(source, asked)
         shape = built.network.architecture
         return {
@@ -150,7 +150,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         )
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What is guessed after letters, or after points."""
+        """The guesses after letters, or after points."""
         source = self.of_file(file)
         if source.radius is None and "," not in "".join(words):
             word = letters_in(words, source.name, source.letters)
@@ -162,7 +162,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         return Answers(result, [1] * len(said.read))
 
     def covers(self, file: ModelFile, source: PosteriorHead) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         if source.radius is not None:
             return super().covers(file, source)
         return f"every letter: every output within {at_most(file.header['claim']['error'])}"

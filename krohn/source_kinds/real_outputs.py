@@ -104,7 +104,7 @@ BATCH = 256
 
 
 class Reference(NamedTuple):
-    """What is right.
+    """The right outputs for words of letters.
 
     Attributes:
         letters: Their names.
@@ -185,11 +185,11 @@ def first_wrong(
     row = int(rows[0])
     stop = int(np.argmin(near[row])) + 1
     word = spelled(batch[row], stop)
-    told = [_told(x[row, :stop], near[row]) for x in (wanted, found)]
+    told = [_state_texts(x[row, :stop], near[row]) for x in (wanted, found)]
     return row, Counterexample(word, told[0], told[1], "at once")
 
 
-def _told(states: FloatArray, near: Any) -> tuple[str, ...]:
+def _state_texts(states: FloatArray, near: Any) -> tuple[str, ...]:
     """States in words; those that are near enough are not told apart."""
     rows = (" ".join(f"{x:.9g}" for x in state) for state in states.tolist())
     return tuple("near enough" if n else r for r, n in zip(rows, near, strict=False))

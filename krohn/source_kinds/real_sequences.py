@@ -48,7 +48,7 @@ NUMBERS = 2**20
 
 
 class Box(NamedTuple):
-    """What an input vector is.
+    """The box of input vectors.
 
     Attributes:
         names: Of its numbers.
@@ -62,7 +62,7 @@ class Box(NamedTuple):
 
 
 class RealReference(NamedTuple):
-    """What is right.
+    """The right outputs for sequences of vectors.
 
     Attributes:
         run: ``(batch, t, d)`` inputs to ``(batch, t, o)``; NaN where nothing is.
@@ -84,11 +84,11 @@ class RealSequences(ReadableKind[S]):
 
     @abstractmethod
     def box(self, source: S) -> Box:
-        """What an input vector is."""
+        """The box of input vectors."""
 
     @abstractmethod
     def reference(self, source: S) -> RealReference:
-        """What is right."""
+        """The right outputs."""
 
     @abstractmethod
     def adversarial(
@@ -159,7 +159,7 @@ class RealSequences(ReadableKind[S]):
         raise DrawingError(f"{self.called} has no picture, nor has its network")
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says of some vectors, with the error that it may have."""
+        """The answers of the network to some vectors, with the error that they may have."""
         source, precision = self.of_file(file), file.precision
         box = self.box(source)
         x = vectors(words, box.names, file.header["architecture"].get("length"))
@@ -255,7 +255,7 @@ class RealSequences(ReadableKind[S]):
         )
 
     def covers(self, file: ModelFile, source: S) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         box = self.box(source)
         pairs = zip(box.names, box.low.tolist(), box.high.tolist(), strict=True)

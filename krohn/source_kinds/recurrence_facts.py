@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
 from krohn.compiler.constructions.chain_of_thought import LOCAL, block_size
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 from krohn.verify.attention_limits.prompt_memory import (
     collision,
     least_width,
@@ -40,7 +41,7 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     # As many parts as tokens: one that is no token is not a row of single characters.
     found = parts
     if len(parts) not in (count, count - 1):
-        found = written(words, index.__contains__, _letters(source))
+        found = split_letters(words, index.__contains__, _letters(source))
     low, high = source.prompt[-1]
     end = source.tokens[low]
     if len(found) == count - 1 and low == high:
@@ -49,7 +50,7 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     for place, (name, token) in enumerate(zip(found, told, strict=True)):
         low, high = source.prompt[min(place, count - 1)]
         if token < 0 or (place < count and not low <= token <= high):
-            stands = _set(source, low, high)
+            stands = _letter_range(source, low, high)
             raise _wrong(source, f"token {place + 1} is {name!r}, not {stands}")
     if len(found) != count:
         said = f"this has {len(found)} tokens, not {count - 1}"
@@ -58,28 +59,30 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
 
 
 def _letters(source: ChainOfThought) -> set[str]:
-    """What may stand somewhere in a prompt."""
+    """The letters that may stand somewhere in a prompt."""
     ranges = {range(low, high + 1) for low, high in source.prompt}
     return {source.tokens[token] for tokens in ranges for token in tokens}
 
 
 def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:
-    """What is wrong, and the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
+    """An error with the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
     parts = []
     for (low, high), run in groupby(source.prompt):
         count = len(list(run))
-        parts.append(_set(source, low, high) + (f" × {count}" if count > 1 else ""))
+        parts.append(
+            _letter_range(source, low, high) + (f" × {count}" if count > 1 else "")
+        )
     form = " ".join(parts)
     return KrohnError(f"{trouble}; a prompt of {source.name} has the form {form}")
 
 
-def _set(source: ChainOfThought, low: int, high: int) -> str:
+def _letter_range(source: ChainOfThought, low: int, high: int) -> str:
     """The tokens that may stand at a place."""
     first, last = source.tokens[low], source.tokens[high]
     return first if low == high else f"[{first}-{last}]"
 
 
-# What can be said of a dynamic program before a network is made of it.
+# The facts of a dynamic program that need no network.
 
 
 MOST_RUN, MOST_TOKENS = 2**12, 2**21
@@ -142,7 +145,7 @@ def _texts(source: ChainOfThought) -> dict[str, Any]:
         prompts = np.unique(prompts, axis=0)
     texts = source.continued(prompts)[:, len(low) :]
     different = len(np.unique(texts, axis=0))
-    sizes = _told(source)
+    sizes = _told_places(source)
     shared = collision(texts.astype(np.float64), prompts)
     bits = max(log2(different), sum(log2(n) for n in sizes.values()))
     regular = prod(sizes.values()) == count or every
@@ -152,11 +155,11 @@ def _texts(source: ChainOfThought) -> dict[str, Any]:
         "of_prompts": f"{len(prompts):,}{'' if every else ' at random'}",
         "text_bits": bits,
         "regular": False if shared else regular or None,
-        "one_text": _named(source, prompts, shared),
+        "one_text": _pair_of_prompts(source, prompts, shared),
     }
 
 
-def _named(
+def _pair_of_prompts(
     source: ChainOfThought, prompts: IntArray, pair: tuple[int, int] | None
 ) -> list[str] | None:
     """Two prompts as a person writes them: what must stand at the end is left out."""
@@ -167,7 +170,7 @@ def _named(
     return [" ".join(source.tokens[token] for token in row) for row in rows]
 
 
-def _told(source: ChainOfThought) -> dict[int, int]:
+def _told_places(source: ChainOfThought) -> dict[int, int]:
     """For places of the prompt that the text tells: how many tokens may stand there.
 
     A number that depends on one place alone, and on it injectively, tells what stands
@@ -199,7 +202,7 @@ def _only(source: ChainOfThought, step: Step) -> int | None:
     return place if low < high else None
 
 
-# What every network of a dynamic program must keep of its prompt, and what ours are.
+# The memory that every network of a dynamic program needs for its prompt, beside ours.
 
 
 def width_needed(
@@ -235,15 +238,16 @@ def sentences(
     """Which lower bounds of Yang et al. (2024) hold, and what they come to here."""
     told = [_asymptotic(source, facts)]
     needed = [
-        f"{row['attention']} heads keep so many at width {row['width_needed']}, and have "
-        f"{row['d_model']}"
+        f"{row['attention']} heads can at width {row['width_needed']}, and the network "
+        f"here has width {row['d_model']}"
         for row in networks
         if row.get("width_needed")
     ]
-    kept = f"{ceil(facts['text_bits'])} bits or more of a prompt must be kept"
+    bits = count(ceil(facts["text_bits"]), "bit")
+    kept = f"every network must keep at least {bits} of a prompt"
     if needed:
         told.append(
-            f"{kept}: {'; '.join(needed)}; at this size the bound rules no network out"
+            f"{kept}: {'; '.join(needed)}; so the bound rules no network out at this size"
         )
     return told
 
@@ -254,11 +258,12 @@ def _asymptotic(source: ChainOfThought, facts: Mapping[str, Any]) -> str:
     if m <= LOCAL * root:
         return (
             f"local at this size (m = {m}, at most {LOCAL}√L): a constant width is "
-            "enough for sparse heads (Proposition 5.4); linear ones need Ω(√m) up to "
-            "logarithms (Proposition 5.5), if there are 2^Ω(m) texts"
+            "enough for sparse heads (Yang et al. 2024, Proposition 5.4); linear ones need "
+            "Ω(√m) up to logarithms (Proposition 5.5), if there are 2^Ω(m) texts"
         )
     return (
         "not local: linear and sparse heads need a width of Ω(√L) up to logarithms "
-        "(Theorem 4.4), if there are 2^Ω(n) texts and the prompt is a share of the text; "
-        f"here n is {facts['prompt']} of {facts['tokens']} tokens"
+        "(Yang et al. 2024, Theorem 4.4), if there are 2^Ω(n) texts and the prompt is a "
+        f"constant share of the text; here n is {facts['prompt']} of {facts['tokens']} "
+        "tokens"
     )

@@ -81,7 +81,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return replace(built, construction=self.wire), {"length": length}
 
     def facts(self, source: Rewriting, asked: Asked) -> dict[str, Any]:
-        """What it is, and the size of its network."""
+        """The facts of a rewriting system, and the size of its network."""
         length = asked.length or rewriting.usual_length(source)
         told: dict[str, Any] = {
             "letters": " ".join(source.letters),
@@ -113,7 +113,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
 
         def told(row: Row, text: list[int]) -> Answers:
             line = row.index(source.end)
-            return Answers(_told(source, text, line), range(line + 1, len(text)))
+            return Answers(_text_result(source, text, line), range(line + 1, len(text)))
 
         return Writer(source.tokens, row, told, end=source.end + 1)
 
@@ -122,10 +122,10 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return partial(self.interpreted, source)
 
     def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
-        """The same text by the reference interpreter: rules, no network."""
+        """The text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.usual_length(source) or MOST_LINES
-        return _told(source, source.text(line, length + 1), len(line))
+        return _text_result(source, source.text(line, length + 1), len(line))
 
     def draw_text(self, source: Rewriting | ModelFile, words: list[str]) -> "Figure":
         """Which token attends to which while a line is rewritten by a network."""
@@ -182,7 +182,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Rewriting) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         length = file.header["claim"]["length"]
         return (
             f"the text of every line of up to {source.longest} letters "
@@ -230,7 +230,7 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     return tuple(found)
 
 
-def _told(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]:
+def _text_result(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]:
     """A text, line by line; −1 is no answer.
 
     Raises:

@@ -45,7 +45,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
         return self.with_error(source, built, source.length, options)
 
     def told(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
-        """The same as of other kinds, and first its form."""
+        """The facts as of other kinds, and first the form."""
         front = {"name": source.name, "kind": self.wire, "form": source.form}
         return {**front, **super().told(source, asked)}
 
@@ -131,7 +131,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
         return x
 
     def covers(self, file: ModelFile, source: SelectedMean) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim = file.header["claim"]
         least = self.least(source, source.length)
         many = f"{least} to {source.length}" if least < source.length else f"{least}"

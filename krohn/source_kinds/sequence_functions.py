@@ -103,10 +103,10 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says at each letter of a word."""
+        """The answers of the network at each letter of a word."""
         from krohn.network.model import Model
 
-        _stated(file)  # nothing is said of a source that cannot be read
+        _stated_program(file)  # nothing is said of a source that cannot be read
         model = Model(file)
         word = names_in(words, model.letters)
         said = model.run(word)
@@ -121,7 +121,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[IntArray]:
         """Random words of random lengths, half of them as long as can be."""
-        program = _stated(file).program
+        program = _stated_program(file).program
         longest, letters = program.length, len(program.letters)
         lengths = np.where(
             rng.random(count) < 0.5, longest, rng.integers(1, longest + 1, count)
@@ -133,7 +133,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
 
     def listed(self, file: ModelFile, length: int) -> list[IntArray]:
         """Every word of 1, 2, … letters: a shorter one may be answered otherwise."""
-        source = _stated(file)
+        source = _stated_program(file)
         letters, lengths = len(source.program.letters), range(1, length + 1)
         if length > source.program.length:
             raise KrohnError(
@@ -151,14 +151,14 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         self, file: ModelFile, inputs: list[IntArray], progress: Progress
     ) -> Simulation:
         """Hold what the network says against the interpreter, shortest words first."""
-        return _simulated(file, _stated(file), inputs, progress)
+        return _simulated(file, _stated_program(file), inputs, progress)
 
     def covered(self, file: ModelFile) -> str:
-        """What a proof of a file is about, in words."""
-        return self.covers(file, _stated(file))
+        """The inputs that a proof of a file covers, in words."""
+        return self.covers(file, _stated_program(file))
 
     def covers(self, file: ModelFile, source: Realised) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         letters, length = source.program.letters, file.header["claim"]["length"]
         return (
             f"all {len(letters)}^{length} words of length {length}, and all shorter: each "
@@ -192,7 +192,7 @@ def _realised(source: SequenceFunction, length: int | None) -> Realised:
         raise CompileError(str(error)) from error
 
 
-def _stated(file: ModelFile) -> Realised:
+def _stated_program(file: ModelFile) -> Realised:
     """The Program that a file states as its source.
 
     Raises:

@@ -95,7 +95,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         }
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
-        """What the network says after each letter; a line of dashes where it is read."""
+        """The answers of the network after each letter, with dashes between blocks."""
         source = self.of_file(file)
         word = letters_in(words, source.system.name, source.system.letters)
         check_length(word, file)
@@ -119,7 +119,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         return held(file, right, inputs, progress, said_by)
 
     def covers(self, file: ModelFile, source: VectorsInBlocks) -> str:
-        """What a proof is about, in words."""
+        """The inputs that a proof covers, in words."""
         claim, system = file.header["claim"], source.system
         return (
             f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "

@@ -53,7 +53,7 @@ class Writer:
     room: int | None = None
 
     def written(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
-        """What a network writes into rows, which may be of unlike lengths.
+        """The texts that a network writes into rows, which may be of unlike lengths.
 
         No row sees another one. What a row says does not depend on those beside it,
         wherever the network is proved: its proof allows for sums in any order.
@@ -69,7 +69,7 @@ class Writer:
     def answers(
         self, file: ModelFile, network: "Module", prompts: Iterable[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
-        """What is written after each prompt, with marks of what is beyond the claim.
+        """The texts after each prompt, with marks of the parts beyond the claim.
 
         Raises:
             KrohnError: At the first that is no prompt, after all that are before it.
@@ -104,11 +104,11 @@ class Writer:
         with torch.no_grad():
             said = decode(network, asked, self.first, self.end, self.room).tolist()
         return [
-            self._ended(row, text[: len(row)])
+            self._up_to_end(row, text[: len(row)])
             for row, text in zip(rows, said, strict=True)
         ]
 
-    def _ended(self, row: Row, text: list[int]) -> list[int]:
+    def _up_to_end(self, row: Row, text: list[int]) -> list[int]:
         """A text up to the first end that is written; one without an answer as it is."""
         begin = list(row).index(BLANK) if BLANK in row else len(row)
         if self.end is not None and self.end in text[begin:]:
@@ -138,11 +138,11 @@ class TextKind(SourceKind[S]):
         return writer.told(row, self.texts(file, [row])[0])
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
-        """What the network writes into rows, as `Writer.written` says it."""
+        """The texts that the network writes into rows, as `Writer.written` says it."""
         return self.writer(file).written(network_of(file), rows)
 
     def runs(self, file: ModelFile) -> Runs:
-        """What `run` says of each of many prompts, which are continued together."""
+        """The function that continues many prompts together, as `krohn run` prints them."""
         writer, network = self.writer(file), network_of(file)
         return partial(writer.answers, file, network)
 
@@ -204,7 +204,7 @@ def simulated(
 
 
 class Lines(Protocol):
-    """What writes a text after a line, and after it a token."""
+    """A source that writes a text after a line, and after it a token."""
 
     @property
     def end(self) -> int:

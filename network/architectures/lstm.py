@@ -8,7 +8,7 @@ from krohn.program.architectures.lstm import Lstm
 
 
 def halves(t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
-    """What the letter says to all gates, and what the past does."""
+    """The contributions of the letter and of the past to all gates."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
     said = inputs[letter] + t["recurrent.bias_ih_l0"]
     return said, h @ weight + t["recurrent.bias_hh_l0"]

@@ -1,4 +1,4 @@
-"""What travels with an export: names of its classes, and which part carries what."""
+"""The description in an export: names of its classes, and the part of each channel."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.statement import Channel, Statement, parse
 
-# What the classes of an export are called: what the machine shows, where it does.
+# The names of the classes of an export: the outputs of the machine, if it has any.
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _index(
 
 
 def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
-    """What a channel reads that lies somewhere, through channels that lie nowhere."""
+    """The stored channels that a channel reads, through channels that are not stored."""
     found: dict[str, None] = {}
     for read in stated.reads(channel.name):
         above = stated.reads(read.name)
@@ -249,7 +249,7 @@ def _edges(
 ) -> list[dict[str, Any]]:
     """From the component that writes a variable to each that reads it."""
     edges = [
-        {"from": _named(variables[read]), "to": _named(variable), "variable": read}
+        {"from": _node(variables[read]), "to": _node(variable), "variable": read}
         for variable in variables.values()
         for read in variable.reads
         if read in variables
@@ -263,13 +263,13 @@ def _edges(
         if read in variables
     )
     edges += [
-        {"from": _named(variables[read]), "to": READ_OUT, "variable": read}
+        {"from": _node(variables[read]), "to": READ_OUT, "variable": read}
         for read in ends
     ]
     return [dict(e) for e in dict.fromkeys(tuple(edge.items()) for edge in edges)]
 
 
-def _named(variable: Variable) -> str:
+def _node(variable: Variable) -> str:
     """A node of the circuit: the embedding, a head, or an MLP."""
     if variable.layer is None:
         return EMBEDDING

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 #
 # One pair ±K or more makes LayerNorm a factor near 1, a coordinate that is always 0
 # (ground), which every reader subtracts, removes the mean, and a mirror of the stream
-# keeps
-# that mean small. Units of tables are multiplied by λ where they are GeLUs, and so far
-# from 0
-# that these are ReLUs. All factors are powers of two.
+# keeps that mean small. Units of tables are multiplied by λ where they are GeLUs, and
+# so far from 0 that these are ReLUs. All factors are powers of two.
 #
 # The stream: the d dimensions of the strict network, minus the same, ground, a constant,
 # which is 0 but for the read-out, and last of all the pairs.
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 Activation = Literal["relu", "gelu", "gelu_new"]
 ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_new")
 EPSILON = 1e-5
-"""What GPT-2 adds to the variance."""
+"""The number that GPT-2 adds to the variance."""
 LEAST = -(2.0**14)
 """The logit of tokens that are no states: any number below all logits of states."""
 
@@ -184,12 +182,12 @@ def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     constant = 2 * said["d_model"] + 1
     letters, classes = said["vocabulary"], said["outputs"]
     embedded = np.zeros((letters + classes, width))
-    embedded[:letters] = _written(file.tensors["embed.token"], width)
-    positions = _written(file.tensors["embed.position"], width)
+    embedded[:letters] = _mirrored(file.tensors["embed.token"], width)
+    positions = _mirrored(file.tensors["embed.position"], width)
     pairs = np.tile([sizes.large, -sizes.large], sizes.count // 2)
     positions[:, width - sizes.count :] = pairs
     head = np.zeros((width, letters + classes))
-    head[:, letters:] = _read(file.tensors["unembed.weight"], width)
+    head[:, letters:] = _reading(file.tensors["unembed.weight"], width)
     head[constant, :letters] = LEAST
     head[constant, letters:] = file.tensors["unembed.bias"]
     found = {"transformer.wte.weight": embedded, "transformer.wpe.weight": positions}
@@ -203,7 +201,7 @@ def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     return found
 
 
-def _written(rows: FloatArray, width: int) -> FloatArray:
+def _mirrored(rows: FloatArray, width: int) -> FloatArray:
     """Rows that are added to the stream, and to its mirror."""
     d = rows.shape[-1]
     found = np.zeros((*rows.shape[:-1], width))
@@ -212,7 +210,7 @@ def _written(rows: FloatArray, width: int) -> FloatArray:
     return found
 
 
-def _read(columns: FloatArray, width: int) -> FloatArray:
+def _reading(columns: FloatArray, width: int) -> FloatArray:
     """Columns that read the stream, less ground."""
     d = columns.shape[0]
     found = np.zeros((width, *columns.shape[1:]))
@@ -235,9 +233,11 @@ def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
     out = np.zeros((sizes.heads, sizes.size, width))
     for i, name in enumerate(("query", "key", "value") if heads else ()):
         matrix = given[f"{at}.{name}"] * (np.sqrt(sizes.size) if i == 0 else 1.0)
-        reads[:, i, :heads, : matrix.shape[2]] = _read(matrix.transpose(1, 0, 2), width)
+        reads[:, i, :heads, : matrix.shape[2]] = _reading(
+            matrix.transpose(1, 0, 2), width
+        )
     if heads:
-        out[:heads, : block["d_v"]] = _written(given[f"{at}.out"], width)
+        out[:heads, : block["d_v"]] = _mirrored(given[f"{at}.out"], width)
     name = f"transformer.h.{b}.attn"
     return {
         f"{name}.c_attn.weight": reads.reshape(width, 3 * width),
@@ -255,10 +255,10 @@ def _mlp(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
     above, after = np.zeros((sizes.inner, width)), np.zeros(width)
     if block["mlp"]:
         at, (n,) = f"blocks.{b}.mlp", block["mlp"]
-        below[:, :n] = _read(given[f"{at}.0.weight"], width) * gain
+        below[:, :n] = _reading(given[f"{at}.0.weight"], width) * gain
         inside[:n] = given[f"{at}.0.bias"] * gain
-        above[:n] = _written(given[f"{at}.1.weight"], width) / gain
-        after = _written(given[f"{at}.1.bias"], width)
+        above[:n] = _mirrored(given[f"{at}.1.weight"], width) / gain
+        after = _mirrored(given[f"{at}.1.bias"], width)
     name = f"transformer.h.{b}.mlp"
     return {
         f"{name}.c_fc.weight": below,

@@ -45,7 +45,7 @@ END = "<eos>"
 
 
 class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
-    """What a network is, as far as running it needs.
+    """The configuration of a network, as far as running it needs.
 
     Attributes:
         architecture: That of the model file.

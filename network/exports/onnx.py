@@ -70,7 +70,7 @@ class Graph:
         return name
 
     def info(self, name: str, number: int, *shape: int | str) -> ValueInfoProto:
-        """What is said of an input or an output."""
+        """The description of an input or an output."""
         return helper.make_tensor_value_info(name, number, shape)
 
 
@@ -114,7 +114,7 @@ def transformer(graph: Graph, file: ModelFile, words: str) -> None:
 def _heads(
     graph: Graph, at: str, block: Mapping[str, Any], x: str, t: str, d: int
 ) -> str:
-    """What the heads of a block add, ``(batch, time, d)``."""
+    """The sum that the heads of a block add, ``(batch, time, d)``."""
     kind, alone = attention_kind(block), graph.op("Unsqueeze", x, graph.whole(1))
     query, key, value = (
         graph.op("MatMul", alone, f"{at}.attention.{name}")
@@ -123,7 +123,7 @@ def _heads(
     if isinstance(kind, Linear):
         query, key = _feature(graph, query), _feature(graph, key)
     scores = graph.op("MatMul", query, graph.op("Transpose", key, perm=[0, 1, 3, 2]))
-    seen = _seen(graph, block, t)
+    seen = _visible(graph, block, t)
     if isinstance(kind, Linear | Rectified):
         if isinstance(kind, Rectified):
             scores = graph.op("Relu", scores)
@@ -149,7 +149,7 @@ def _feature(graph: Graph, x: str) -> str:
     return graph.op("Where", above, more, graph.op("Exp", x))
 
 
-def _seen(graph: Graph, block: Mapping[str, Any], t: str) -> str:
+def _visible(graph: Graph, block: Mapping[str, Any], t: str) -> str:
     """Which positions see which: ``(time, time)``, or for each head."""
     i, j = (graph.op("Unsqueeze", t, graph.whole(axis)) for axis in (1, 0))
     past = graph.op("LessOrEqual", j, i)
@@ -210,7 +210,7 @@ LETTER = "letter"
 
 @dataclass(frozen=True)
 class Value:
-    """What stands at a place of a graph, with the operations of `Step`.
+    """A value of a graph, with the operations of `Step`.
 
     Attributes:
         graph: Where it is read.
@@ -223,7 +223,7 @@ class Value:
     outer: Graph | None = None
 
     def op(self, kind: str, *others: "Value") -> "Value":
-        """What a node of some kind makes of it."""
+        """The value that a node of some kind makes of this one and others."""
         names = (self.name, *(other.name for other in others))
         return Value(self.graph, self.graph.op(kind, *names))
 

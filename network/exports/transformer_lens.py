@@ -26,7 +26,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 
 ACTIVATIONS = ("relu", "gelu")
-"""Those of Krohn that TransformerLens has under the same name."""
+"""The activations that TransformerLens has under the same name."""
 
 
 def write(file: ModelFile, directory: Path, states: bool = False) -> None:
@@ -104,7 +104,7 @@ def _read(directory: Path) -> dict[str, FloatArray]:
 
 
 def configuration(file: ModelFile) -> dict[str, Any]:
-    """What `TransformerBridgeConfig` takes, as JSON.
+    """The arguments of `TransformerBridgeConfig`, as JSON.
 
     Raises:
         ExportError: If the network has what TransformerLens lacks.

@@ -107,7 +107,7 @@ def _waves(axes: tuple[int, ...]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Complexity:
-    """What one representation of a target asks of a network.
+    """The complexity of a target in one representation.
 
     Attributes:
         pod: Its coupling, decomposed.
@@ -238,7 +238,7 @@ class Outer(Protocol):
 
 
 class Target(Protocol):
-    """What is known of a target with inputs on a line."""
+    """The facts of a target with inputs on a line."""
 
     @property
     def length(self) -> int:
@@ -275,7 +275,7 @@ def complexity_of(target: Target) -> Complexity:
 
 
 def facts(target: Target) -> dict[str, Any]:
-    """What `krohn explain` says of how hard a target is, for people.
+    """The facts on the complexity of a target that `krohn explain` prints.
 
     ``bound`` is of E Σ_t |H_t − Ĥ_t| for uniform inputs if only ρ is cut, after 1, 2, 4, …
     terms; ``bound_as_printed`` is that of the paper, which is not proved (A24).

@@ -92,8 +92,8 @@ class GridFunction:
         Raises:
             Refused: If a number is no binary fraction that float64 holds.
         """
-        points = [[list(map(_held, point)) for point in p] for p in self.pieces]
-        values = [list(map(_held, self.values[x])) for x in product(*self.pieces)]
+        points = [[list(map(_as_float, point)) for point in p] for p in self.pieces]
+        values = [list(map(_as_float, self.values[x])) for x in product(*self.pieces)]
         return {"name": self.name, "pieces": points, "values": values}
 
     @classmethod
@@ -112,7 +112,7 @@ class GridFunction:
         return cls(str(said["name"]), pieces, dict(pairs))
 
 
-def _held(x: Fraction) -> float:
+def _as_float(x: Fraction) -> float:
     demand(Fraction(float(x)) == x, f"{x} is no binary fraction that float64 holds")
     return float(x)
 
@@ -160,12 +160,10 @@ def named(text: str) -> GridFunction | None:
 # Every function on finitely many encoded inputs has the form of an attention target.
 #
 # Position s takes its points from a set I⁽ˢ⁾ of its own, so that a point says its
-# position
-# (Jiang & Li, section 4.1). With ρ(u, v) = ln 2 if u and v are of one set, else 0,
-# position
-# t is weighed 2/(τ + 1) and each other one 1/(τ + 1). Then f can be chosen such that the
-# sum
-# says all inputs and t, and F reads them off (their Theorem A.3).
+# position (Jiang & Li, section 4.1). With ρ(u, v) = ln 2 if u and v are of one
+# set, else 0, position t is weighed 2/(τ + 1) and each other one 1/(τ + 1). Then f
+# can be chosen such that the sum says all inputs and t, and F reads them off
+# (their Theorem A.3).
 #
 # As printed the proof fails (erratum A27): it subtracts ψ(x_t) from a sum that does not
 # determine x_t. Here f has a block of coordinates for each t that F may be asked about.

@@ -26,9 +26,8 @@ from krohn.sources.attention_targets.target import (
 # Targets whose singular values are chosen: sums of sines.
 #
 # ρ(u, v) = Σ_{i ≤ r} i^(−α) φ_i(u) ψ_i(v), with φ_i = √2 sin 2πi·; F and f are the
-# identity
-# (Jiang & Li, section 5.1). `benchmarks/truncated_couplings.py` measures how cutting ρ
-# errs.
+# identity (Jiang & Li, section 5.1). `benchmarks/truncated_couplings.py` measures how
+# cutting ρ errs.
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from krohn.program.errors import Refused, demand
 KIND = "selected-mean"
 NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
 SIZES = {NEAREST: ("grid",), GRAVITY: ("masses", "segments"), SELECTION: ("picks",)}
-"""What else than a length each form has: points an axis is divided by; how many masses
-1, 2, … and segments 0, 1, … there are; how often a vector can be picked."""
+"""The sizes that each form has beside its length."""
 MOST = {"grid": 1024, "masses": 256, "segments": 64, "picks": 64}
 LONGEST = 256
 

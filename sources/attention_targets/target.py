@@ -16,11 +16,10 @@ from krohn.program.exact_numbers import real, reals
 # The proper orthogonal decomposition of a coupling: ρ(u, v) = Σ_k σ_k φ_k(u) ψ_k(v).
 #
 # The bases are orthonormal, σ decreases, and cutting the sum after r terms is the best
-# that
-# rank r can do in L²: its squared error is σ_{r+1}² + σ_{r+2}² + … (Eckart & Young 1936).
-# It is found by Nyström's method: with a quadrature of nodes u_i and weights w_i, the
-# matrix √w_i ρ(u_i, u_j) √w_j has singular values that tend to σ, and
-# φ_k(u) = Σ_j w_j ρ(u, u_j) ψ_k(u_j) / σ_k continues a basis from the nodes to any point.
+# that rank r can do in L²: its squared error is σ_{r+1}² + σ_{r+2}² + … (Eckart & Young
+# 1936). It is found by Nyström's method: with a quadrature of nodes u_i and weights
+# w_i, the matrix √w_i ρ(u_i, u_j) √w_j has singular values that tend to σ, and φ_k(u) =
+# Σ_j w_j ρ(u, u_j) ψ_k(u_j) / σ_k continues a basis from the nodes to any point.
 
 
 Coupling: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
@@ -206,12 +205,11 @@ def change(found: Pod, finer: Pod) -> float:
 
 # A target of attention that a file can state: tables, and how far they may be off.
 #
-# H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))), x(s) ∈ [0, 1] (Jiang and Li, eq. 8).
-# ρ and
-# f are given at the points k/N, F at points of its range; between them the tables are
-# joined
-# by lines, ρ along each axis. The *modulus* of a table says how far the function that is
-# meant may be from what the table says: 0 where the table itself is meant.
+# H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))), x(s) ∈ [0, 1] (Jiang and Li, eq.
+# 8). ρ and f are given at the points k/N, F at points of its range; between them the
+# tables are joined by lines, ρ along each axis. The *modulus* of a table says how
+# far the function that is meant may be from what the table says: 0 where the table
+# itself is meant.
 
 
 KIND = "attention-target"

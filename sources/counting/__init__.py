@@ -50,7 +50,7 @@ def named(name: str) -> CountingProgram:
 
 
 def _summary(path: Path) -> str:
-    """What a program of the catalogue is, by its first line."""
+    """The summary of a program of the catalogue: its first line."""
     first = path.read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix(f"# {path.stem}: ")
 

@@ -33,7 +33,7 @@ def function(source: CountingProgram) -> SequenceFunction:
                 channels[number] = ~channels[part]
             case Junction(every, read):
                 joined = [channels[i] for i in read]
-                channels[number] = _joined(made, token, every, joined)
+                channels[number] = _join_flags(made, token, every, joined)
             case Comparison(counts, least, most):
                 if counts not in totals:
                     totals[counts] = _total(made, counts, channels)
@@ -54,7 +54,7 @@ def _between(
     return made.map(inside, total)
 
 
-def _joined(
+def _join_flags(
     made: SequenceFunction, token: Channel, every: bool, read: list[Channel]
 ) -> Channel:
     """Whether all, or some, flags hold; many by tables of a few."""

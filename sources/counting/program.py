@@ -99,7 +99,7 @@ class CountingProgram:
     def values(
         self, letters: IntArray, sums: Callable[[Counts, list[BoolArray]], IntArray]
     ) -> list[BoolArray]:
-        """What every formula says at some positions.
+        """The values of all formulas at some positions.
 
         Args:
             letters: Numbers of letters, of any shape.
@@ -136,7 +136,7 @@ class CountingProgram:
 
         def with_this(counts: Counts, held: list[BoolArray]) -> IntArray:
             at = places[counts]
-            after[:, at] = before[:, at] + _added(counts, held)
+            after[:, at] = before[:, at] + _sum_at_position(counts, held)
             return after[:, at]
 
         return after, self.values(letters, with_this)[self.output]
@@ -155,8 +155,7 @@ def parts(formula: Formula) -> tuple[int, ...]:
             return tuple(i for i, _ in counts)
 
 
-def _added(counts: Counts, held: list[BoolArray]) -> IntArray:
-    """What one position adds to a sum of counts."""
+def _sum_at_position(counts: Counts, held: list[BoolArray]) -> IntArray:
     return np.asarray(sum(k * held[i].astype(np.int64) for i, k in counts))
 
 
@@ -292,13 +291,13 @@ class Builder:
 
     def every(self, *parts: int) -> int:
         """Whether all of them hold."""
-        return self._joined(True, parts)
+        return self._join(True, parts)
 
     def some(self, *parts: int) -> int:
         """Whether one of them holds."""
-        return self._joined(False, parts)
+        return self._join(False, parts)
 
-    def _joined(self, every: bool, parts: tuple[int, ...]) -> int:
+    def _join(self, every: bool, parts: tuple[int, ...]) -> int:
         decided = Junction(not every, ())
         if any(self.made[i] == decided for i in parts):
             return self.add(decided)

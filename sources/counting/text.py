@@ -27,10 +27,8 @@ from krohn.sources.counting.program import (
 #
 # A line names a formula or a count; a formula joins letters and comparisons by ``not``,
 # ``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
-# signs
-# may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line, or a
-# line
-# of no words, is a remark.
+# signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
+# or a line of no words, is a remark.
 
 
 SUFFIX = ".crasp"
@@ -119,7 +117,7 @@ def parse(text: str, file: str) -> CountingProgram:
 
 @dataclass
 class _Reader:
-    """What has been read of a text; a method for each kind of node makes its value."""
+    """The reader of a text; a method for each kind of node makes its value."""
 
     builder: Builder
     known: dict[str, int | Count] = field(default_factory=dict)
@@ -285,7 +283,7 @@ def written(program: CountingProgram) -> str:
 
 
 def _right(formula: Formula, names: list[str]) -> str:
-    """What stands behind the sign of a definition."""
+    """The right side of a definition."""
     match formula:
         case Negation(part):
             return f"not {names[part]}"

@@ -29,11 +29,11 @@ from krohn.sources.dynamic_programs.terms import Cell, Term
 MOST_ATOMS, MOST_PAIRS = 4096, 1024
 Ends: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = tuple[Cell, bool]
-"""What an argument is in one step, and whether that is a letter."""
+"""An argument of one step, and whether it is a letter."""
 
 
 def shape(term: Term) -> Hashable:
-    """What terms of one rule have in common: all but the cells and the constants."""
+    """The form of a term: all but its cells and constants, which terms of a rule share."""
     detail = () if term.kind in ("constant", "number", "letter") else term.detail
     return term.kind, detail, *map(shape, term.inner)
 
@@ -137,7 +137,7 @@ def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     return value(total)
 
 
-def _joined(node: Term, inner: list[Expression], ends: Ends) -> Expression:
+def _maximum_if(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """max(x, y) or min(x, y) if a bit is 1, else x: one rectifier that the bit opens."""
     flag, x, y = value(inner[0]), inner[1], inner[2]
     if node.kind == "maximum-if":
@@ -189,8 +189,8 @@ _MADE: dict[str, Callable[[Term, list[Expression], Ends], Expression]] = {
     "greater": lambda node, inner, ends: greater(*inner),
     "differs": lambda node, inner, ends: differs(*inner),
     "choice": _choice,
-    "minimum-if": _joined,
-    "maximum-if": _joined,
+    "minimum-if": _maximum_if,
+    "maximum-if": _maximum_if,
     "product": _product,
     "entry": _entry,
 }
@@ -260,7 +260,7 @@ class Way:
     reads: tuple[Read, ...]
 
     def moved(self, offset: int) -> "Way":
-        """The same if the token of a number x is x + offset."""
+        """The way for a text in which the token of a number x is x + offset."""
         if not offset:
             return self
         numbers = [0 if plain else offset for _, plain in self.reads]

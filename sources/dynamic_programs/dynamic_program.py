@@ -29,7 +29,7 @@ Index = int | tuple[int, ...]
 
 @dataclass(eq=False)
 class Table:
-    """What is read and written by indices: ``D[j, k]``.
+    """A table that is read and written by indices: ``D[j, k]``.
 
     Attributes:
         owner: The dynamic program.
@@ -239,14 +239,14 @@ class DynamicProgram:
 
     @property
     def names(self) -> list[str]:
-        """What each token of a text is called; nothing for signs."""
+        """The name of each token of a text; nothing for signs."""
         names = [n for each in self.inputs for n in (*each.names, "")]
         names += [w.name if isinstance(w, Number) else "" for w in self.written]
         return [*names, "", "answer", ""]
 
 
 def so_far(name: str) -> str:
-    """What a number is called that was joined of some of those that a cell needs."""
+    """The name of a number that joins some of the numbers that a cell needs."""
     return f"{name} so far"
 
 

@@ -160,7 +160,7 @@ class NumberTable:
         return place
 
 
-# What expressions of a text are, with the names of indices in their scope.
+# The values of expressions of a text, with the names of indices in their scope.
 
 
 Scope: TypeAlias = Mapping[str, int]
@@ -171,7 +171,7 @@ MOST_WORK = 2**19
 
 @dataclass
 class Evaluator:
-    """What names mean while a text is read.
+    """The meanings of names while a text is read.
 
     Attributes:
         program: What is made.
@@ -229,7 +229,7 @@ class Evaluator:
         demand(self.spent <= MOST_WORK, "the table is too large to be computed")
 
     def value(self, node: Node, scope: Scope) -> Value:
-        """What an expression is."""
+        """The value of an expression."""
         self._spend()
         if node.kind in _SIGNS:
             found = _SIGNS[node.kind](*(self.value(each, scope) for each in node.parts))

@@ -30,7 +30,7 @@ MOST_PROBED = 500
 
 @dataclass
 class Filler(Evaluator):
-    """What computes tables.
+    """The evaluator that computes tables.
 
     Attributes:
         rules: The lines of each table.
@@ -132,7 +132,7 @@ class Filler(Evaluator):
         )
 
     def _read_by(self, name: str, at: Index) -> list[tuple[str, Index]]:
-        """What a cell reads that is not computed yet."""
+        """The cells that a cell reads and that are not computed yet."""
         self.missing = []
         try:
             _, said, scope = self._rule(self.tables[name], at)
@@ -193,7 +193,7 @@ class Reader(Filler):
     _sized: list[int] = field(default_factory=list)
 
     def do(self, statement: Node) -> None:
-        """What a line says.
+        """Carry out a line.
 
         Raises:
             Refused: With the line.
@@ -239,16 +239,16 @@ class Reader(Filler):
             usual = self.whole(said, {})
             if self.sizes:
                 usual, self.sizes = self.sizes[0], self.sizes[1:]
-            self._sized.append(self._given(name, usual, limits))
+            self._sized.append(self._set_option(name, usual, limits))
 
     def _do_option(self, *definitions: Node) -> None:
         for name, sides, said, limits in (each.parts for each in definitions):
             demand(sides is None, "an option is one number")
             usual = self.whole(said, {})
-            if self._given(name, usual, limits) != usual:
+            if self._set_option(name, usual, limits) != usual:
                 self._named.append(f"{name}={self.constants[name]}")
 
-    def _given(self, name: str, usual: int, limits: Node | None) -> int:
+    def _set_option(self, name: str, usual: int, limits: Node | None) -> int:
         number = self.options.pop(name, usual)
         small = type(number) is int and abs(number) < LARGEST
         demand(small, f"{name} is no number, or too large")

@@ -1,4 +1,4 @@
-"""What a number of a dynamic program is computed as, with what it can be."""
+"""The terms that numbers of a dynamic program are computed by, with their ranges."""
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
 
-# What a number of a dynamic program is computed as, with what it can be.
+# The terms that numbers of a dynamic program are computed by, with their ranges.
 #
 # A term is a tree over constants, numbers that were written before and inputs. Python
 # operators make further terms; of whole numbers they make whole numbers, so that what
@@ -196,7 +196,7 @@ def fixed(*values: Value) -> bool:
 
 
 def bit(value: Value) -> Value:
-    """The same, which is 0 or 1.
+    """The term of a value that must be 0 or 1.
 
     Raises:
         Refused: If it can be something else.

@@ -73,7 +73,7 @@ def model_named(text: str) -> HiddenMarkovModel | None:
 
 
 def _summary(path: Path) -> str:
-    """What a grammar of the catalogue is, by its first line."""
+    """The summary of a grammar of the catalogue: its first line."""
     first = path.read_text(encoding="utf-8").splitlines()[0]
     return first.removeprefix(f"# {path.stem}: ")
 

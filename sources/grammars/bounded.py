@@ -16,19 +16,17 @@ from krohn.sources.hidden_markov.model import HiddenMarkovModel
 # A grammar cut at a depth: with a bounded stack it is a hidden Markov model.
 #
 # A derivation replaces the leftmost symbol. What is left of a rule while one of its
-# symbols
-# is replaced waits on a stack, but nothing waits for the last symbol of a rule: that one
-# takes the place of the rule. The depth of a derivation is the greatest number of rules
-# that
-# wait while a symbol is replaced. So ``S -> ( S ) S`` waits once for each open bracket,
-# and
-# a right-recursive rule never; a left-recursive one waits at each step.
+# symbols is replaced waits on a stack, but nothing waits for the last symbol of a
+# rule: that one takes the place of the rule. The depth of a derivation is the greatest
+# number of rules that wait while a symbol is replaced. So ``S -> ( S ) S`` waits once
+# for each open bracket, and a right-recursive rule never; a left-recursive one waits
+# at each step.
 
 
 MOST_STACKS, DEEPEST = 1024, 64
 Rest = tuple[str, ...]
 Stack = tuple[Rest, ...]
-"""What waits, the last to be done first: the ends of rules, none of them empty."""
+"""The ends of rules that wait, the last to be done first; none of them is empty."""
 Moves = dict[tuple[str, Stack], Fraction]
 
 
@@ -50,20 +48,20 @@ class Depths:
         return tuple(each[self.grammar.start] for each in self.within)
 
     def symbol(self, name: str, depth: int) -> Fraction:
-        """The same of a symbol or a letter; letters are not replaced."""
+        """How likely a symbol's derivation is to stay within a depth; letters have none."""
         if name not in self.grammar.of:
             return Fraction(1)
         return self.within[depth][name] if depth >= 0 else Fraction()
 
     def rest(self, rest: Rest, depth: int) -> Fraction:
-        """The same of the end of a rule, whose symbols but the last leave it waiting."""
+        """How likely the end of a rule is to stay within a depth."""
         found = self.symbol(rest[-1], depth)
         for name in rest[:-1]:
             found *= self.symbol(name, depth - 1)
         return found
 
     def stack(self, stack: Stack) -> Fraction:
-        """The same of all that waits."""
+        """How likely it is for all that waits."""
         found, most = Fraction(1), len(self.within) - 1
         for below, rest in enumerate(stack):
             found *= self.rest(rest, most - below)

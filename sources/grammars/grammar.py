@@ -13,7 +13,7 @@ from krohn.program.errors import Refused, demand
 
 
 END = "#"
-"""What stands between sentences; no grammar has it as a letter."""
+"""The mark between sentences; no grammar has it as a letter."""
 MOST_RULES, LONGEST_BODY = 1000, 16
 """A grammar is small: what is made of it grows with the square of its symbols."""
 
@@ -65,7 +65,7 @@ class Grammar:
         for mark in (END, "_"):
             demand(mark not in self.letters, f"{mark} is a mark, and no letter")
         demand(len(self.letters) > 0, f"{self.name} has no letters")
-        lost = set(self.of) - self._reached()
+        lost = set(self.of) - self._reachable()
         demand(
             not lost, f"{' '.join(sorted(lost))} cannot be reached from {self.start}"
         )
@@ -93,7 +93,7 @@ class Grammar:
         every = (x for rule in self.rules for x in rule.body if x not in self.of)
         return tuple(dict.fromkeys(every))
 
-    def _reached(self) -> set[str]:
+    def _reachable(self) -> set[str]:
         found, waiting = {self.start}, [self.start]
         while waiting:
             bodies = (rule.body for rule in self.of[waiting.pop()])

@@ -1,4 +1,4 @@
-"""What a grammar says of words, by its Chomsky normal form."""
+"""The probabilities of words of a grammar, by its Chomsky normal form."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.sources.grammars.grammar import Grammar, closed
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 
 # Grammars in Chomsky's normal form, and what they say of words (inside, prefixes).
 
@@ -27,7 +27,7 @@ Body = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Normal:
-    """What becomes two symbols, or one letter: the same words with the same probabilities.
+    """The Chomsky normal form of a grammar: the same words with the same probabilities.
 
     A symbol stands for the words of at least one letter that it becomes.
 
@@ -140,7 +140,7 @@ def normal(grammar: Grammar) -> Normal:
     )
     totals = {head: 1 - empty for head, empty in grammar.vanishing.items()}
     for rule in grammar.rules:
-        for body, weight in _kept(rule.body, grammar.vanishing):
+        for body, weight in _without_vanishing(rule.body, grammar.vanishing):
             if body and weight:
                 bodies[rule.head][body] += rule.weight * weight
     for head in list(bodies):
@@ -149,10 +149,10 @@ def normal(grammar: Grammar) -> Normal:
     return _without_units(grammar, bodies, totals)
 
 
-def _kept(
+def _without_vanishing(
     body: Body, vanishing: Mapping[str, Fraction]
 ) -> Iterator[tuple[Body, Fraction]]:
-    """What stays of a body, by which of its symbols vanish, and how likely they do."""
+    """The bodies that stay when symbols vanish, and how likely each is."""
     can = [i for i, symbol in enumerate(body) if vanishing.get(symbol)]
     for gone in product((False, True), repeat=len(can)):
         lost = {i for i, away in zip(can, gone, strict=True) if away}
@@ -172,7 +172,7 @@ def _split(
     if len(body) < 2:
         return
     for part in (*((x,) for x in body if x in grammar.letters), body[1:]):
-        name = _named(part, grammar)
+        name = _symbol_name(part, grammar)
         if name in totals:
             continue
         total = Fraction(1)
@@ -183,7 +183,7 @@ def _split(
         _split(part, bodies, totals, grammar)
 
 
-def _named(body: Body, grammar: Grammar) -> str:
+def _symbol_name(body: Body, grammar: Grammar) -> str:
     """The symbol of a part of a body: no person can write its name, which has a blank."""
     return body[0] if len(body) == 1 and body[0] in grammar.of else f" {' '.join(body)}"
 
@@ -211,8 +211,8 @@ def _without_units(
         for body, weight in of.items():
             if len(body) > 1:
                 two = (
-                    number[_named(body[:1], grammar)],
-                    number[_named(body[1:], grammar)],
+                    number[_symbol_name(body[:1], grammar)],
+                    number[_symbol_name(body[1:], grammar)],
                 )
                 for a, share in above:
                     pairs[a, *two] += share * weight
@@ -239,7 +239,7 @@ def numbers_of(grammar: Grammar, word: Iterable[str]) -> IntArray:
     return np.array([index[part] for part in parts], np.int64)
 
 
-# What a grammar says of words: probabilities, prefixes, next and hidden letters.
+# The probabilities of words and prefixes of a grammar, of next and of hidden letters.
 
 
 HIDDEN = "_"
@@ -362,12 +362,12 @@ def sentences(
 
 
 def letters_of(grammar: Grammar, words: Iterable[str]) -> tuple[str, ...]:
-    """What a person wrote: letters with blanks between them, or of one character each.
+    """The letters that a person wrote: with blanks between them, or one character each.
 
     Where neither is known, what stands between blanks is meant as a letter.
     """
     known = {*grammar.letters, HIDDEN}
-    return tuple(written(words, known.__contains__, known))
+    return tuple(split_letters(words, known.__contains__, known))
 
 
 def floats(numbers: Numbers) -> FloatArray:

@@ -15,7 +15,7 @@ from krohn.program.exact_numbers import real_array, reals, whole
 
 
 KIND = "kernel"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 MOST_VALUES, MOST_MODES, MOST_LENGTH = 4096, 256, 2**16
 LARGEST = 2.0**64
 """Of weights, values and inputs, so that no sum of them overflows float64."""
@@ -111,7 +111,7 @@ class Kernel:
         return self.order is None
 
     def of_length(self, length: int | None) -> "Kernel":
-        """The same for another number of inputs; None for its own.
+        """The kernel for another number of inputs; itself for None.
 
         Raises:
             Refused: If its inputs are permuted: then there are as many as there are.
@@ -149,7 +149,7 @@ class Kernel:
         return found
 
     def run(self, inputs: FloatArray) -> FloatArray:
-        """What is right, up to `rounding`.
+        """The right outputs, up to `rounding`.
 
         Args:
             inputs: ``(batch, time)``, at most T; all of them if they are permuted.
@@ -233,11 +233,10 @@ def _floats(row: Any, count: int | None = None) -> list[float]:
     return found
 
 
-# What may be done to the inputs of a kernel: other orders, and causal filters.
+# Changes of the inputs of a kernel: other orders, and causal filters.
 #
 # Jiang and Li, section 6. Their filter reads x(t + s), the future; with it a causal
-# kernel
-# is none any more (erratum A23). Here filters read x(t − s).
+# kernel is none any more (erratum A23). Here filters read x(t − s).
 
 
 def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:
@@ -349,7 +348,7 @@ def complexity(kernel: Kernel) -> tuple[float, float]:
 
 
 def under_mixing(kernel: Kernel, taps: int) -> float:
-    """What C_RNN is at most after a causal filter of length l with ‖θ‖₁ ≤ 1.
+    """An upper bound of C_RNN after a causal filter of length l with ‖θ‖₁ ≤ 1.
 
     |ρ(s)| ≤ C2·e^{−s/C1}, so |ρ̃(s)| ≤ C2·e^{(l−1)/C1}·e^{−s/C1}, and C_RNN grows by a
     factor of e^{(l−1)/C1} at most, if the filter does not take the slowest mode away.
@@ -371,8 +370,7 @@ def _modes(kernel: Kernel) -> list[Mode]:
 # How well causal networks can do: least squares, from exact second moments.
 #
 # Inputs are independent and uniform on the box of a kernel, as in the experiments of
-# Jiang
-# and Li, Appendix C. Errors are squared, and their mean is over all times.
+# Jiang and Li, Appendix C. Errors are squared, and their mean is over all times.
 
 
 def causal_floor(kernel: Kernel) -> float:
@@ -387,7 +385,7 @@ def causal_floor(kernel: Kernel) -> float:
 
 
 def invariant_floor(kernel: Kernel) -> float:
-    """The same of ŷ_t = b_t + Σ_{s≤t} k(t − s) x_s: one kernel, and any offsets.
+    """The least mean squared error of ŷ_t = b_t + Σ_{s≤t} k(t − s) x_s, with any k and b.
 
     That is what linear RNNs with biases can say. With the means of inputs in the offsets,
     least squares fall apart by lags: the best k(j) is the mean of what the outputs take of

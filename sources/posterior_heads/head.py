@@ -27,18 +27,14 @@ from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
 # The best guess of tokens given one token: values of a softmax over the hidden states.
 #
 # The posterior of the state is a softmax of affine scores. For points with unit
-# covariance
-# around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i up to what
-# all
-# states have in common (Liu 2024, 2.2.1); for a letter it is log π_i + log O[x, i], and
-# x is
-# a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one attention head*, with a
-# slot
-# of memory for each state.
+# covariance around means μ_i, log π_i + log N(x; μ_i, 1) is μ_i·x − ‖μ_i‖²/2 + log π_i
+# up to what all states have in common (Liu 2024, 2.2.1); for a letter it is log π_i +
+# log O[x, i], and x is a unit vector. So E[x_b | x_c] and E[x_a ⊗ x_b | x_c] are *one
+# attention head*, with a slot of memory for each state.
 
 
 KIND = "posterior-head"
-"""What it is called in the header of a model file."""
+"""The kind in the header of a model file."""
 LARGEST = 64
 """The most states, and the most letters or coordinates."""
 FARTHEST = 2.0**20
@@ -127,7 +123,7 @@ class PosteriorHead:
         )
 
     def asking(self, task: Task) -> Self:
-        """The same model, of which something else is guessed."""
+        """A copy that guesses something else."""
         return replace(self, name=f"{self.name.partition(':')[0]}:{task}", task=task)
 
     def __repr__(self) -> str:
@@ -282,11 +278,11 @@ def named(name: str) -> PosteriorHead | None:
     """
     base, *options = name.split(":")
     if (found := _GAUSSIAN.fullmatch(base)) is not None:
-        return _gaussian(name, found, *_asked(name, options, NEXT))
+        return _gaussian(name, found, *_task_and_radius(name, options, NEXT))
     if (found := _POWER.fullmatch(base)) is not None:
         which, power = int(found["which"]), int(found["power"])
         ahead = Task((1 + power,), 1)
-        return power_twin(name, which, power, *_asked(name, options, ahead))
+        return power_twin(name, which, power, *_task_and_radius(name, options, ahead))
     if len(options) != 1 or "given" not in options[0]:
         return None
     if base in ("Twin1", "Twin2"):
@@ -296,7 +292,7 @@ def named(name: str) -> PosteriorHead | None:
 
 
 def of_model(model: HiddenMarkovModel, task: Task) -> PosteriorHead:
-    """What is guessed of a hidden Markov model in its stationary law.
+    """The posterior head of a hidden Markov model in its stationary law.
 
     Raises:
         Refused: If it says letters on steps, or has no such law.
@@ -355,7 +351,9 @@ def power_twin(
     return gaussian(name, means, same_power(power)[which - 1], task, radius)
 
 
-def _asked(name: str, options: list[str], usual: Task) -> tuple[Task, float | None]:
+def _task_and_radius(
+    name: str, options: list[str], usual: Task
+) -> tuple[Task, float | None]:
     """The task and the radius that the parts of a name after a colon say."""
     task, radius = usual, None
     for option in options:

@@ -48,7 +48,7 @@ def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
 
 @dataclass
 class _Reading:
-    """What was read so far.
+    """The part of a text that was read so far.
 
     Attributes:
         letters: The names of the letters.
@@ -107,7 +107,7 @@ class _Reading:
         self.rules.append(rule)
 
     def place(self, word: str) -> tuple[str, tuple[int, ...]]:
-        """What may stand at a place, and how it is called: ``x:digit``, ``a|b|=``."""
+        """The name of a place, and the letters that it may hold: ``x:digit``, ``a|b|=``."""
         name, colon, said = word.rpartition(":")
         if word in self.letters or not colon or not name:
             name, said = "", word
@@ -183,7 +183,7 @@ def unused(system: Rewriting) -> list[int]:
         i
         for i, rule in enumerate(system.rules, 1)
         if len(rule.window) > system.longest + 2
-        or _covered(_sets(rule), _sooner(system.rules, i - 1), work)
+        or _is_covered(_sets(rule), _sooner(system.rules, i - 1), work)
     ]
 
 
@@ -200,7 +200,9 @@ def _sooner(rules: Sequence[Rule], at: int) -> Iterator[tuple[int, Window]]:
             yield first, _sets(other)
 
 
-def _covered(window: Window, covers: Iterator[tuple[int, Window]], work: int) -> bool:
+def _is_covered(
+    window: Window, covers: Iterator[tuple[int, Window]], work: int
+) -> bool:
     """Whether all that fits a window is shown to fit one of those in it."""
     parts = [list(window)]
     for first, cover in covers:
@@ -236,7 +238,7 @@ def random_line(system: Rewriting, rng: np.random.Generator, steps: int) -> Line
         rng: Where chance comes from.
         steps: How often a rule is applied backwards, if one can be.
     """
-    line: Line = (int(rng.choice(_written(system) or range(system.end))),)
+    line: Line = (int(rng.choice(_letters_written(system) or range(system.end))),)
     for _ in range(steps):
         for _ in range(MOST_TRIES):
             rule = system.rules[rng.integers(len(system.rules))]
@@ -248,7 +250,7 @@ def random_line(system: Rewriting, rng: np.random.Generator, steps: int) -> Line
     return line
 
 
-def _written(system: Rewriting) -> list[int]:
+def _letters_written(system: Rewriting) -> list[int]:
     """The letters that rules write."""
     found = set[int]()
     for written in (w for rule in system.rules for w in rule.writes):

@@ -43,9 +43,6 @@ from krohn.sources.sequence_functions.realisation import (
     with_constant,
 )
 
-# A sequence function for words of up to T letters, and how a model file states it.
-
-
 KIND = "program"
 """The kind of this source in a model file."""
 
@@ -105,9 +102,6 @@ class Realised:
         return cls(str(said["name"]), program, names, names)
 
 
-# A channel in the hands of a user: Python operators make further ones.
-
-
 Make = Callable[[Realisation, str, list[Known]], Known]
 """Adds a channel of a name, from those that it reads."""
 
@@ -137,22 +131,22 @@ class Channel:
     make: Make
 
     def __eq__(self, other: object) -> "Channel":  # type: ignore[override]
-        return self._compared(operator.eq, other)
+        return self._compare(operator.eq, other)
 
     def __ne__(self, other: object) -> "Channel":  # type: ignore[override]
-        return self._compared(operator.ne, other)
+        return self._compare(operator.ne, other)
 
     def __lt__(self, other: object) -> "Channel":
-        return self._compared(operator.lt, other)
+        return self._compare(operator.lt, other)
 
     def __le__(self, other: object) -> "Channel":
-        return self._compared(operator.le, other)
+        return self._compare(operator.le, other)
 
     def __gt__(self, other: object) -> "Channel":
-        return self._compared(operator.gt, other)
+        return self._compare(operator.gt, other)
 
     def __ge__(self, other: object) -> "Channel":
-        return self._compared(operator.ge, other)
+        return self._compare(operator.ge, other)
 
     def __and__(self, other: "Channel") -> "Channel":
         return self.owner.map(lambda x, y: int(bool(x and y)), self, other)
@@ -180,7 +174,7 @@ class Channel:
             "join flags by &, | and ~, and choose by p.where(flag, x, y)"
         )
 
-    def _compared(self, test: Callable[..., Any], other: object) -> "Channel":
+    def _compare(self, test: Callable[..., Any], other: object) -> "Channel":
         return self.owner.comparison(test, self, other)
 
 
@@ -368,9 +362,9 @@ class SequenceFunction:
             except ProgramError as error:
                 at = f"{channel.line}: channel {channel.name!r} (p.{channel.call})"
                 raise ProgramError(f"{at}: {error}") from error.__cause__
-        return self._said(r, [made[c] for c in self.outputs])
+        return self._with_classes(r, [made[c] for c in self.outputs])
 
-    def _said(self, r: Realisation, outputs: list[Known]) -> Realised:
+    def _with_classes(self, r: Realisation, outputs: list[Known]) -> Realised:
         count = np.prod([len(x.values.later) for x in outputs], dtype=float)
         if count > MOST_CLASSES:
             raise ProgramError(
@@ -382,7 +376,7 @@ class SequenceFunction:
         ]
         show = self.show or (lambda *v: v[0] if len(v) == 1 else v)
         classes = tuple(show(*v) for v in values)
-        names = tuple(map(_named, classes))
+        names = tuple(map(_class_name, classes))
         if len(set(names)) < len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise ProgramError(f"two outputs of {self.name!r} are shown as {twice!r}")
@@ -398,7 +392,7 @@ class SequenceFunction:
         return Realised(self.name, program, classes, names)
 
     def run(self, word: Sequence[str]) -> list[Any]:
-        """What it says at each letter, by the interpreter: plain integers, no network.
+        """The outputs at each letter, by the interpreter: plain integers, no network.
 
         Raises:
             ProgramError: If a channel cannot be, or a letter is unknown.
@@ -453,5 +447,5 @@ def _line() -> str:
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 
-def _named(value: Any) -> str:
+def _class_name(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

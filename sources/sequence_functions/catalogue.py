@@ -249,7 +249,7 @@ FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "majority": majority,
     "a^n-b^n": equal_runs,
 }
-"""What Tracr's library, ALTA and C-RASP programs compute, each with usual letters."""
+"""The functions of Tracr's library, ALTA and C-RASP, each with usual letters."""
 FAMILIES = {
     "program:reverse": "the word read backwards, as a Program; also program:"
     + ", ".join(name for name in FUNCTIONS if name != "reverse")

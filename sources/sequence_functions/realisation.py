@@ -25,8 +25,6 @@ from krohn.program.errors import KrohnError, Refused
 from krohn.program.expressions import Expression, argument, gate, greater, number
 from krohn.program.operations.base import Frame
 
-# The one error that the writer of a sequence function sees.
-
 
 class ProgramError(KrohnError, ValueError):
     """A channel cannot be what it is asked to be; the message names its line."""
@@ -37,7 +35,7 @@ class ProgramError(KrohnError, ValueError):
 
 Value: TypeAlias = Hashable
 Meaning: TypeAlias = range | tuple[Value, ...] | None
-"""What code c stands for: itself if None, else the c-th entry."""
+"""The value that code c stands for: c itself if None, else the c-th entry."""
 
 
 def decoded(meaning: Meaning, code: int) -> Value:
@@ -46,7 +44,7 @@ def decoded(meaning: Meaning, code: int) -> Value:
 
 
 def offset(meaning: Meaning) -> int | None:
-    """What the code 0 stands for if codes count on from there; None if they do not."""
+    """The value of the code 0 if codes count on from there; None if they do not."""
     if meaning is None:
         return 0
     return meaning.start if isinstance(meaning, range) else None
@@ -120,7 +118,7 @@ class Known:
     meaning: Meaning
 
     def __getitem__(self, code: int) -> Value:
-        """What a code stands for."""
+        """The value that a code stands for."""
         return decoded(self.meaning, code)
 
 
@@ -198,7 +196,7 @@ class Realisation:
         given = None if bos is ... else start
         asked = [x for x in read if x.name != "started"]
         results = [
-            bos if i == given else _asked(function, row, asked)
+            bos if i == given else _evaluate(function, row, asked)
             for i, row in enumerate(rows.tolist())
         ]
         codes, meaning = encoded(results)
@@ -216,7 +214,7 @@ class Realisation:
         return rows, int(np.flatnonzero((rows == bos).all(axis=1))[0])
 
     def at_start(self, source: Known, value: int) -> Known:
-        """The same with another value before the first letter."""
+        """The channel with another value before the first letter."""
         if source.values.bos == value:
             return source
         rows = np.stack([source.values.later, np.ones_like(source.values.later)], 1)
@@ -247,7 +245,7 @@ class Realisation:
     def recoded(
         self, source: Known, meaning: Meaning, name: str, taken: Iterable[int] = ()
     ) -> Known:
-        """The same values by other codes.
+        """The channel with other codes for its values.
 
         Those that have none get one that neither another value has nor is ``taken``.
         """
@@ -262,7 +260,7 @@ class Realisation:
         return self.add(name, Map(table, (source.name,)), meaning)
 
     def natural(self, source: Known, at_start: bool = False) -> Known:
-        """The same, each value by itself; also that before the first letter, or not.
+        """The channel with each natural number as its own code.
 
         Raises:
             ProgramError: If a value is no natural number.
@@ -283,7 +281,7 @@ class Realisation:
         return [self.recoded(x, meaning, new) for new, x in named], meaning
 
 
-def _asked(
+def _evaluate(
     function: Callable[..., Value], row: list[int], read: Sequence[Known]
 ) -> Value:
     values = [x[code] for x, code in zip(read, row, strict=False)]
@@ -301,7 +299,7 @@ def _asked(
     return found
 
 
-# What the calls of a user become that are more than one operation.
+# The calls of a user that become more than one operation.
 
 
 SMALL = 64
@@ -355,7 +353,7 @@ def gated(r: Realisation, name: str, read: list[Known]) -> Known:
 
 
 def _numbers(read: list[Known]) -> list[Expression]:
-    """What each channel stands for, as an expression of their codes."""
+    """The value of each channel, as an expression of their codes."""
     return [argument(i) + _starts([x]) for i, x in enumerate(read)]
 
 
@@ -421,7 +419,7 @@ def _digit(bit: int, length: int) -> Callable[[int], int]:
 
 
 def _starts(read: list[Known]) -> int:
-    """What all codes 0 stand for together.
+    """The sum of the values that the codes 0 stand for.
 
     Raises:
         ProgramError: If a channel holds no numbers.

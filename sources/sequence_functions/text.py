@@ -75,7 +75,7 @@ def parse(text: str, file: str) -> SequenceFunction:
 
 
 class _Reader:
-    """What has been read so far.
+    """The reader of a function's text, line by line.
 
     Attributes:
         function: The function in the making.
@@ -140,27 +140,27 @@ class _Reader:
                     if k is not None
                 }
             case ast.BinOp(left, sign, right) if type(sign) in OPERATORS:
-                return self._applied(sign, left, right)
+                return self._operate(sign, left, right)
             case ast.Compare(left, [sign], [right]) if type(sign) in OPERATORS:
-                return self._applied(sign, left, right)
+                return self._operate(sign, left, right)
             case ast.UnaryOp(sign, operand) if type(sign) in OPERATORS:
-                return self._applied(sign, operand)
+                return self._operate(sign, operand)
             case ast.Call(ast.Name(name), arguments, keywords):
-                return self._called(name, arguments, keywords)
+                return self._call(name, arguments, keywords)
         raise ProgramError(
             f"{ast.unparse(node)[:60]!r} is no part of a program; there are +, -, &, |, ~, "
             f"comparisons of two, and {', '.join(CALLS)}"
         )
 
-    def _applied(self, sign: ast.AST, *operands: ast.AST) -> Any:
-        """What an operator makes of channels and constants."""
+    def _operate(self, sign: ast.AST, *operands: ast.AST) -> Any:
+        """The value of an operator on channels and constants."""
         values = [self.value(each) for each in operands]
         return OPERATORS[type(sign)](*values)
 
-    def _called(
+    def _call(
         self, name: str, arguments: Sequence[ast.AST], keywords: Sequence[ast.keyword]
     ) -> Channel:
-        """What a call makes."""
+        """The value of a call."""
         if name not in CALLS:
             raise ProgramError(f"there is no {name!r}; there are {', '.join(CALLS)}")
         values = [self.value(each) for each in arguments]
@@ -198,7 +198,6 @@ def _parsed(expression: str) -> ast.AST:
 
 
 def _channel(value: Any) -> Channel:
-    """A value that is a channel."""
     if not isinstance(value, Channel):
         raise ProgramError(f"{value!r} is no channel")
     return value

@@ -131,7 +131,7 @@ def attempt(
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CHANGED)
 def test_no_damage_that_matters_is_proved(name: str) -> None:
-    """What is still accepted after a change still covers, by brute force."""
+    """A changed cascade that is still accepted covers the machine, by brute force."""
     a = BESTIARY[name]
     refused = accepted = 0
     for _, cascade in damaged(decompose(a).cascade):

@@ -1,4 +1,4 @@
-"""What the readers make of the files that people have."""
+"""Reading the machine files that people have."""
 
 import itertools
 import re

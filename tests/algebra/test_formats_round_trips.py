@@ -1,4 +1,4 @@
-"""What is written is read back: the same machine, or one that behaves the same."""
+"""A machine that is written and read back is the same, or behaves the same."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What tests of the commands share."""
+"""Fixtures that tests of the commands share."""
 
 import json
 from collections.abc import Callable

@@ -41,7 +41,7 @@ def sizes(row: dict[str, Any]) -> tuple[int, ...]:
 
 
 def agree(source: str, length: int, **how: Any) -> None:
-    """The same network, proved, and the same list of what was tried before."""
+    """`explain` and `compile` have one network, proved, and one list of failed tries."""
     facts, model = explain(source, length, **how), compiled(source, length, **how)
     (row,) = [row for row in facts["front"] if row["chosen"]]
     told = model.summary()

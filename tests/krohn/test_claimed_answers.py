@@ -23,11 +23,11 @@ from krohn.source_kinds.written_texts import TextKind
 SOURCES = {**KNOWN, "program": ("program:histogram", {"length": 4}, "abab")}
 """Functions of the position say T, too: with them a shorter claim is damage."""
 REFUSED = {"hidden-markov", "linear-system", "rewriting"}
-"""What reads no more than is claimed."""
+"""The kinds whose networks read no more than is claimed."""
 
 
 def shorter(file: ModelFile, length: int) -> ModelFile:
-    """The same network, said to be for shorter inputs."""
+    """The network of a file with a claim for shorter inputs."""
     claim = {**file.header["claim"], "length": length}
     return replace(file, header={**file.header, "claim": claim})
 

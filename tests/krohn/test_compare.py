@@ -24,7 +24,7 @@ TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
 
 @pytest.fixture(autouse=True)
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is measured is as in use, on fewer words."""
+    """Measure as in use, on fewer words."""
     _few(monkeypatch)
 
 
@@ -37,7 +37,7 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    """What the command prints of C3."""
+    """The comparison that the command prints of C3."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         _few(monkeypatch)
         printed = StringIO()

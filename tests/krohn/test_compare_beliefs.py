@@ -22,7 +22,7 @@ TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
 
 @pytest.fixture(autouse=True)
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is measured is as in use, on fewer words."""
+    """Measure as in use, on fewer words."""
     monkeypatch.setattr(belief_comparison, "WORDS", 64)
     monkeypatch.setattr(belief_comparison, "TOKENS", 4096)
 

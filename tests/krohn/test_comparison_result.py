@@ -1,4 +1,4 @@
-"""What a comparison came to: through JSON and back, and what is said of it."""
+"""The result of a comparison: through JSON and back, and its sentences."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What values say: once for all contexts exactly where this says as much."""
+"""The meanings of values: said once for all contexts where that is exact."""
 
 import numpy as np
 from hypothesis import given

@@ -21,7 +21,7 @@ from krohn.decomposition import decompose, describe
 
 @dataclass(frozen=True)
 class Done:
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -164,15 +164,16 @@ def test_text(command: Command) -> None:
     done = command("decompose", "Grid4", "--method", "holonomy")
     assert (done.code, done.err) == (0, "")
     for line in (
-        "Grid4: 4 states, 2 letters, decomposed by holonomy into 3 components on 3 levels",
+        "Grid4: 4 states, 2 letters, decomposed into 3 components on 3 levels "
+        "(method holonomy)",
         "    1   1  flip-flop        2  1          1  letter            2",
         "    given {0, 1, 2}",
         "      1 → {1, 2}",
         "The start 0 has the coordinates (0, 0, 0).",
-        "Chosen: holonomy was asked for.",
+        "Chosen: holonomy, which was asked for.",
     ):
         assert line in done.out.splitlines()
-    assert "Proved: from each of 8 coordinates" in done.out
+    assert "Proved: from each of its 8 coordinates" in done.out
 
 
 def test_text_is_cut_where_there_is_much(command: Command) -> None:

@@ -22,7 +22,7 @@ TEXT = CATALOGUE["LCS"].read_text()
 
 
 def command(*words: str, code: int = 0) -> str:
-    """What a command prints; in one line why not, if it cannot."""
+    """The output of a command, or its one line of an error."""
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         assert run([*words]) == code
@@ -98,7 +98,7 @@ def explained(name: str) -> dict[str, Any]:
 
 
 def test_two_prompts_of_one_text_are_shown() -> None:
-    """What Definition 4.3 of Yang et al. rules out, as two prompts."""
+    """Two prompts of one text, which Definition 4.3 of Yang et al. rules out."""
     for name in ("EditDistance3,3:letters=2", "LIS8", "LCS2,2:letters=2"):
         found = explained(name)
         assert found["regular"] is False

@@ -1,4 +1,4 @@
-"""What a search may spend, and where it is said what it left out."""
+"""The limits of searches, and the places that say which parts were left out."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds of every kind of source and network: through all commands, once for each.
+"""Properties of every kind of source and network: all commands, once for each.
 
 A new kind adds its line to `every_kind.NETWORKS`, and no test.
 """
@@ -47,7 +47,7 @@ SENSELESS = (
 
 
 def asked(kind: str) -> list[object]:
-    """What `krohn compile` is asked for."""
+    """The arguments of `krohn compile` for a kind."""
     name, how, _ = NETWORKS[kind]
     words: list[object] = [name]
     for option, value in how.items():
@@ -152,7 +152,7 @@ def test_it_is_drawn_or_has_no_picture(
 def test_it_is_exported_or_refused(
     kind: str, to: str, file: Path, tmp_path: Path, call: Call
 ) -> None:
-    """What is written is read back there, and says the same; else nothing is written."""
+    """An export that is written is read back there and says the same."""
     pytest.importorskip({"gpt2": "transformers"}.get(to, HOMES[to].imports[0]))
     place = tmp_path / "out"
     code, told = call("export", file, "--to", to, "-o", place, "--sample", 8)

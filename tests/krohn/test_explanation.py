@@ -1,4 +1,4 @@
-"""What `krohn explain` says of machines, small and large."""
+"""The explanations that `krohn explain` gives of machines, small and large."""
 
 import json
 from collections.abc import Callable

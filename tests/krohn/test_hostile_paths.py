@@ -72,7 +72,7 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
     "huge": (huge, "larger than"),
     "unreadable": (unreadable, "Permission denied"),
 }
-"""What may lie at a path, and what is said of it."""
+"""The things that may lie at a path, with the error for each."""
 EACH = pytest.mark.parametrize("odd", ODD)
 COMMANDS: dict[str, tuple[str, ...]] = {
     "machine.json": ("explain", "{}"),

@@ -1,4 +1,4 @@
-"""What `krohn explain` calls a language."""
+"""The names that `krohn explain` gives to languages."""
 
 import json
 from pathlib import Path

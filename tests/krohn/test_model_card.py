@@ -30,7 +30,7 @@ def program(text: str) -> str:
 def printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[[str], str]:
-    """What a program prints that is run beside the export."""
+    """The output of a program that is run beside the export."""
 
     def run(text: str) -> str:
         capsys.readouterr()

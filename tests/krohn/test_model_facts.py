@@ -1,4 +1,4 @@
-"""What is said of hidden Markov models, and of the depth of their networks."""
+"""The facts on hidden Markov models, and on the depth of their networks."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +58,9 @@ def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
 def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "no depth that does not grow with T is known" in depth("Cyclic-RND4,2@3")
+    assert "it is not known whether a depth that does not grow" in depth(
+        "Cyclic-RND4,2@3"
+    )
     monkeypatch.setattr(structure, "MOST_STEPS", 100)
     assert "not decided" in depth("Cyclic-RND5,5@3")
 
@@ -111,7 +113,7 @@ def test_explain_says_them(call: Call) -> None:
     assert code == 0
     assert told["name"] == "tiger"
     assert told["properties"] == ["driven"]
-    assert told["depth_growth"][0].startswith("no depth that does not grow")
+    assert told["depth_growth"][0].startswith("it is not known whether a depth")
     code, told = call("explain", "GoldenMean", "-T", "20")
     assert (code, told["beliefs"]) == (0, 3)
     assert told["construction"].startswith("beliefs")

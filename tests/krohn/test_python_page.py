@@ -1,4 +1,4 @@
-"""What docs/python.md shows runs, and gives what stands beside it."""
+"""The examples of docs/python.md run, and give the results that stand beside them."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What a model says of a word against what is expected, and lines that show it again."""
+"""A model's answers to a word beside those expected, and lines that show it again."""
 
 import io
 import json

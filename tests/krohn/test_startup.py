@@ -1,4 +1,4 @@
-"""What a command imports: nothing that it does not use."""
+"""A command imports nothing that it does not use."""
 
 import subprocess
 import sys

@@ -103,7 +103,7 @@ def softmax(scores: Sequence[Fraction]) -> list[Fraction]:
 
 
 def steep() -> AttentionTarget:
-    """What rounding of inputs does is more than all else."""
+    """A target with which the rounding of inputs outweighs all other errors."""
     up_and_down: Any = 1.0 - 2.0 * (np.arange(257) % 2)
     rho = np.outer(np.arange(257), np.arange(257)) / 2**14
     return attention_target(rho=rho, f=up_and_down, length=2, knots=256)

@@ -101,7 +101,7 @@ def test_a_stated_digest_is_never_believed(kind: str, tmp_path: Path) -> None:
 
 
 def test_files_without_a_digest_are_read(tmp_path: Path) -> None:
-    """Those that were written before there was one."""
+    """Files that were written before there was a digest."""
     model = compiled("states")
     data = pack(model.file.header, model.file.tensors)
     stated = f'\\"digest\\":\\"{model.claim.digest}\\",'.encode()

@@ -239,7 +239,7 @@ def test_who_asks_line_by_line_is_answered_line_by_line(path: Path) -> None:
 
 
 def test_many_lines_are_one_pass(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is slow is a pass, so that their number is what counts."""
+    """The number of passes counts, because a pass is slow."""
     passes = []
     step = Transformer.step
 

@@ -25,7 +25,7 @@ class Parts:
 
     @property
     def header(self) -> dict[str, Json]:
-        """What stands in the file, as a copy."""
+        """The header of the file, as a copy."""
         return {
             "format": "krohn-model",
             "version": 1,

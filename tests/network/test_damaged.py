@@ -30,7 +30,7 @@ EACH = pytest.mark.parametrize("model", MODELS, ids=[m[1] for m in MODELS])
 
 
 def answer(path: Path) -> str:
-    """What reading, opening and verifying come to: "" or the one line."""
+    """The one line that reading, opening and verifying come to; "" without an error."""
     return [said(use, path) for use in (modelfile.read, krohn.load, verify)][-1]
 
 

@@ -22,7 +22,7 @@ Settings = dict[str, Any]
 
 
 def settings() -> Settings:
-    """What is set, as torch says it; None where two ways of setting it disagree."""
+    """The settings of torch; None where two ways of setting one disagree."""
     try:
         precision = torch.get_float32_matmul_precision()
     except RuntimeError:

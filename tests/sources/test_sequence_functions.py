@@ -18,7 +18,7 @@ COMPARISONS += [operator.gt, operator.ge]
 
 
 def said(p: SequenceFunction, word: str) -> list[object]:
-    """What the interpreter says; it is among the classes of longer words."""
+    """The answers of the interpreter, which are among the classes of longer words."""
     found = p.realised(8)
     assert set(p.run(word)) <= set(found.classes)
     return p.run(word)

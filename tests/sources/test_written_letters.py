@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.cli import app
-from krohn.sources.written_letters import written
+from krohn.sources.written_letters import split_letters
 
 DIGITS = "0123456789"
 
@@ -34,7 +34,7 @@ DIGITS = "0123456789"
 def test_letters_are_read_as_they_are_meant(
     text: str, alphabet: list[str], letters: list[str]
 ) -> None:
-    assert written([text], set(alphabet).__contains__, alphabet) == letters
+    assert split_letters([text], set(alphabet).__contains__, alphabet) == letters
 
 
 SOURCES: dict[str, dict[str, Any]] = {

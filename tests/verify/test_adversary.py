@@ -69,7 +69,7 @@ class Attack:
         return recheck(data, json.dumps(said).encode()).margin > 0
 
     def misstated(self, edit: Callable[[Json], object]) -> "Attack":
-        """The same tensors under another header, with the evidence for this one."""
+        """An attack by other words in the header, with the evidence for the right one."""
         header = copy.deepcopy(self.file.header)
         edit(header)
         return replace(
@@ -78,7 +78,7 @@ class Attack:
 
 
 def evidence(file: ModelFile) -> Json:
-    """What shows that the Program of a header computes its machine."""
+    """The evidence that the Program of a header computes its machine."""
     machine = machine_of(json_format.from_object(file.header["machine"]))
     letters, length = len(machine.transitions), file.header["claim"]["length"]
     program = json.loads(json.dumps(file.header["program"]))
@@ -266,7 +266,7 @@ def rounded_before_bias() -> Attack:
 
 
 def rounded_before_bias_rnn() -> Attack:
-    """The same in an RNN: the machine is always in state 1, the network in state 0."""
+    """An RNN whose machine is always in state 1 and whose network is in state 0."""
     machine = Automaton(Semiautomaton(np.array([[1, 1]]), ("a",), ("p", "q")), 0)
     architecture = {"kind": "rnn", "dtype": "bfloat16", "hidden": 3}
     architecture |= {"vocabulary": 1, "outputs": 2}
@@ -416,7 +416,7 @@ def between_multiples() -> Attack:
 
 
 def points_too_far_apart() -> Attack:
-    """What a piecewise function must not depend on is lost where 2^54 is added to it.
+    """The remainder that a piecewise function must not depend on is lost at 2^54.
 
     c = v is written with 2^18·ReLU(2^-54·((2^52 + 1)·x + y)), x = 4, and a bias that takes
     away what this is at y = 0. All z from 2^54 + 4 on are one number of float64, so it

@@ -80,7 +80,7 @@ Tensors = dict[str, FloatArray]
 
 
 def mutated(file: ModelFile, change: Callable[[Tensors], object]) -> ModelFile:
-    """The same file, its tensors changed in place."""
+    """The file with its tensors changed in place."""
     tensors = {name: array.copy() for name, array in file.tensors.items()}
     change(tensors)
     return replace(file, tensors=tensors)
@@ -359,7 +359,7 @@ def at_bos(source: Program, name: str, value: int) -> Program:
 
 
 class TestE16InCascades:
-    """The same below other components, which say when the memory is written."""
+    """E16 below other components, which say when the memory is written."""
 
     @pytest.mark.parametrize(
         ("name", "memory", "start"), [("Grid4", 0, 3), ("PermReset3", 2, 1)]

@@ -69,7 +69,7 @@ def is_narrow(precision: Precision) -> bool:
 
 
 def room(precision: Precision, terms: int) -> float:
-    """What else may be off: sums, quotient, product, exponents (A1, A7)."""
+    """The room for other errors: sums, quotient, product, exponents (A1, A7)."""
     return (2 * terms + 16) * precision.accumulator_unit
 
 

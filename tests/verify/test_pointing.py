@@ -148,7 +148,7 @@ def test_the_network_is_right_on_all_words(dtype: str) -> None:
 
 
 def test_the_strict_form_is_proved() -> None:
-    """What compares positions in one hidden layer is rounded before a head reads it."""
+    """The comparison of positions is rounded before a head reads it."""
     file = lowered(program(WORD, 512), MACHINE, strict=True)
     assert prove(file, MACHINE).verdict == "verified"
     blocks = file.header["architecture"]["blocks"]

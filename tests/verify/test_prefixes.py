@@ -27,7 +27,7 @@ BASELINES = ["sequential", "chunked", "memorising"]
 
 
 def stated(source: Program) -> Stated:
-    """What a model file would say of a Program."""
+    """The statement of a Program in a model file."""
     options = Options(FLOAT32)
     layout, features = arrange(optimise(source, options), options)
     described = describe(layout, lower(layout, features, strict=False))

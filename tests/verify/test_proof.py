@@ -87,7 +87,7 @@ def test_evidence_says_what_was_established(
 def test_what_was_established_before_a_refusal_is_told_once(
     levels: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it costs to tell it does not grow with the square of the blocks."""
+    """The cost of telling it does not grow with the square of the blocks."""
     built = levels("S3", "scan", 12)
     file, told, steps = built.compiled.file, list[int](), proof_of.steps
 

@@ -50,7 +50,7 @@ EACH = pytest.mark.parametrize(("name", "construction"), MACHINES)
 def stated(
     machine: Automaton, construction: str, length: int
 ) -> tuple[Stated, Program]:
-    """What a model file would say, and the Program that it was made from."""
+    """The statement in a model file, and the Program that it was made from."""
     key = machine.name, machine.start, construction, length
     if key not in STATED:
         STATED[key] = freshly_stated(machine, construction, length)

@@ -79,7 +79,7 @@ def right(file: ModelFile, words: torch.Tensor) -> bool:
 
 
 def other_bonuses(length: int) -> Iterator[tuple[float, ModelFile]]:
-    """The same network with bonuses of 1, 5/4, …, 4 times M; 9/4 is the compiled one."""
+    """The network with bonuses of 1, 5/4, …, 4 times M; 9/4 is the compiled one."""
     file = krohn.compile("FlipFlop", length, "memory", dtype="bfloat16").file
     for quarters in range(4, 17):
         key = file.tensors[KEY].copy()
@@ -90,7 +90,7 @@ def other_bonuses(length: int) -> Iterator[tuple[float, ModelFile]]:
 
 @pytest.mark.parametrize("length", [200])
 def test_a_bonus_is_accepted_only_where_it_suffices(length: int) -> None:
-    """What has no flag must fall below what has one, from the last to the first."""
+    """Positions without a flag must fall below those with one."""
     words, both, index = hard(length), set(), spread((length + 1) // 2, BFLOAT16)
     for bonus, file in other_bonuses(length):
         accepted = prove(file, FLIP_FLOP).verdict == "verified"

@@ -25,14 +25,14 @@ def majority(length: int, dtype: str = "float32") -> ModelFile:
 
 
 def summed(file: ModelFile) -> Stream:
-    """What is known after the heads of the first block."""
+    """The bounds after the heads of the first block."""
     model = model_of(file)
     program = checker.stated(model, len(file.header["source"]["letters"]))
     return sublayers.attention(model, sublayers.embedding(model, program), 0)[0]
 
 
 def held(file: ModelFile, words: torch.Tensor) -> torch.Tensor:
-    """What stands after each letter where the sum is stored, by several kernels."""
+    """The values after each letter where the sum is stored, by several kernels."""
     channel = next(c for c in file.header["program"]["channels"] if c["name"] == SUM)
     seen = whole(network(file, file.tensors), words)[0][1][:, 1:, channel["dims"][0]]
     return seen.double()

@@ -243,13 +243,10 @@ def _permute_units(
 # The forward pass by the worst arithmetic that a proof allows for.
 #
 # Real kernels are much better than assumptions A1 to A8, A11 and A12 of
-# docs/soundness.md.
-# Here sums are taken in random orders and bracketings, exponentials, sines and GeLUs are
-# as
-# wrong as they may be, exponentials in the direction that hurts, scores are stored or
-# not,
-# weights are normalised early or late and rounded or not, and a bias is added before or
-# after a store, all by chance.
+# docs/soundness.md. Here sums are taken in random orders and bracketings, exponentials,
+# sines and GeLUs are as wrong as they may be, exponentials in the direction that hurts,
+# scores are stored or not, weights are normalised early or late and rounded or not, and
+# a bias is added before or after a store, all by chance.
 
 
 BRACKETS = (1, 2, 3, 8)

@@ -172,9 +172,6 @@ def by_operation(record: Record) -> Mapping[str, Worst]:
     return tightest
 
 
-# Words that are bred to bring numbers close to their bounds.
-
-
 KEPT = 4
 FRESH = 0.25
 """The share of words that are drawn anew; all others descend from kept ones."""

@@ -129,8 +129,7 @@ def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
 # Heads with linear positions, and when they look at the wrong letter (Proposition 5).
 #
 # A score is a quadratic form of the two positions, so the winner at each length is
-# decided
-# by a few numbers. docs/independent.md, section 4.
+# decided by a few numbers. docs/independent.md, section 4.
 
 
 LINEAR = 2.0**-6

@@ -191,13 +191,10 @@ def channels_of_dimensions(
 # Steps of a chain of thought: the output of a file's MLPs, for all real numbers read.
 #
 # A step reads numbers at fixed places. Here each is any real number within its bounds,
-# and
-# what a head delivers is off by up to ``noise``. The weights, the position table and the
-# places of channels are those of the file. The question is whether the number that is
-# said
-# can be further than ``error`` from the rule; both are piecewise linear, so z3 decides
-# it.
-# That heads look where they are said to look is what the proof shows.
+# and what a head delivers is off by up to ``noise``. The weights, the position table
+# and the places of channels are those of the file. The question is whether the number
+# that is said can be further than ``error`` from the rule; both are piecewise linear,
+# so z3 decides it. That heads look where they are said to look is what the proof shows.
 
 
 Rule = Callable[[Sequence[Any]], Any]

@@ -16,8 +16,6 @@ from krohn.network.forward_pass import threads
 from krohn.network.model import Model, said
 from krohn.network.precision import FloatArray
 
-# The interface of networks under test: they answer after every letter of a word.
-
 
 class Simulator(Protocol):
     """Words in, logits out: compiled, foreign and trained networks alike.

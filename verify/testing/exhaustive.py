@@ -108,13 +108,12 @@ def way_of(judge: Pair, first: int, tree: Tree) -> Way:
 
 # Every word up to a length, by a walk through the tree of their prefixes.
 #
-# A causal network has the same memory of two words while they agree, so each node of the
-# tree is computed once, from the memory of the node above it. A pass of the network
-# covers
-# a few generations below a batch of nodes; memory is copied only for the last of them,
-# and for none if it is the last of all. The walk goes breadth first while a batch has
-# room, and depth first by whole batches then; in a pass, nodes of one generation are in
-# lexicographic order, so the first wrong one is its least word.
+# A causal network has the same memory of two words while they agree, so each node of
+# the tree is computed once, from the memory of the node above it. A pass of the network
+# covers a few generations below a batch of nodes; memory is copied only for the last of
+# them, and for none if it is the last of all. The walk goes breadth first while a batch
+# has room, and depth first by whole batches then; in a pass, nodes of one generation
+# are in lexicographic order, so the first wrong one is its least word.
 
 
 BLOCK = {"cpu": 8192, "cuda": 65536}

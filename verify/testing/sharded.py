@@ -84,8 +84,7 @@ def _keep_memory() -> None:
 # Every word up to a length, shard by shard: by many processes, and in several sittings.
 #
 # What is done is in the job file, so a run that is stopped or killed goes on where it
-# was,
-# and a shard that is run twice is counted once.
+# was, and a shard that is run twice is counted once.
 
 
 AHEAD = 2

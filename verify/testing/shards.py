@@ -21,9 +21,8 @@ from krohn.verify.testing.simulation_result import Progress, Simulation
 # All words up to a length, cut into shards that can be run apart and counted once.
 #
 # The tree of words is cut at a depth d. One shard holds the words of up to d letters;
-# each
-# word of d letters is the root of another, which holds the longer words that go on from
-# it. Every word up to the length is in exactly one shard, so the counts add up.
+# each word of d letters is the root of another, which holds the longer words that go on
+# from it. Every word up to the length is in exactly one shard, so the counts add up.
 
 
 LEAVES = 2**17

@@ -16,8 +16,7 @@ from krohn.verify.testing.simulation_result import BUDGET, Progress, Simulation
 # Every word up to a length by plain passes, for networks known from outside only.
 #
 # Nothing is assumed of the network, not even that it is causal: a word of n letters is
-# run
-# by itself, and so are all that begin like it.
+# run by itself, and so are all that begin like it.
 
 
 SCORES = 2**22
@@ -66,9 +65,8 @@ def _blocks(letters: int, length: int) -> Iterator[IntArray]:
 # Wrong words made minimal: the shortest there is, and of these the first in order.
 #
 # A word is made smaller by deleting letters and by lowering them, which keeps it wrong
-# and
-# says nothing about other words. Then all words up to its length are run, if they are no
-# more than the budget: only that shows that it is minimal.
+# and says nothing about other words. Then all words up to its length are run, if they
+# are no more than the budget: only that shows that it is minimal.
 
 
 FIRST = 8

@@ -1,4 +1,4 @@
-"""What is chosen for products of machines, and cascades that are cut to what is needed."""
+"""Cascades chosen for products of machines, and cascades cut to their needed part."""
 
 import numpy as np
 import pytest

@@ -20,7 +20,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def knows() -> Callable[..., Simulator]:
-    """What answers a task rightly, but for a change of letters and classes."""
+    """A simulator that answers a task rightly, but for a change of letters and classes."""
 
     def made(
         task: Task,

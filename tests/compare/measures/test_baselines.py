@@ -1,4 +1,4 @@
-"""What guesses, majorities and windows of letters come to."""
+"""The accuracy of guesses, majorities and windows of letters."""
 
 import numpy as np
 import pytest

@@ -34,7 +34,7 @@ lstms = st.builds(
 
 
 def counted(run: Callable[[], object]) -> int:
-    """What torch counts of dense matrix products."""
+    """The operations that torch counts in dense matrix products."""
     with FlopCounterMode(display=False) as counter:
         run()
     return counter.get_total_flops()

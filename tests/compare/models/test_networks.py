@@ -1,4 +1,4 @@
-"""What holds of every network that is built: GPT-2 with all positions, and the LSTM."""
+"""Properties of every network that is built: GPT-2 with all positions, and the LSTM."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""What stands idle beside what is read has no part in what an exchange does."""
+"""Directions that stand idle beside a probe's own have no part in an exchange."""
 
 from collections.abc import Callable
 

@@ -57,7 +57,7 @@ def test_where_the_letter_says_all_there_is_no_answer_to_beat() -> None:
 
 @pytest.mark.slow
 def test_an_answer_of_too_many_values_is_known_all_the_same() -> None:
-    """What it determines is no intermediate result, though no probe looks for it."""
+    """A variable that the answer determines is no intermediate one, probe or not."""
     steps = np.array([[(q + by) % 200 for q in range(200)] for by in (1, 14)])
     states = Semiautomaton(steps, ("a", "b"), tuple(map(str, range(200))))
     shown = Output("states", np.arange(200), tuple(map(str, range(200))))

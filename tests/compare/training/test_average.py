@@ -1,4 +1,4 @@
-"""What is measured is the exponential moving average of the weights."""
+"""Networks are measured with the exponential moving average of their weights."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What networks are measured on is not what they were trained on."""
+"""Networks are measured on other words than those that they were trained on."""
 
 from dataclasses import dataclass
 from itertools import product

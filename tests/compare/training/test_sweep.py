@@ -47,7 +47,7 @@ class Deadly:
 
 
 class Heard:
-    """What a sweep reported."""
+    """The progress that a sweep reported."""
 
     def __init__(self, stop: int | None = None) -> None:
         self.steps, self.counts, self.stop = 0, list[int](), stop

@@ -43,7 +43,7 @@ def test_networks_of_other_weights_and_kinds_are_one_function() -> None:
 
 
 def test_two_functions_share_a_layer_of_one_random_network() -> None:
-    """What the inspected matrix holds does not say what the network computes."""
+    """A matrix of a masked random network does not tell what the network computes."""
     one, other = pruned("C2"), pruned("other")
     found = krohn.twins(one, other)
     assert found.verdict == "refuted"

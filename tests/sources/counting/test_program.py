@@ -1,4 +1,4 @@
-"""What counting programs accept, as formulas, letter by letter, and as networks."""
+"""Acceptance by counting programs, as formulas, letter by letter, and as networks."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -8,7 +8,7 @@ from krohn.sources.counting import CATALOGUE, CountingProgram, named, parse, wri
 
 
 def says(line: str, word: str, letters: str = "abc") -> list[bool]:
-    """What a formula says after each letter of a word."""
+    """The values of a formula after each letter of a word."""
     program = parse(f"letters {' '.join(letters)}\nf := {line}", "f.crasp")
     found: list[bool] = program.accepts(
         np.array([[letters.index(c) for c in word]])

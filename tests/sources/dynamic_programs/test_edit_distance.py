@@ -35,7 +35,7 @@ def prompt(chain: ChainOfThought, s: str, t: str) -> list[int]:
 
 
 def text(chain: ChainOfThought, s: str, t: str, boundary: int) -> list[str]:
-    """What the whole text must be."""
+    """The right text, as a whole."""
     found = [*s, "|", *t, "<sep>"]
     rows = table(s, t, boundary)
     for row in rows[1:]:

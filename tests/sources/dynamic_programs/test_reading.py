@@ -14,7 +14,7 @@ HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"
 
 
 def answer(text: str, word: list[int]) -> int:
-    """What a text says of a word of numbers."""
+    """The answer of a text to a word of numbers."""
     chain = read_text(text, "test").chain_of_thought
     prompt = [chain.tokens.index(str(x)) for x in word]
     prompt.append(chain.tokens.index("<sep>"))
@@ -23,7 +23,7 @@ def answer(text: str, word: list[int]) -> int:
 
 
 def value(said: str, x: list[int]) -> int:
-    """What an expression of three numbers is."""
+    """The value of an expression of three numbers."""
     text = f"input x[1..3] of 0..4\ntable A[i in 1..1]\nA[i] = {said}\nanswer A[1]"
     return answer(text, x)
 

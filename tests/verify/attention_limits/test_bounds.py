@@ -1,4 +1,4 @@
-"""What heads cannot do: the bounds hold, are attained, and predict failures."""
+"""The limits of heads: the bounds hold, are attained, and predict failures."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What must be kept of a prompt: counting, and pairs of prompts that are not kept apart."""
+"""The memory of prompts that is needed: counts, and pairs that are not kept apart."""
 
 from functools import cache
 from itertools import permutations, product
@@ -131,7 +131,7 @@ def test_a_pair_is_the_first_that_there_is() -> None:
 
 
 def kept(name: str, attention: str) -> tuple[FloatArray, IntArray, int]:
-    """What a compiled network keeps of every prompt; the texts; the size by formula."""
+    """The memory of a compiled network for all prompts; the texts; the size by formula."""
     source = _source(name)
     file = krohn.compile(name, attention=attention).file
     network = Model(file).network

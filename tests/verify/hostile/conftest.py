@@ -10,7 +10,7 @@ from krohn import cli
 
 @pytest.fixture
 def judge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Judge:
-    """What the command says of bytes; the Python face must agree."""
+    """The verdict of the command on bytes; the Python face must agree."""
     path = tmp_path / "hostile.safetensors"
 
     def call(data: bytes, *options: str) -> Said:

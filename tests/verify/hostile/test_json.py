@@ -36,7 +36,7 @@ ODD = {
     "negative": "-1",
     "half": "0.5",
 }
-"""What may stand in the place of a value."""
+"""The values that may stand in the place of another."""
 HOLE = "the hole"
 Command = Callable[..., int]
 

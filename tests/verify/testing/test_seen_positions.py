@@ -1,4 +1,4 @@
-"""What heads see is what the mask says: measured on the runtime, for emitted networks."""
+"""Heads see the positions that the mask says: measured for emitted networks."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ KIND = ChainsOfThought()
 
 
 def looked(file: ModelFile) -> list[Seen]:
-    """What the heads see on one random text."""
+    """The positions that the heads see on one random text."""
     source, network = KIND.of_file(file), Model(file).network
     assert isinstance(network, Transformer)
     low, high = np.array(source.prompt).T

@@ -70,7 +70,7 @@ def children(pid: int) -> list[int]:
 
 
 def workers(pid: int) -> list[int]:
-    """Those that run shards: multiprocessing has started them for work."""
+    """The processes that run shards, which multiprocessing has started for work."""
     known = []
     for child in children(pid):
         try:

@@ -24,7 +24,7 @@ Word = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """What a class looks at: states, and what has occurred in the words of each."""
+    """The facts that decide a class: states, and the parts of the words of each."""
 
     transitions: IntArray
     parts: list[frozenset]

@@ -84,7 +84,7 @@ def check_counts(found: Property, k: int, t: int, wanted: bool) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sequences_of_factors(definitions: ModuleType, seed: int) -> None:
-    """What sequences of few short factors decide is of dot-depth one."""
+    """Sequences of few short factors decide languages of dot-depth one."""
     some = 0
     for group, found in batches(definitions, seed):
         letters = len(group[0].letters)
