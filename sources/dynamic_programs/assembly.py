@@ -417,7 +417,7 @@ def _range(
             high - low < MOST_NUMBERS,
             f"{each.where}{each.name} can be {boxes[-1][0]} to {boxes[-1][1]}; there are "
             f"at most {MOST_NUMBERS} numbers, each a token of its own; bound it by min or "
-            "max, or write numbers in digits by the line 'digits 100'",
+            "max, or write numbers in digits of a small base, as by the line 'digits 10'",
         )
     return low, high
 

@@ -115,11 +115,11 @@ class Filler(Evaluator):
     def _stuck(self, late: dict[str, Later], at: Index) -> Refused:
         """Why none of some cells at one place can be computed."""
         name, seen = next(iter(late)), set[str]()
-        while late[name].cell[1] == at and late[name].cell[0] not in seen:
-            if late[name].cell[0] not in late:
-                break
+        while name not in seen:
             seen.add(name)
-            name = late[name].cell[0]
+            other, place = late[name].cell
+            if place == at and other in late:
+                name = other
         later = late[name]
         return Refused(f"{later.place}: {self._why((name, at), later.cell)}")
 

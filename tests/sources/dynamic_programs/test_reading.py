@@ -167,7 +167,7 @@ def test_constants_and_copies_are_not_written() -> None:
         ),
         (
             "table A, B, C[i in 1..n]\nA[i] = B[i]\nB[i] = C[i]\nC[i] = B[i] + x[i]",
-            "line 7, column 8: C[1] reads B[1], which reads C[1]: a circle",
+            "line 6, column 8: B[1] reads C[1], which reads B[1]: a circle",
         ),
         (
             "table A, B[i in 1..n]\nA[i] = B[i]\nB[n] = 1\nB[i] = A[i+1] + 1",
