@@ -35,13 +35,15 @@ class Node(NamedTuple):
         kind: The rule of the grammar, or its alias.
         parts: Nodes and words, but for the words that the rule itself says; None for
             what may stand in ``[ ]`` of the grammar and does not.
-        line: Where it begins, from 1; 0 if it has no parts.
+        line: Where its first part begins, from 1; 0 if it has no parts.
+        column: The column there, from 1; 0 if it has no parts.
         deep: How many nodes are above one another in it.
     """
 
     kind: str
     parts: tuple[Any, ...]
     line: int
+    column: int
     deep: int
 
 
@@ -186,8 +188,9 @@ def _node(kind: str, parts: list[Any]) -> Any:
     """What the parser makes of a rule and its parts."""
     if kind.startswith("_"):  # its parts become those of the rule around it
         return SimpleNamespace(children=parts)
-    line = next((part.line for part in parts if part is not None), 0)
+    places = ((part.line, part.column) for part in parts if part is not None)
+    line, column = next(places, (0, 0))
     deep = 1 + max((part.deep for part in parts if isinstance(part, Node)), default=0)
     _check_depth(deep, line)
     words = (str(p) if isinstance(p, str) else p for p in parts)
-    return Node(str(kind), tuple(words), line, deep)
+    return Node(str(kind), tuple(words), line, column, deep)

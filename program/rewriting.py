@@ -1,7 +1,7 @@
 """Rewriting systems: a line of letters is rewritten where the first rule applies."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -112,6 +112,7 @@ class Rewriting:
         rules: The rules, the first ones first.
         functions: For letters read a letter each.
         longest: n: so many letters a line has at most.
+        lines: The line of each rule in the text that says it; () if none does.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Rewriting:
     rules: tuple[Rule, ...]
     functions: tuple[Table, ...]
     longest: int
+    lines: tuple[int, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a malformed system.
@@ -140,7 +142,8 @@ class Rewriting:
             try:
                 check_rule(rule, self.letters, self.functions)
             except Refused as reason:
-                raise Refused(f"rule {i} {reason}") from None
+                line = f"line {self.lines[i - 1]}: " if self.lines else ""
+                raise Refused(f"{line}rule {i} {reason}") from None
 
     @property
     def end(self) -> int:

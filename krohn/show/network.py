@@ -1,5 +1,7 @@
 """Printing results about networks: compiled models, answers, attention, verdicts."""
 
+from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -188,17 +190,30 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         )
     about(out, model.claim)
     cut_short(out, result)
-    for number in result.get("rules_that_never_apply", []):
-        out.print(
-            f"  warning: rule {number} never applies: wherever it fits, another rule "
-            "fits that ends sooner or stands before it"
-        )
+    for warning in _warnings(result):
+        out.print(f"  warning: {warning}")
     tried(out, result["tried"], "  ")
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about this network yet")
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def _warnings(result: dict[str, Any]) -> Iterator[str]:
+    """What is most likely a mistake in the text of a source."""
+    rules = result.get("rules_that_never_apply", [])
+    for number, line in zip_longest(rules, result.get("lines_of_these_rules", [])):
+        place = f"line {line}: " if line else ""
+        yield (
+            f"{place}rule {number} never applies: wherever it fits, another rule fits "
+            "that ends sooner or stands before it"
+        )
+    for line in result.get("lines_that_define_no_cell", []):
+        yield (
+            f"line {line} defines no cell: earlier lines define all that it is about, or "
+            "it is about none at this size"
+        )
 
 
 def _why(result: dict[str, Any]) -> str:

@@ -251,10 +251,15 @@ class SourceKind(Kind[S]):
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
                     f"was written ({proof.reason}); try --dtype float64"
+                    f"{self.other_way(source)}"
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)
         return CompiledModel(file, built.construction, proof, seconds, built.tried)
+
+    def other_way(self, source: S) -> str:
+        """What may help besides a finer format where one is too coarse, after a comma."""
+        return ""
 
     def file(
         self,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -143,12 +144,23 @@ class ChainsOfThought(TextKind[Source]):
             way["width_needed"] = width_needed(steps, way, options.precision, bits)
         return {
             **known,
+            **self.remarks(source),
             "lower_bounds": sentences(steps, known, ways),
             "kind": self.wire,
             "claim": self.claim,
             "dtype": options.precision.name,
             "networks": ways,
         }
+
+    def remarks(self, source: Source) -> dict[str, Any]:
+        """The lines of the text that define no cell, if there are any."""
+        found = source.idle_lines if isinstance(source, DynamicProgram) else []
+        return {"lines_that_define_no_cell": found} if found else {}
+
+    def other_way(self, source: Source) -> str:
+        """Numbers in digits, which keep all numbers of a network small."""
+        wide = isinstance(source, DynamicProgram) and not source.base
+        return ", or write numbers in digits by the line: digits 10" * wide
 
     def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""
@@ -328,6 +340,8 @@ def _text_result(
 ) -> dict[str, Any]:
     """A whole text, token by token."""
     names, start = named_by(source.tokens, text), len(source.prompt)
+    first, *rest = text[source.answer - 1 :]
+    answer = [first, *takewhile(range(source.numbers).__contains__, rest)]
     steps = [
         {"token": token, "is": name, "reads": {n: names[at] for n, at in reads.items()}}
         for token, (name, reads) in zip(names[start:], cells, strict=True)
@@ -335,7 +349,7 @@ def _text_result(
     return {
         "prompt": names[:start],
         "text": names[start:],
-        "answer": names[source.answer - 1],
+        "answer": " ".join(named_by(source.tokens, answer)),
         "steps": steps,
         "shown": " ".join(names),
     }

@@ -100,9 +100,12 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         return {**told, **sizes(built.cost)}
 
     def remarks(self, source: Rewriting) -> dict[str, Any]:
-        """The numbers of rules that never apply, if there are any."""
+        """The numbers of rules that never apply, if there are any, and their lines."""
         found = unused(source)
-        return {"rules_that_never_apply": found} if found else {}
+        told = {"rules_that_never_apply": found} if found else {}
+        if found and source.lines:
+            told["lines_of_these_rules"] = [source.lines[i - 1] for i in found]
+        return told
 
     def writer(self, file: ModelFile) -> Writer:
         """A line is asked for; the whole text is said."""

@@ -165,6 +165,18 @@ def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     return value(total)
 
 
+def _quotient(node: Term, inner: list[Expression], ends: Ends) -> Expression:
+    """A whole division by a constant: a step at each of its multiples."""
+    assert isinstance(node.detail, int)
+    x, divisor, (low, high) = value(inner[0]), node.detail, ends[0]
+    total = number(low // divisor)
+    for reached in range(low // divisor + 1, high // divisor + 1):
+        total = total + greater(x, number(reached * divisor - 1))
+    if node.kind == "remainder":
+        total = x - divisor * total
+    return value(total)
+
+
 def _entry(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """An entry of a table."""
     assert isinstance(node.detail, tuple)
@@ -192,6 +204,8 @@ _MADE: dict[str, Callable[[Term, list[Expression], Ends], Expression]] = {
     "minimum-if": _maximum_if,
     "maximum-if": _maximum_if,
     "product": _product,
+    "quotient": _quotient,
+    "remainder": _quotient,
     "entry": _entry,
 }
 
@@ -286,14 +300,15 @@ def assembled(
     name: str,
     inputs: Sequence[Input],
     written: Sequence[Number | Comma],
-    final: Term,
+    final: Sequence[Term],
 ) -> ChainOfThought:
-    """The chain of thought of a prompt, of numbers, and of an answer.
+    """The chain of thought of a prompt, of numbers, and of an answer's tokens.
 
     Raises:
         Refused: If a number leaves its limits, or there is too much.
     """
-    said = [*written, Comma(), Number(final, "the answer", "", None), Comma()]
+    answer = [Number(term, "the answer", "", None) for term in final]
+    said = [*written, Comma(), *answer, Comma()]
     ways = _ways([each for each in said if isinstance(each, Number)])
     alphabet = tuple(dict.fromkeys(x for i in inputs for x in i.letters))
     low, high = _range(inputs, alphabet, said, ways)
@@ -308,7 +323,9 @@ def assembled(
     demand(len(rules) <= MOST_RULES, f"there are {len(rules)} rules, over {MOST_RULES}")
     at, steps = iter(ways), list[Step]()
     for each, sign in zip(
-        said, [COMMA] * len(written) + [SEPARATOR, "", END], strict=True
+        said,
+        [*[COMMA] * len(written), SEPARATOR, *[""] * len(answer), END],
+        strict=True,
     ):
         if isinstance(each, Comma):
             steps.append(Step(names.index(sign), 0, ()))
@@ -324,7 +341,7 @@ def assembled(
         prompt=prompt,
         rules=rules,
         steps=tuple(steps),
-        answer=len(prompt) + len(steps) - 1,
+        answer=len(prompt) + len(steps) - len(answer),
     )
 
 
@@ -400,7 +417,7 @@ def _range(
             high - low < MOST_NUMBERS,
             f"{each.where}{each.name} can be {boxes[-1][0]} to {boxes[-1][1]}; there are "
             f"at most {MOST_NUMBERS} numbers, each a token of its own; bound it by min or "
-            "max",
+            "max, or write numbers in digits of a small base, as by the line 'digits 10'",
         )
     return low, high
 

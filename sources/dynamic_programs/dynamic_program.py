@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.errors import Refused, demand
+from krohn.program.expression_bounds import Interval
 from krohn.sources.dynamic_programs.assembly import Comma, Input, Number, assembled
+from krohn.sources.dynamic_programs.digits import Lowering, count_digits, digits_of
 from krohn.sources.dynamic_programs.terms import (
     Cell,
     Term,
@@ -69,18 +71,22 @@ class DynamicProgram:
         text: The text that it was read from, if any.
         given: The sizes and options of that text.
         where: What messages say of the place in that text.
+        idle_lines: The lines of that text that are about a cell, and define none.
         inputs: What the prompt holds.
         written: The numbers and commas so far.
-        final: The answer.
+        final: The answer: a number, or its digits, the most significant one first.
+        base: The base of digits; 0 if each number is a token of its own.
     """
 
     name: str
     text: str = ""
     given: dict[str, int] = field(default_factory=dict)
     where: str = ""
+    idle_lines: list[int] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     written: list[Number | Comma] = field(default_factory=list)
-    final: Term | None = None
+    final: tuple[Term, ...] = ()
+    base: int = 0
     _nodes: int = 0
     minimum = staticmethod(minimum)
     maximum = staticmethod(maximum)
@@ -117,6 +123,8 @@ class DynamicProgram:
         demand(bool(each) != (numbers is not None), "an input has letters, or numbers")
         first = 1 + sum(i.count + 1 for i in self.inputs)
         found = Table(self, name)
+        if numbers is not None and self.base and numbers[1] >= self.base:
+            return self._digit_input(found, list(product(*ranges)), first, numbers)
         names = tuple(map(found.called, product(*ranges)))
         self.inputs.append(Input(name, names, each, numbers or (0, 0)))
         alphabet = self.alphabet
@@ -131,6 +139,37 @@ class DynamicProgram:
                 whole, f"the letters of {name!r} do not follow one another among all"
             )
             found.cells[at] = Term("letter", (), *ends, cell=cell)
+        return found
+
+    def _digit_input(
+        self, found: Table, cells: list[tuple[int, ...]], place: int, ends: Interval
+    ) -> Table:
+        """An input whose numbers stand in digits, the most significant one first."""
+        low, high = ends
+        count, last = count_digits(high, self.base), self.base - 1
+        demand(
+            low == 0 and high == self.base**count - 1,
+            f"numbers of an input that stand in digits go from 0 to {self.base**2 - 1}, or "
+            f"another power of {self.base} less 1",
+        )
+        names = tuple(
+            f"{found.called(at)} digit {k}"
+            for at in cells
+            for k in reversed(range(count))
+        )
+        demand(len(names) <= MOST_TOKENS, f"an input has over {MOST_TOKENS} tokens")
+        self.inputs.append(Input(found.name, names, (), (0, last)))
+        for at in cells:
+            digits = [
+                read(
+                    Cell(f"{found.called(at)} digit {k}", place + count - 1 - k),
+                    0,
+                    last,
+                )
+                for k in range(count)
+            ]
+            found.cells[at] = digits_of(digits, 0, high)
+            place += count
         return found
 
     @property
@@ -157,6 +196,29 @@ class DynamicProgram:
     ) -> Term:
         """Say a number, unless it is known or a copy, and give it back to be read."""
         (term,) = numbers(number)
+        found = self._lowered(term, name)
+        if found.kind != "digits":
+            return self._written(found, name, limits)
+        least, most = limits or (found.low, found.high)
+        demand(
+            least <= found.low and found.high <= most,
+            f"it can be {found.low} to {found.high}, and the table says {least}..{most}",
+        )
+        return found
+
+    def _lowered(self, term: Term, name: str) -> Term:
+        """The same number; in digits, which are written, if it has no token."""
+        return self._lowering(name).lowered(term) if self.base else term
+
+    def _lowering(self, name: str) -> Lowering:
+        return Lowering(self.base, partial(self._say, name))
+
+    def _say(self, name: str, number: Value, called: str) -> Term:
+        """Write a number of one token that a number in digits needs."""
+        (term,) = numbers(number)
+        return self._written(term, f"{name}{called}", None)
+
+    def _written(self, term: Term, name: str, limits: Interval | None) -> Term:
         if term.kind == "number":
             self._last_so_far(name)
             return term
@@ -220,8 +282,16 @@ class DynamicProgram:
         Raises:
             Refused: If there is one already.
         """
-        demand(self.final is None, "the answer is said twice")
-        (self.final,) = numbers(number)
+        demand(not self.final, "the answer is said twice")
+        (term,) = numbers(number)
+        term = self._lowered(term, "answer")
+        self.final = (term,)
+        if term.kind == "digits":
+            low = term.low
+            demand(
+                low >= 0, f"the answer can be {low}, and has digits; add a number to it"
+            )
+            self.final = self._lowering("answer").plain(term).inner[::-1]
 
     @cached_property
     def chain_of_thought(self) -> ChainOfThought:
@@ -231,10 +301,7 @@ class DynamicProgram:
             Refused: If there is no input or no answer, or a number has no token.
         """
         demand(bool(self.inputs), "there is no input")
-        demand(
-            self.final is not None, "no line says the answer; add: answer EXPRESSION"
-        )
-        assert self.final is not None
+        demand(bool(self.final), "no line says the answer; add: answer EXPRESSION")
         return assembled(self.name, self.inputs, self.written, self.final)
 
     @property
@@ -242,7 +309,7 @@ class DynamicProgram:
         """The name of each token of a text; nothing for signs."""
         names = [n for each in self.inputs for n in (*each.names, "")]
         names += [w.name if isinstance(w, Number) else "" for w in self.written]
-        return [*names, "", "answer", ""]
+        return [*names, "", *["answer"] * len(self.final), ""]
 
 
 def so_far(name: str) -> str:

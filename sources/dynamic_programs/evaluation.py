@@ -29,7 +29,9 @@ from krohn.sources.dynamic_programs.terms import (
     maximum,
     minimum,
     position,
+    quotient,
     read,
+    remainder,
 )
 
 # The text form of dynamic programs: its grammar, and what is said of wrong lines.
@@ -37,7 +39,10 @@ from krohn.sources.dynamic_programs.terms import (
 
 MOST_TEXT, MOST_DIGITS = 2**16, 9
 """Characters of a text; digits of a number."""
-HEADS = ("name", "size", "option", "let", "alphabet", "input", "table", "answer")
+HEADS = (
+    *("name", "size", "option", "let", "digits", "alphabet", "input", "table"),
+    "answer",
+)
 """The words that begin a line."""
 _NAMES = ("WORD", "LETTERS", *map(str.upper, HEADS))
 _LANGUAGE = Language(
@@ -55,7 +60,7 @@ _LANGUAGE = Language(
     hints={
         ("COMPARED", "AND"): "; join comparisons by 'and'",
         ("LPAR", "LSQB"): "; indices stand in [ ], and functions are min, max and sum",
-        ("/", ""): "; whole division of indices is written //",
+        ("/", ""): "; whole division is written //",
         (".", ""): "; numbers are whole",
     },
 )
@@ -179,7 +184,7 @@ class Evaluator:
         arrays: Tables of numbers by name.
         tables: Tables and inputs by name.
         indices: The cells of each table, whether computed yet or not.
-        to_come: The tables that are still to come.
+        to_come: Tables by name, whether there yet or not, and the line of each.
         cell: What is being computed.
         missing: What is read and not computed yet, if that is to be found out.
         spent: How much was evaluated.
@@ -190,7 +195,7 @@ class Evaluator:
     arrays: dict[str, NumberTable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     indices: dict[str, dict[Index, None]] = field(default_factory=dict)
-    to_come: tuple[str, ...] = ()
+    to_come: dict[str, int] = field(default_factory=dict)
     cell: str = ""
     missing: list[tuple[str, Index]] | None = None
     spent: int = 0
@@ -220,8 +225,8 @@ class Evaluator:
             Refused: If it depends on the input.
         """
         found = self.value(node, scope)
-        demand(isinstance(found, int), "this number must not depend on the input")
-        assert isinstance(found, int)
+        if not isinstance(found, int):
+            raise Wrong("this number must not depend on the input", node)
         return found
 
     def _spend(self) -> None:
@@ -229,14 +234,25 @@ class Evaluator:
         demand(self.spent <= MOST_WORK, "the table is too large to be computed")
 
     def value(self, node: Node, scope: Scope) -> Value:
-        """The value of an expression."""
+        """The value of an expression.
+
+        Raises:
+            Wrong: With the innermost expression that is wrong.
+            Later: If it reads a cell that is not computed yet.
+        """
         self._spend()
-        if node.kind in _SIGNS:
+        try:
+            if node.kind not in _SIGNS:
+                return _KINDS[node.kind](self, node.parts, scope)
             found = _SIGNS[node.kind](*(self.value(each, scope) for each in node.parts))
             small = not isinstance(found, int) or abs(found) < LARGEST
             demand(small, "a number is too large")
             return found
-        return _KINDS[node.kind](self, node.parts, scope)
+        except Wrong as wrong:
+            wrong.node = wrong.node or node
+            raise
+        except Refused as reason:
+            raise Wrong(str(reason), node) from None
 
     def _number(self, parts: tuple[str], scope: Scope) -> Value:
         short = len(parts[0]) <= MOST_DIGITS
@@ -259,13 +275,12 @@ class Evaluator:
         if name in self.arrays:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
-            later = "is not there"
-            if name in self.to_come:
-                later = (
-                    f"is not there yet; its line 'table {name}[…]' is missing or later"
-                )
-            raise Refused(f"the table {name!r} {later}")
-        demand(fixed(*at), f"an index of {name!r} depends on the input")
+            raise Refused(f"the table {name!r} {self._missing_table(name)}")
+        demand(
+            fixed(*at),
+            f"an index of {name!r} depends on the input; list the cases, as in "
+            f"sum({name}[k] for k in 1..9 if x == k)",
+        )
         table, index = self.tables[name], tuple(i for i in at if isinstance(i, int))
         sides = len(next(iter(self.indices[name])))
         demand(len(index) == sides, f"{name!r} has {sides} indices, not {len(index)}")
@@ -277,6 +292,20 @@ class Evaluator:
             raise Later(name, index)
         self.missing.append((name, index))
         return read(Cell("", 0), 0, 1)
+
+    def _missing_table(self, name: str) -> str:
+        """Why there is no table of a name."""
+        if name not in self.to_come:
+            return "is not there"
+        told = f"is not there yet: its line 'table {name}[…]' is"
+        if not self.to_come[name]:
+            return f"{told} missing"
+        own = self.cell.partition("[")[0]
+        told += f" line {self.to_come[name]}, which is later"
+        together = (
+            f"; tables that read each other are filled together: table {own}, {name}[…]"
+        )
+        return told + together * (own in self.tables)
 
     def _compared(self, parts: tuple[Node, str, Node], scope: Scope) -> Value:
         left, sign, right = parts
@@ -337,32 +366,42 @@ class Evaluator:
         raise Refused("a list or a range is no number")
 
 
-class Later(Refused):
-    """A cell is read before it is computed."""
+class Wrong(Refused):
+    """A mistake in an expression.
+
+    Attributes:
+        node: The expression; None as long as that is not known.
+    """
+
+    def __init__(self, reason: str, node: Node | None = None) -> None:
+        super().__init__(reason)
+        self.node = node
+
+    @property
+    def place(self) -> str:
+        """Where the expression begins in the text, as messages say it."""
+        assert self.node is not None
+        return f"line {self.node.line}, column {self.node.column}"
+
+
+class Later(Wrong):
+    """A cell is read before it is computed.
+
+    Attributes:
+        cell: The cell that is read.
+    """
 
     def __init__(self, name: str, at: Index) -> None:
         super().__init__(f"{name}{list(at)} is not computed yet")
         self.cell = name, at
 
 
-def _whole(how: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    def divided(x: Value, y: Value) -> Value:
-        whole = isinstance(x, int) and isinstance(y, int)
-        demand(whole, "// and % are for indices, and this number depends on the input")
-        demand(y != 0, "this expression divides by 0")
-        assert isinstance(x, int)
-        assert isinstance(y, int)
-        return how(x, y)
-
-    return divided
-
-
 _SIGNS: dict[str, Callable[..., Value]] = {
     "plus": lambda x, y: x + y,
     "minus": lambda x, y: x - y,
     "times": lambda x, y: x * y,
-    "quotient": _whole(lambda x, y: x // y),
-    "remainder": _whole(lambda x, y: x % y),
+    "quotient": quotient,
+    "remainder": remainder,
     "negative": lambda x: -x,
     "not": lambda x: 1 - bit(x),
 }

@@ -18,14 +18,18 @@ from krohn.sources.dynamic_programs.evaluation import (
     Later,
     NumberTable,
     Scope,
+    Wrong,
     parse,
 )
 
 # The cells of a table, one after the other, by the first line that is about each.
 
 
-MOST_PROBED = 500
-"""Cells that are looked at to find a circle."""
+MOST_BASE = 64
+"""The largest base of digits."""
+MOST_PROBED, MOST_SHOWN = 500, 8
+"""Cells that are looked at to find a circle; cells of one that a message names."""
+Cell = tuple[str, Index]
 
 
 @dataclass
@@ -34,55 +38,90 @@ class Filler(Evaluator):
 
     Attributes:
         rules: The lines of each table.
+        used: The lines that a cell was computed by.
     """
 
     rules: dict[str, list[Node]] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
 
     def fill(
         self,
-        name: str,
+        tables: Sequence[str],
         binders: Sequence[Node],
         order: Sequence[Node],
         limits: Node | None,
     ) -> None:
-        """Compute a table that is new, cell by cell, in the order that is said."""
+        """Compute tables that are new together, cell by cell, in the order that is said.
+
+        At each place first those cells are computed that others at the place read.
+        """
         ends = None if limits is None else self.ends(limits, {})
-        table = self.program.table(name, ends)
+        group = [self.program.table(name, ends) for name in tables]
         cells = dict[Index, Index]()
         names = [binder.parts[0] for binder in binders]
         for scope in self.scopes(binders, {}):
             at = tuple(scope[n] for n in names)
             keys = tuple(self.whole(key, scope) for key in order)
             cells[at] = keys if order else at[:-1]
-            demand(len(cells) <= MOST_TOKENS, f"the table has over {MOST_TOKENS} cells")
+            small = len(cells) * len(group) <= MOST_TOKENS
+            demand(small, f"the table has over {MOST_TOKENS} cells")
         demand(bool(cells), "the table has no cells")
-        self.tables[name] = table
         ordered = sorted(cells, key=cells.__getitem__) if order else list(cells)
-        self.indices[name] = dict.fromkeys(ordered)
+        for table in group:
+            self.tables[table.name] = table
+            self.indices[table.name] = dict.fromkeys(ordered)
         row, rows = cells[ordered[0]], len(binders) > 1 or bool(order)
         for at in ordered:
             if cells[at] != row and rows:
                 self.program.row()
             row = cells[at]
-            self._compute(table, at)
+            group = self._compute_group(group, at)
         if rows:
             self.program.row()
 
+    def _compute_group(self, group: Sequence[Table], at: Index) -> list[Table]:
+        """Compute a cell of each table, and give back the tables in the order taken.
+
+        The next place begins with that order, which most often holds there as well.
+        """
+        done, waiting = list[Table](), list(group)
+        while waiting:
+            late = dict[str, Later]()
+            for table in waiting:
+                try:
+                    self._compute(table, at)
+                    done.append(table)
+                except Later as later:
+                    late[table.name] = later
+            if len(late) == len(waiting):
+                raise self._stuck(late, at)
+            waiting = [table for table in waiting if table.name in late]
+        return done
+
     def _compute(self, table: Table, at: Index) -> None:
         line, said, scope = self._rule(table, at)
-        called = table.called(at)
+        called, written = table.called(at), len(self.program.written)
         self.program.where, self.cell = f"line {line}: ", called
         try:
             table[at] = self.value(said, scope)
-        except Later as later:
-            told = self._why(called, (table.name, at), later.cell)
-            raise Refused(f"line {line}: {told}") from None
+        except Later:
+            del self.program.written[written:]
+            raise
+        except Wrong as wrong:
+            raise Refused(f"{wrong.place}: {called}: {wrong}") from None
         except Refused as reason:
-            told = str(reason)
-            shown = (
-                told if told.startswith("line ") else f"line {line}: {called}: {told}"
-            )
-            raise Refused(shown) from None
+            raise Refused(f"line {line}: {called}: {reason}") from None
+
+    def _stuck(self, late: dict[str, Later], at: Index) -> Refused:
+        """Why none of some cells at one place can be computed."""
+        name, seen = next(iter(late)), set[str]()
+        while name not in seen:
+            seen.add(name)
+            other, place = late[name].cell
+            if place == at and other in late:
+                name = other
+        later = late[name]
+        return Refused(f"{later.place}: {self._why((name, at), later.cell)}")
 
     def _rule(self, table: Table, at: Index) -> tuple[int, Node, Scope]:
         """The first line that is about a cell, with what its names are there."""
@@ -94,6 +133,7 @@ class Filler(Evaluator):
             if scope is None:
                 continue
             if condition is None or self.whole(condition, scope):
+                self.used.add(line.line)
                 return line.line, said, scope
         raise Refused(f"no line defines {table.called(at)}")
 
@@ -108,30 +148,39 @@ class Filler(Evaluator):
                 return None
         return scope
 
-    def _why(
-        self, called: str, own: tuple[str, Index], other: tuple[str, Index]
-    ) -> str:
+    def _why(self, own: Cell, other: Cell) -> str:
         """Why a cell cannot be computed: a circle, or the order."""
-        name = self.tables[other[0]].called(other[1])
         if own == other:
-            return f"{called} reads itself"
-        seen, waiting = {other}, [other]
-        while waiting and len(seen) < MOST_PROBED:
-            for each in self._read_by(*waiting.pop()):
+            return f"{self._called(own)} reads itself"
+        before, waiting = {other: own}, [other]
+        while waiting and len(before) < MOST_PROBED:
+            cell = waiting.pop(0)
+            for each in self._read_by(*cell):
                 if each == own:
-                    return (
-                        f"{called} and {name} need each other, so neither can be "
-                        "computed first"
-                    )
-                if each not in seen:
-                    seen.add(each)
+                    return self._circle(own, cell, before)
+                if each not in before:
+                    before[each] = cell
                     waiting.append(each)
         return (
-            f"{called} reads {name}, which is computed later; choose another order of "
-            "the table with 'by'"
+            f"{self._called(own)} reads {self._called(other)}, which is computed later; "
+            "choose another order of the table with 'by'"
         )
 
-    def _read_by(self, name: str, at: Index) -> list[tuple[str, Index]]:
+    def _circle(self, own: Cell, last: Cell, before: dict[Cell, Cell]) -> str:
+        """A circle of cells, each of which reads the next one."""
+        back = [own, last]
+        while back[-1] != own:
+            back.append(before[back[-1]])
+        first, *others = map(self._called, reversed(back))
+        if len(others) > MOST_SHOWN:
+            others[MOST_SHOWN // 2 : -MOST_SHOWN // 2] = ["…"]
+        told = ", which reads ".join(others)
+        return f"{first} reads {told}: a circle, so none of them can be computed first"
+
+    def _called(self, cell: Cell) -> str:
+        return self.tables[cell[0]].called(cell[1])
+
+    def _read_by(self, name: str, at: Index) -> list[Cell]:
         """The cells that a cell reads and that are not computed yet."""
         self.missing = []
         try:
@@ -168,7 +217,10 @@ def read_text(
     for each in statements:
         if each.kind == "rule":
             reader.rules.setdefault(each.parts[0], []).append(each)
-    reader.to_come = tuple(reader.rules)
+    reader.to_come = dict.fromkeys(reader.rules, 0)
+    for each in statements:
+        if each.kind == "table":
+            reader.to_come |= dict.fromkeys(each.parts[0].parts, each.line)
     for each in statements:
         reader.do(each)
     reader.finish()
@@ -200,6 +252,8 @@ class Reader(Filler):
         """
         try:
             getattr(self, f"_do_{statement.kind}")(*statement.parts)
+        except Wrong as wrong:
+            raise Refused(f"{wrong.place}: {wrong}") from None
         except Refused as reason:
             told = str(reason)
             at = "" if told.startswith("line ") else f"line {statement.line}: "
@@ -215,6 +269,8 @@ class Reader(Filler):
                 name in self.indices,
                 f"line {lines[0].line}: there is no table {name!r}",
             )
+            idle = (line.line for line in lines if line.line not in self.used)
+            self.program.idle_lines += idle
         sizes = ",".join(map(str, self._sized))
         told = ":".join([f"{self._title or self.program.name}{sizes}"])
         self.program.name = ":".join(
@@ -287,6 +343,15 @@ class Reader(Filler):
         for each in node.parts:
             yield from self._entries(each, sides[1:])
 
+    def _do_digits(self, said: Node) -> None:
+        base = self.whole(said, {})
+        demand(not self.program.inputs, "digits are said before inputs")
+        demand(not self.program.base, "digits are said twice")
+        demand(
+            2 <= base <= MOST_BASE, f"digits have a base from 2 to {MOST_BASE}, as 100"
+        )
+        self.program.base = base
+
     def _do_alphabet(self, name: str, said: Node) -> None:
         self.alphabets[self._new(name)] = self._letters(said)
 
@@ -322,10 +387,12 @@ class Reader(Filler):
         self.cell = "answer"
         self.program.answer(self.value(said, {}))
 
-    def _do_table(self, name: str, binders: Node, *more: Node) -> None:
+    def _do_table(self, names: Node, binders: Node, *more: Node) -> None:
         said = {each.kind: each.parts for each in more}
         (limits,) = said.get("limits", (None,))
-        self.fill(self._new(name), binders.parts, said.get("order", ()), limits)
+        group = [self._new(name) for name in names.parts]
+        demand(len(set(group)) == len(group), "a table of a group is said twice")
+        self.fill(group, binders.parts, said.get("order", ()), limits)
 
 
 def _some(node: Node) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from krohn.program.errors import Refused, demand
 
 MOST_FACTOR, MOST_NODES, DEEPEST = 64, 2000, 100
 """Values of the smaller factor of a product; nodes of a term, and how deep they are."""
+MOST_ENTRIES = 1024
+"""Entries of a table that an input chooses; values of a quotient."""
 
 
 class Cell(NamedTuple):
@@ -40,16 +42,18 @@ class Term:
 
     Attributes:
         kind: ``constant``, ``number`` and ``letter`` (a cell that is read), ``sum``,
-            ``scaled``, ``minimum``, ``maximum``, ``greater``, ``differs``, ``choice``
-            (1 says the second, 0 the third), ``product``, ``entry`` of a table,
+            ``scaled``, ``quotient`` and ``remainder`` (by a constant), ``minimum``,
+            ``maximum``, ``greater``, ``differs``, ``choice`` (1 says the second, 0 the
+            third), ``product``, ``entry`` of a table,
             ``letter-place``: a letter as its place in its alphabet; ``minimum-if`` and
             ``maximum-if``: where the first is 1 of the second and the third, else the
-            second.
+            second; ``digits``: a number that was written in digits.
         inner: What it is computed from.
         low: The least that it can be.
         high: The greatest that it can be.
-        detail: The factor of ``scaled``; all entries, in their order, of ``entry``; the
-            first letter of ``letter-place``.
+        detail: The factor of ``scaled``; the divisor of ``quotient`` and ``remainder``;
+            all entries, in their order, of ``entry``; the first letter of ``letter-place``;
+            the offset of ``digits``.
         cell: What is read.
         size: How many nodes it has.
         deep: How many are above one another.
@@ -84,6 +88,12 @@ class Term:
 
     def __rsub__(self, other: int) -> "Term":
         return -self + other
+
+    def __floordiv__(self, other: "Value") -> "Value":
+        return quotient(self, other)
+
+    def __mod__(self, other: "Value") -> "Value":
+        return remainder(self, other)
 
     def __eq__(self, other: object) -> "Value":  # type: ignore[override]
         return compared("==", self, other)
@@ -122,6 +132,11 @@ class Term:
             "a condition on the input has no truth value yet; join conditions by &, | "
             "and ~, and choose by choose(condition, a, b)"
         )
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether a number is in it that is written in digits."""
+        return any(node.kind == "digits" for node in self.nodes())
 
     def nodes(self) -> "Iterator[Term]":
         """Itself and all nodes below it, from the left, each before its own ones."""
@@ -230,7 +245,7 @@ def multiplied(left: Value, right: Value) -> Value:
         return _scaled(term, factor)
     first, second = sorted(numbers(left, right), key=lambda t: t.high - t.low)
     demand(
-        first.high - first.low <= MOST_FACTOR,
+        first.high - first.low <= MOST_FACTOR or first.has_digits or second.has_digits,
         f"a product of two unknown numbers needs one with at most {MOST_FACTOR + 1} "
         f"values; these are {first.low} to {first.high} and {second.low} to "
         f"{second.high}",
@@ -239,6 +254,60 @@ def multiplied(left: Value, right: Value) -> Value:
         x * y for x, y in product((first.low, first.high), (second.low, second.high))
     ]
     return made("product", (first, second), min(ends), max(ends))
+
+
+def quotient(left: Value, right: Value) -> Value:
+    """A whole division by a constant, rounded down.
+
+    Raises:
+        Refused: If the divisor is 0 or no constant, or the result has too many values.
+    """
+    divisor = _divisor(right)
+    if isinstance(left, int):
+        return left // divisor
+    (term,) = numbers(left)
+    if divisor < 0:
+        return quotient(-term, -divisor)
+    least, most = _ends_of_quotient(term, divisor)
+    if least == most:
+        return least
+    return made("quotient", (term,), least, most, divisor)
+
+
+def remainder(left: Value, right: Value) -> Value:
+    """What a division by a constant leaves; it has the sign of the divisor.
+
+    Raises:
+        Refused: If the divisor is 0 or no constant, or the quotient has too many values.
+    """
+    divisor = _divisor(right)
+    if isinstance(left, int):
+        return left % divisor
+    (term,) = numbers(left)
+    if divisor < 0:
+        return 0 - remainder(-term, -divisor)
+    least, most = _ends_of_quotient(term, divisor)
+    if least == most:
+        return term - divisor * least
+    return made("remainder", (term,), 0, divisor - 1, divisor)
+
+
+def _divisor(value: Value) -> int:
+    if not isinstance(value, int):
+        raise Refused(
+            "the divisor of // or % is a constant, and this one depends on the input"
+        )
+    demand(value != 0, "this expression divides by 0")
+    return value
+
+
+def _ends_of_quotient(term: Term, divisor: int) -> tuple[int, int]:
+    least, most = term.low // divisor, term.high // divisor
+    demand(
+        most - least < MOST_ENTRIES,
+        f"{term.low} to {term.high} divided by {divisor} has over {MOST_ENTRIES} values",
+    )
+    return least, most
 
 
 def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> Value:
@@ -264,11 +333,17 @@ def maximum(*values: Value) -> Value:
 
 def both(left: Value, right: Value) -> Value:
     """1 if both conditions hold, else 0."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, int):
+            return bit(other) if bit(one) else 0
     return maximum(bit(left) + bit(right) - 1, 0)
 
 
 def either(left: Value, right: Value) -> Value:
     """1 if one of two conditions holds, else 0."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, int):
+            return 1 if bit(one) else bit(other)
     return minimum(bit(left) + bit(right), 1)
 
 
@@ -310,10 +385,6 @@ def _differs(left: Term, right: Term) -> Term:
 
 
 # Terms that choose: by a condition, or by a number of the input in a table.
-
-
-MOST_ENTRIES = 1024
-"""Entries of a table that an input chooses."""
 
 
 def choose(condition: Value, one: Value, zero: Value) -> Value:

@@ -30,7 +30,7 @@ def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
         Refused: With the line that is wrong.
     """
     demand(len(text) <= MOST_TEXT, f"a text of rules has at most {MOST_TEXT:,} letters")
-    made = _Reading()
+    made, lines = _Reading(), list[int]()
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -41,9 +41,11 @@ def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
             _STATEMENTS[words[0]](made, words[1:])
         except Refused as reason:
             raise Refused(f"line {number}: {reason}") from None
+        lines += [number] * (len(made.rules) - len(lines))
+    demand(bool(made.rules), "no line says a rule, as in: rule b a -> a b")
     most = longest or made.longest
     rules, functions = tuple(made.rules), tuple(made.functions)
-    return Rewriting(name, tuple(made.letters), rules, functions, most)
+    return Rewriting(name, tuple(made.letters), rules, functions, most, tuple(lines))
 
 
 @dataclass
@@ -69,6 +71,8 @@ class _Reading:
         demand(not self.letters, "letters are said once, before all rules")
         self.letters = [letter for word in words for letter in _range(word)]
         demand(len(self.letters) <= MOST_LETTERS, "there are too many letters")
+        twice = next((x for x in self.letters if self.letters.count(x) > 1), "")
+        demand(not twice, f"the letter {twice} is said twice")
         wrong = next((x for x in self.letters if x in (END, ALL, ARROW)), "")
         demand(not wrong, f"a letter cannot be called {wrong}")
 

@@ -91,6 +91,37 @@ def shorter(words: Words) -> int:
     return cost(len(s), len(t))
 
 
+def gotoh(words: Words) -> int:
+    """Blocks of gaps of any length, each by its cost, in one table."""
+    s, t = words
+
+    @cache
+    def best(i: int, j: int) -> float:
+        """Of the first i and the first j bases; a gap never follows one of its word."""
+        ways = [0.0] if i == j == 0 else []
+        if i and j:
+            ways.append(best(i - 1, j - 1) + (2 if s[i - 1] == t[j - 1] else -1))
+        ways += (best(i - k, j) - 2 - k for k in range(1, i + 1))
+        ways += (best(i, j - k) - 2 - k for k in range(1, j + 1))
+        return max(ways)
+
+    return int(best(len(s), len(t)))
+
+
+def matrices(words: Words) -> int:
+    digits = "".join(words[0])
+    p = [int(digits[i : i + 3]) for i in range(0, len(digits), 3)]
+
+    @cache
+    def cost(i: int, j: int) -> int:
+        """Of the matrices i + 1 to j."""
+        inner = range(i + 1, j)
+        ways = (cost(i, k) + cost(k, j) + p[i] * p[k] * p[j] for k in inner)
+        return min(ways, default=0)
+
+    return cost(0, len(p) - 1)
+
+
 SOLVERS: dict[str, Callable[[Words], int]] = {
     "warping": warping,
     "wildcards": wildcards,
@@ -98,6 +129,8 @@ SOLVERS: dict[str, Callable[[Words], int]] = {
     "salesman": salesman,
     "trading": trading,
     "shorter": shorter,
+    "gotoh": gotoh,
+    "matrices": matrices,
 }
 
 
@@ -118,7 +151,9 @@ def test_each_says_what_another_solver_says_and_its_network_is_proved(
                 words[-1].append(chain.tokens[token])
             else:
                 words.append([])
-        said = int(chain.tokens[text[chain.answer - 1]])
+        said = int(
+            "".join(chain.tokens[token] for token in text[chain.answer - 1 : -1])
+        )
         assert said == SOLVERS[name](words[:-1])
     model = krohn.compile(source)
     assert model.proof is not None

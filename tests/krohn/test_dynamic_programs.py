@@ -56,7 +56,7 @@ def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -
 def test_mistakes_are_one_line(folder: Path) -> None:
     (folder / "wrong.dp").write_text(TEXT.replace("C[i-1, j]", "C[i+1, j]"))
     said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)
-    assert "line 10: C[1, 1] reads C[2, 1], which is computed later" in said
+    assert "line 10, column 15: C[1, 1] reads C[2, 1], which is computed later" in said
     assert not (folder / "x").exists()
     said = command("explain", f"{folder}/no.dp", code=2)
     assert "cannot be read: No such file or directory" in said
@@ -76,6 +76,23 @@ def test_mistakes_are_one_line(folder: Path) -> None:
         assert "has the form [a-d] × 8 | [a-d] × 8 <sep>" in said
     both = command("run", f"{folder}/mine.dp", "--steps", "--quiet", "a", code=2)
     assert "exclude each other" in both
+
+
+def test_lines_that_define_no_cell_are_warned_of(folder: Path) -> None:
+    (folder / "idle.dp").write_text(f"{TEXT}C[i, 2] = 3\n")
+    source, line = f"{folder}/idle.dp:n=2,m=2", TEXT.count("\n") + 1
+    said = command("compile", source, "-o", f"{folder}/x.safetensors")
+    assert f"warning: line {line} defines no cell" in said
+    told = json.loads(command("explain", source, "--json"))
+    assert told["lines_that_define_no_cell"] == [line]
+
+
+def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
+    (folder / "wide.dp").write_text("input x[1..2] of 0..900\nanswer x[1] % 90")
+    said = command("compile", f"{folder}/wide.dp", "-o", f"{folder}/x", code=2)
+    assert (
+        "try --dtype float64, or write numbers in digits by the line: digits 10" in said
+    )
 
 
 def test_what_is_said_of_it() -> None:
@@ -168,3 +185,15 @@ def test_a_dynamic_program_in_python() -> None:
     assert KIND.run(model.file, ["3 1 2 0 3"])["text"] == said["text"]
     with pytest.raises(Exception, match=r"best\[5\] is computed twice"):
         best[5] = 3
+
+
+def test_digits_in_python() -> None:
+    p = krohn.dynamic_program("sums")
+    p.base = 10
+    x = p.input("x", 2, numbers=(0, 9999))
+    total = p.table("total")
+    total[1] = x[1] + x[2]
+    total[2] = p.maximum(total[1], 3 * x[1])
+    p.answer(total[2])
+    assert KIND.interpreted(p, ["12349999"])["answer"] == "1 1 2 3 3"
+    assert KIND.interpreted(p, ["99990001"])["answer"] == "2 9 9 9 7"

@@ -58,7 +58,7 @@ def test_rules_that_never_apply_are_warned_of(
     rules.write_text("letters a b\nlongest 3\nrule a -> b\nrule a b -> b\n")
     command = "compile", str(rules), "-T", "20", "-o", str(tmp_path / "f.safetensors")
     assert cli.run([*command]) == 0
-    assert "warning: rule 2 never applies" in capsys.readouterr().out
+    assert "warning: line 4: rule 2 never applies" in capsys.readouterr().out
     assert call(*command)[1]["rules_that_never_apply"] == [2]
     assert call("explain", rules, "-T", 20)[1]["rules_that_never_apply"] == [2]
     rules.write_text("letters a b\nlongest 3\nrule a -> b\nrule b b -> b\n")

@@ -34,7 +34,10 @@ def test_a_tree_has_kinds_words_and_lines(sums: Language) -> None:
     plus, pair, single = tree.parts
     assert [part.line for part in tree.parts] == [1, 3, 5]
     assert plus.kind == "plus"
-    assert plus.parts == (Node("number", ("1",), 1, 1), Node("number", ("2",), 1, 1))
+    assert plus.parts == (
+        Node("number", ("1",), 1, 1, 1),
+        Node("number", ("2",), 1, 5, 1),
+    )
     assert [part.parts for part in pair.parts] == [("3",), ("4",)]
     assert single.parts[1] is None
     assert type(plus.parts[0].parts[0]) is str

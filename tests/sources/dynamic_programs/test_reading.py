@@ -46,6 +46,21 @@ EXPRESSIONS = [
     ("x[1] <= x[2] and not x[2] >= x[3]", lambda a, b, c: int(a <= b and not b >= c)),
     ("x[1] == x[2] or x[2] != x[3]", lambda a, b, c: int(a == b or b != c)),
     ("7 // 2 + 7 % 4 + x[1]", lambda a, b, c: 6 + a),
+    ("(x[1] + x[2]) // 3 + x[3]", lambda a, b, c: (a + b) // 3 + c),
+    ("(x[1] - x[2]) // 2", lambda a, b, c: (a - b) // 2),
+    ("(x[1] - 2 * x[2]) % 3 * x[3]", lambda a, b, c: (a - 2 * b) % 3 * c),
+    ("(x[1] - x[2]) // -3", lambda a, b, c: (a - b) // -3),
+    ("(x[1] - x[2]) % -3", lambda a, b, c: (a - b) % -3),
+    ("x[1] // 5 + (x[2] + 10) % 20 + x[3] % 1", lambda a, b, c: b + 10),
+    (
+        "(x[1] // 2) % 2 == 1 and x[2] % 2 == 0",
+        lambda a, b, c: int(a > 1 and b % 2 == 0 and a < 4),
+    ),
+    (
+        "sum(x[i] for i in 1..3 if x[i] > 1 and i > 1)",
+        lambda a, b, c: b * (b > 1) + c * (c > 1),
+    ),
+    ("x[1] == 1 or 1 == 2", lambda a, b, c: int(a == 1)),
 ]
 
 
@@ -67,6 +82,43 @@ def test_a_table_of_numbers_is_read_at_an_index_of_the_input() -> None:
         assert answer(text, [a, b]) == second[a] - first[b]
 
 
+def test_cells_of_a_group_stand_in_the_order_in_which_they_read_each_other() -> None:
+    """D reads P and Q at its own place, and P reads Q, though D is the first of them."""
+    text = (
+        "input x[1..3] of 0..4\ntable D, P, Q[i in 0..3]\nD[0] = 0\nP[0] = 0\nQ[0] = 0\n"
+        "P[i] = Q[i] + x[i]\nQ[i] = max(Q[i-1], x[k] for k in 1..i) + D[i-1]\n"
+        "D[i] = max(P[i], Q[i] - 2)\nanswer D[3]"
+    )
+    names = read_text(text, "test").names[4:-3]
+    written = [name for name in names if "so far" not in name]
+    assert written == [f"{table}[{i}]" for i in (1, 2, 3) for table in "QPD"]
+    for x in product(range(5), repeat=3):
+        d = q = 0
+        for i in range(3):
+            q = max(q, *x[: i + 1]) + d
+            d = max(q + x[i], q - 2)
+        assert answer(text, list(x)) == d
+
+
+def test_a_group_has_rows_by_what_its_order_says() -> None:
+    text = HEAD + (
+        "table A, B[i in 1..2, j in 1..2] by i + j\nB[i, j] = A[i, j] + x[i]\n"
+        "A[i, j] = x[i] + x[j]\nanswer A[1, 1]"
+    )
+    names = read_text(text, "test").names[8:-3]
+    cells = [[(1, 1)], [(1, 2), (2, 1)], [(2, 2)]]
+    wanted = [[f"{t}[{i}, {j}]" for i, j in row for t in "AB"] for row in cells]
+    assert names == [*wanted[0], "", *wanted[1], "", *wanted[2], ""]
+
+
+def test_lines_that_define_no_cell_are_known() -> None:
+    text = HEAD + (
+        "table A[i in 1..n]\nA[1] = 4\nA[i] = x[i] + 1\nA[n] = 3\nA[7] = 2\nanswer A[1]"
+    )
+    assert read_text(text, "test").idle_lines == [7, 8]
+    assert read_text(text, "test", (1,)).idle_lines == [6, 7, 8]
+
+
 def test_constants_and_copies_are_not_written() -> None:
     text = HEAD + (
         "table A[i in 1..n]\nA[1] = 4\nA[2] = x[2]\nA[3] = A[1] + A[2]\nanswer A[3]"
@@ -78,33 +130,84 @@ def test_constants_and_copies_are_not_written() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("table A[i in 1..n]\nA[i] = A[i]", "line 5: A[1] reads itself"),
+        ("table A[i in 1..n]\nA[i] = A[i]", "line 5, column 8: A[1] reads itself"),
         (
             "table A[i in 1..n]\nA[i] = A[i % n + 1] + x[i]",
-            "A[1] and A[2] need each other",
+            "line 5, column 8: A[1] reads A[2], which reads A[3], which reads A[1]: a "
+            "circle",
         ),
         (
             "table A[i in 1..n]\nA[3] = x[1] + 0\nA[i] = A[i+1] + 1",
-            "line 6: A[1] reads A[2], which is computed later",
+            "line 6, column 8: A[1] reads A[2], which is computed later",
         ),
-        ("table A[i in 1..n]\nA[i] = A[i-1] + x[i]", "line 5: A[1]: A[0] is outside"),
-        ("table A[i in 1..n]\nA[i] = x[i+1] + 1", "line 5: A[3]: x[4] is outside"),
+        (
+            "table A[i in 1..n]\nA[i] = A[i-1] + x[i]",
+            "line 5, column 8: A[1]: A[0] is outside",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = x[i+1] + 1",
+            "line 5, column 8: A[3]: x[4] is outside",
+        ),
         (
             "table A[i in 1..n] in 0..4\nA[i] = x[i] + i\nanswer A[1]",
             "A[1] can be 1 to 5, and the table",
         ),
         ("table A[i in 1..n]\nA[1] = 0", "line 4: no line defines A[2]"),
         ("table A[i in 1..n]\nA[i] = y[i]", "the table 'y' is not there"),
-        ("table A[i in 1..n]\nA[i] = k", "line 5: A[1]: there is no 'k'"),
+        ("table A[i in 1..n]\nA[i] = k", "line 5, column 8: A[1]: there is no 'k'"),
         (
             "table A[i in 1..n]\nA[i] = B[i]\ntable B[i in 1..n]\nB[i] = 1",
-            "not there yet",
+            "line 5, column 8: A[1]: the table 'B' is not there yet: its line 'table B[…]' "
+            "is line 6, which is later; tables that read each other are filled together: "
+            "table A, B[…]",
         ),
-        ("table A[i in 1..n]\nA[i] = x[x[i]]", "an index of 'x' depends on the input"),
-        ("table A[i in 1..n]\nA[i] = x[i] // 2", "// and % are for indices"),
+        (
+            "table A[i in 1..n]\nA[i] = B[i]\nB[i] = 1",
+            "the table 'B' is not there yet: its line 'table B[…]' is missing",
+        ),
+        (
+            "table A, B, C[i in 1..n]\nA[i] = B[i]\nB[i] = C[i]\nC[i] = B[i] + x[i]",
+            "line 6, column 8: B[1] reads C[1], which reads B[1]: a circle",
+        ),
+        (
+            "table A, B[i in 1..n]\nA[i] = B[i]\nB[n] = 1\nB[i] = A[i+1] + 1",
+            "line 7, column 8: B[1] reads A[2], which is computed later",
+        ),
+        (
+            "table A[i in 0..19]\nA[i] = A[(i + 1) % 20]",
+            "A[0] reads A[1], which reads A[2], which reads A[3], which reads A[4], which "
+            "reads …, which reads A[17], which reads A[18], which reads A[19], which reads "
+            "A[0]",
+        ),
+        ("table A, A[i in 1..n]\nA[i] = 1", "line 4: a table of a group is said twice"),
+        ("table A, B[i in 1..n]\nA[i] = 1", "line 4: no line defines B[1]"),
+        (
+            "table A[i in 1..n]\nA[i] = max(2,\n  i % 0)",
+            "line 6, column 3: A[1]: this expression divides by 0",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = x[i] // 0",
+            "line 5, column 8: A[1]: this expression divides by 0",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = 7 % x[i]",
+            "line 5, column 8: A[1]: the divisor of // or % is a constant, and this one",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = x[i] * 999 // 2",
+            "line 5, column 8: A[1]: 0 to 3996 divided by 2 has over 1024 values",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = 1 when x[i] > 2",
+            "line 5, column 15: this number must not depend on the input",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = x[x[i]]",
+            "an index of 'x' depends on the input; list",
+        ),
         (
             "table A[i in 1..n]\nA[i] = i // 0",
-            "line 5: A[1]: this expression divides by 0",
+            "line 5, column 8: A[1]: this expression divides by 0",
         ),
         ("table A[i in 1..n]\nA[i] = w[i] + 1", "a letter, not a number"),
         ("table A[i in 1..n]\nA[i] = w[i] == 1", "a letter is compared with a number"),
@@ -138,7 +241,7 @@ def test_constants_and_copies_are_not_written() -> None:
             "tabel A[i in 1..n]\nA[i] = 1",
             "line 4: no line begins with 'tabel' (table?)",
         ),
-        ("table A[i in 1..n]\nA[i] = x[i] / 2", "whole division of indices is"),
+        ("table A[i in 1..n]\nA[i] = x[i] / 2", "whole division is written //"),
         ("table A[i in 1..n]\nA[i] = 2.5", "numbers are whole"),
         ("table A[i in 1..n]\nA[i] = least(i)", "functions are min, max and sum"),
         ("table A[i in 1..n]\nA[i] = x[i, 1]", "'x' has 1 indices, not 2"),
