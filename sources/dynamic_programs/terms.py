@@ -275,7 +275,7 @@ def quotient(left: Value, right: Value) -> Value:
 
 
 def remainder(left: Value, right: Value) -> Value:
-    """What a division by a constant leaves; it has the sign of the divisor.
+    """The remainder of a division by a constant; it has the sign of the divisor.
 
     Raises:
         Refused: If the divisor is 0 or no constant, or the quotient has too many values.
