@@ -16,7 +16,12 @@ from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.constructions import belief_window, beliefs, normalised_products
+from krohn.compiler.constructions import (
+    attention_products,
+    belief_window,
+    beliefs,
+    normalised_products,
+)
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine
@@ -389,10 +394,24 @@ def _normalised(asked: Wanted) -> Built:
     )
 
 
+def _multiplied(asked: Wanted) -> Built:
+    """Products of operators by heads whose weights are factors.
+
+    Raises:
+        CompileError: If beliefs may be too small for the format, or the error is larger
+            than it may be.
+        Refused: If nothing is proved of them.
+    """
+    return asked.near_enough(
+        attention_products.network(asked.source, asked.longest, asked.options)
+    )
+
+
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     belief_window.NAME: _window,
     normalised_products.NAME: _normalised,
+    attention_products.NAME: _multiplied,
 }
 """By the order in which they are tried."""
 
