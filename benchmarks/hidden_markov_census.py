@@ -79,7 +79,6 @@ def _nearly(rows: Sequence[Sequence[float]]) -> FloatArray:
     return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
 
-
 def known() -> list[Case]:
     """Models that people bring, among them hard ones."""
     even = np.full(2, 0.5)
@@ -104,7 +103,9 @@ def known() -> list[Case]:
             [np.full((4, 4), 0.00125), 0.995 * _nearly(outside)],
         ]
     )
-    forward = _nearly([[0.7, 0.3, 0, 0], [0, 0.6, 0.4, 0], [0, 0, 0.8, 0.2], [0, 0, 0, 1]])
+    forward = _nearly(
+        [[0.7, 0.3, 0, 0], [0, 0.6, 0.4, 0], [0, 0, 0.8, 0.2], [0, 0, 0, 1]]
+    )
     forward_say = _nearly([[6, 2, 1], [1, 6, 2], [2, 1, 6], [4, 4, 1]])
     tiny = _nearly([[0.9, 0.1], [1e-12, 1]])
     two = _nearly([[0.7, 0.3], [0.2, 0.8]])
@@ -153,13 +154,13 @@ def _array_file(case: Case, folder: Path) -> str:
 
 
 def _fitted_object(case: Case, folder: Path) -> object:
-    return SimpleNamespace(**{f"{name}_": array for name, array in _arrays(case).items()})
+    return SimpleNamespace(
+        **{f"{name}_": array for name, array in _arrays(case).items()}
+    )
 
 
 def _python(case: Case, folder: Path) -> HiddenMarkovModel:
-    return HiddenMarkovModel.of(
-        case.name, case.step.T, case.say.T, before=case.start
-    )
+    return HiddenMarkovModel.of(case.name, case.step.T, case.say.T, before=case.start)
 
 
 def _own_file(case: Case, folder: Path) -> str:
@@ -231,7 +232,9 @@ def summed(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
         of = [row for row in rows if tuple(row[k] for k in keys) == key]
         made = [row for row in of if row["network"]]
         networks = [row["network"] for row in made]
-        counts = {name: networks.count(name) for name in dict.fromkeys(sorted(networks))}
+        counts = {
+            name: networks.count(name) for name in dict.fromkeys(sorted(networks))
+        }
         ratios = [r["proved"] / r["found"] for r in made if r["found"] > 1e-15]
         found.append(
             {

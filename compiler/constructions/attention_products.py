@@ -6,15 +6,16 @@ position, and takes row k of Y there. Products of numbers that are not negative 
 a few roundings of themselves, and a 0 stays 0. So operators may have zeros, and nothing
 need be forgotten: what is proved is Theorem W13 of docs/within.md.
 
-Windows double as in `normalised_products`. Only vectors are normalised, at the end: heads
-multiply a vector by max(a − v, 0), v the sum of its entries.
+Windows double as in `normalised_products`. Vectors are normalised at the end, and matrices
+where they might become too small: heads multiply them by max(a − v, 0), v the sum of all
+entries.
 
 Departure from Hu et al. 2024, Theorem 5.3: their products are made by an MLP.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, floor, log2
+from math import ceil, log2
 
 import numpy as np
 
@@ -24,22 +25,26 @@ from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.sizes import Sizes
 
 NAME = "attention-products"
-SUMMARY = "multiply the operators of windows that double, by heads whose weights are factors"
+SUMMARY = (
+    "multiply the operators of windows that double, by heads whose weights are factors"
+)
 MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
 """What a score loses for each digit of a wrong position, in units of the largest."""
-KNOTS, WIDEST = 16, 24
+KNOTS, WIDEST, NARROW = 16, 24, 8
 """By how many pieces 1/v is approximated at once, at least; and how many binary digits one
-of them spans at most."""
+of them spans at most, of vectors and of matrices."""
 NEAR = 2.0**-20
 """When sums are near enough to 1."""
 MOST_STAGES = 6
 LARGEST = {"float32": 100, "float64": 990}
 """The binary logarithm of the largest weight of a value."""
 Tensors = dict[str, FloatArray]
+Heads = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,9 @@ class Layout:
         """Binary digits of a position."""
         return self.length.bit_length()
 
-    def matrix(self, level: int) -> int:
-        """Where windows of 2^level letters begin: two places take turns."""
-        return level % 2 * self.size**2
+    def matrix(self, which: int) -> range:
+        """One of the two places of matrices, which take turns."""
+        return range(which * self.size**2, (which + 1) * self.size**2)
 
     @property
     def one(self) -> int:
@@ -107,9 +112,7 @@ class Stage:
     out: FloatArray
 
 
-def network(
-    model: HiddenMarkovModel, length: int, options: Options
-) -> CompiledNetwork:
+def network(model: HiddenMarkovModel, length: int, options: Options) -> CompiledNetwork:
     """The network of a hidden Markov model for words of up to ``length`` letters.
 
     Raises:
@@ -120,21 +123,19 @@ def network(
     if precision.name not in LARGEST:
         raise CompileError(f"{NAME} needs float32 or float64")
     letters = _letters(model, precision)
-    least = _least(letters, model.start, length)
-    if least < -LARGEST[precision.name]:
-        raise CompileError(
-            f"a likelihood of {length} letters of {model.name} may be 2^{least}, and "
-            f"{precision.name} has no such numbers to spare"
-        )
-    stages = list(_stages(least, precision))
-    layout = Layout(model.size, length, len(stages))
-    numbers = layout.levels * layout.width * model.size**2 * 4 * (layout.digits + 1)
+    plan = _planned(model, letters, length, precision)
+    layout = Layout(model.size, length, len(plan.vectors))
+    heads = layout.levels * model.size**2 + sum(
+        len(s.points) for s in plan.matrices.values()
+    )
+    wide = max(layout.digits, model.size**2 if plan.matrices else model.size)
+    numbers = heads * layout.width * 4 * (wide + 1)
     if numbers > MOST_NUMBERS:
         raise Unsuited(
             f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
             f"states of {model.name} and {length} letters"
         )
-    made = _network(layout, letters, model.start, stages, precision)
+    made = _network(layout, letters, model.start, plan, precision)
     return CompiledNetwork(NAME, made, {}, None)
 
 
@@ -145,44 +146,84 @@ def _letters(model: HiddenMarkovModel, precision: Precision) -> FloatArray:
     return precision.round(model.operators / 2.0 ** exponents[:, None, None])
 
 
-def _least(letters: FloatArray, start: FloatArray, length: int) -> int:
-    """The binary logarithm of a bound of all sums of entries of vectors, from below.
+@dataclass(frozen=True)
+class Plan:
+    """What is normalised.
 
-    Of the words of few letters the least entry is known that is not 0; others are put
-    together of these.
+    Attributes:
+        most: For each level the binary logarithm of the largest sum of a matrix.
+        matrices: For some levels the stage after it.
+        vectors: The stages at the end.
     """
-    known = [0]
-    words, count = np.eye(letters.shape[1])[None], len(letters)
-    while len(words) * count <= MOST_WORDS and len(known) <= min(length, LONGEST):
-        words = (letters[:, None] @ words).reshape(-1, *letters.shape[1:])
-        words = words[words.any(axis=(1, 2))]
-        if not len(words):
-            break
-        known.append(floor(log2(words[words > 0].min())))
-    least = list(known)
-    for count in range(len(known), length + 1):
-        parts = range(1, min(len(known), count))
-        least.append(max((least[a] + least[count - a] for a in parts), default=0))
-    return min(least) + 2 * floor(log2(start[start > 0].min())) - 2
+
+    most: list[float]
+    matrices: dict[int, Stage]
+    vectors: list[Stage]
 
 
-MOST_WORDS, LONGEST = 2**11, 12
-"""How many words are multiplied out, and their letters."""
+def _planned(
+    model: HiddenMarkovModel, letters: FloatArray, length: int, precision: Precision
+) -> Plan:
+    """Matrices are normalised where the next products might be too small.
+
+    Raises:
+        CompileError: If they might be so even then.
+    """
+    sizes, limit = Sizes.of(letters, model.start, length), LARGEST[precision.name] - 30
+    levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
+    plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
+    matrices, tops = dict[int, Stage](), [most]
+    for level in range(levels - 1):
+        ahead, share = sizes.window(2 ** (level + 1))
+        least, most = (ahead, most) if plain else (2 * least, 2 * most)
+        last = level == levels - 2
+        after = 2 * least + (begun if last else 0.0)
+        if min(after, sizes.said.min() if last and plain else after) < -limit:
+            _fits(model, length, least - 3, limit)
+            stage, over = _stage_of(least - 3, most + 1, NARROW, precision)
+            matrices[level], plain = stage, False
+            least, most = share - 3, over
+        tops.append(most)
+    least, most = 2 * least + begun - 3, 2 * most + 1
+    if plain:
+        least, most = float(sizes.said.min()) - 3, 1.0
+    _fits(model, length, least, limit)
+    return Plan(tops, matrices, list(_stages(least, most, precision)))
 
 
-def _stages(least: int, precision: Precision) -> Iterator[Stage]:
-    """Stages after which sums that are between 2^least and 2 are near enough to 1."""
-    low, high = float(least), 1.0
+def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> None:
+    """Refuse numbers that are too small for a format."""
+    if least < -limit:
+        raise CompileError(
+            f"beliefs of {model.name} after {length} letters need numbers of "
+            f"2^{least:.0f}, and there are none below 2^-{limit}; about "
+            f"{max(1, int(-length * limit / least))} letters would do"
+        )
+
+
+def _stages(low: float, high: float, precision: Precision) -> Iterator[Stage]:
+    """Stages after which sums between 2^low and 2^high are near enough to 1."""
     for _ in range(MOST_STAGES):
-        pieces = max(KNOTS, ceil((high - low) / WIDEST))
-        ratio = (high - low) / pieces
-        exponents = low + ratio * np.arange(1, pieces + 1)
-        yield _stage(2.0**low, 2.0**exponents, precision)
-        # Between two points v/p + v/q − v²/(pq) is most in their middle.
-        over = float((1 + np.exp2(ratio)) ** 2 / (4 * np.exp2(ratio)))
-        low, high = -2.0**-30, log2(over) + 2.0**-30
-        if over - 1 < NEAR or ratio < 2.0 ** -(precision.digits / 2):
+        ratio = (high - low) / max(KNOTS, ceil((high - low) / WIDEST))
+        stage, high = _stage_of(low, high, WIDEST, precision)
+        yield stage
+        low = -(2.0**-30)
+        if high < NEAR or ratio < 2.0 ** -(precision.digits / 2):
             return
+
+
+def _stage_of(
+    low: float, high: float, widest: float, precision: Precision
+) -> tuple[Stage, float]:
+    """A stage for sums between powers of 2, and the largest power to which it leads.
+
+    Between two points v/p + v/q − v²/(pq) is most in their middle.
+    """
+    pieces = max(KNOTS, ceil((high - low) / widest))
+    ratio = (high - low) / pieces
+    exponents = low + ratio * np.arange(1, pieces + 1)
+    over = (1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)
+    return _stage(2.0**low, 2.0**exponents, precision), log2(over) + 2.0**-30
 
 
 def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:
@@ -212,16 +253,23 @@ def _network(
     layout: Layout,
     letters: FloatArray,
     start: FloatArray,
-    stages: list[Stage],
+    plan: Plan,
     precision: Precision,
 ) -> Network:
     """Architecture and tensors."""
     tensors, blocks = Tensors(), list[dict[str, object]]()
-    levels = range(layout.levels)
-    every = [
-        *(_doubling(layout, level, precision.round(start)) for level in levels),
-        *(_normalising(layout, at, stage) for at, stage in enumerate(stages)),
-    ]
+    every, which = list[Heads](), 0
+    for level in range(layout.levels):
+        shut = SHUT * _above(2 * max(1.0, 2.0 ** plan.most[level]))
+        every.append(_doubling(layout, level, which, precision.round(start), shut))
+        which = 1 - which
+        if level in plan.matrices:
+            places = layout.matrix(which), layout.matrix(1 - which)
+            every.append(_normalising(layout, *places, plan.matrices[level], True))
+            which = 1 - which
+    for at, stage in enumerate(plan.vectors):
+        places = layout.vector(at), layout.vector(at + 1)
+        every.append(_normalising(layout, *places, stage, False))
     for at, heads in enumerate(every):
         told = zip(("query", "key", "value", "out"), heads, strict=True)
         tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
@@ -291,17 +339,16 @@ def _above(number: float) -> float:
 
 
 def _doubling(
-    layout: Layout, level: int, start: FloatArray
-) -> tuple[FloatArray, ...]:
+    layout: Layout, level: int, which: int, start: FloatArray, shut: float
+) -> Heads:
     """Heads that multiply the window by the one before; the last say a vector.
 
     Other heads subtract the window itself, so that the next result finds zeros there.
     """
     size, last = layout.size, level == layout.levels - 1
-    now, then = layout.matrix(level), layout.matrix(level + 1)
+    now, then = layout.matrix(which)[0], layout.matrix(1 - which)[0]
     rows, columns = divmod(np.arange(size**2), size)
     heads = np.arange(size**2)
-    shut = SHUT * _above(2 * size)
     query, key = _looking(layout, size**2, level, shut)
     query[heads, now + heads, 0] = 1
     value = np.zeros((size**2, layout.width, 1 if last else size))
@@ -315,28 +362,37 @@ def _doubling(
     if last:
         out[heads, 0, layout.vector(0)[0] + rows] = 1
         return query, key, value, out
-    own_query, own_key = _looking(layout, size, None, shut)
-    own_query[:, layout.one, 0] = 1
-    old = np.zeros((size, layout.width, size))
+    own = np.zeros((size, layout.width, size))
     for row, j in np.ndindex(size, size):
-        old[row, now + size * row + j, j] = 1
-    both = ((query, own_query), (key, own_key), (value, old))
-    less = -old.transpose(0, 2, 1)
-    return (*map(np.concatenate, both), np.concatenate([out, less]))
+        own[row, now + size * row + j, j] = 1
+    return _and_less((query, key, value, out), layout, own, shut)
+
+
+def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Heads:
+    """The heads, and others that subtract what they read: then it is exactly 0."""
+    query, key = _looking(layout, len(own), None, shut)
+    query[:, layout.one, 0] = 1
+    less = query, key, own, -own.transpose(0, 2, 1)
+    first, second, third, last = map(np.concatenate, zip(heads, less, strict=True))
+    return first, second, third, last
 
 
 def _normalising(
-    layout: Layout, stage: int, heads: Stage
-) -> tuple[FloatArray, ...]:
-    """Heads that multiply a vector by what is near the inverse of its sum."""
-    count, size = len(heads.points), layout.size
-    shut = SHUT * _above(float(heads.points.max()))
+    layout: Layout, source: range, result: range, heads: Stage, less: bool
+) -> Heads:
+    """Heads that multiply numbers by what is near the inverse of their sum."""
+    count, size = len(heads.points), len(source)
+    shut = SHUT * _above(float(heads.points.max()) + 1)
     query, key = _looking(layout, count, None, shut)
     query[:, layout.one, 0] = heads.points
-    query[:, layout.vector(stage), 0] = -1
+    query[:, source, 0] = -1
     value = np.zeros((count, layout.width, size))
     out = np.zeros((count, size, layout.width))
     for i in range(size):
-        value[:, layout.vector(stage)[i], i] = heads.into
-        out[:, i, layout.vector(stage + 1)[i]] = heads.out
-    return query, key, value, out
+        value[:, source[i], i] = heads.into
+        out[:, i, result[i]] = heads.out
+    if not less:
+        return query, key, value, out
+    own = np.zeros((1, layout.width, size))
+    own[0, source] = np.eye(size)
+    return _and_less((query, key, value, out), layout, own, shut)

@@ -25,6 +25,7 @@ from krohn.compiler.constructions import (
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine
+from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
@@ -179,6 +180,20 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         from krohn.drawing import draw_hidden_markov
 
         return draw_hidden_markov(source)
+
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """What lies where, if a Program says it."""
+        from krohn.drawing import DrawingError
+
+        if (
+            not kind_of(file.header["architecture"]).recurrent
+            and not file.header["program"]
+        ):
+            raise DrawingError(
+                f"a network by {attention_products.NAME} has no Program, and no picture; "
+                "docs/constructions.md says what its dimensions are"
+            )
+        return super().draw_file(file)
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The belief after each letter, and the law of the next one."""

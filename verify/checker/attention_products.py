@@ -128,7 +128,9 @@ def _plain(bounds: Bounds, most: float, off: Interval) -> Held:
 def _product(known: Held, step: Product, words: OperatorWords, form: Format) -> Held:
     """Windows times those before them; the last ones are applied to the start."""
     size = words.size
-    demand(step.shut >= 4 * max(known.sums.most, 1.0), "wrong positions are not shut out")
+    demand(
+        step.shut >= 4 * max(known.sums.most, 1.0), "wrong positions are not shut out"
+    )
     begun = float(words.said[0]) if step.last else 0.0
     least, most = 2 * known.least + begun, 2 * known.most
     _fits(form, least, most)
