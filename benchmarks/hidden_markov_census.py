@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from report import Row, Table, each, parser, publish
 from situations import measured
 
@@ -27,7 +28,7 @@ from krohn.sources.hidden_markov import HiddenMarkovModel, files
 
 STICKINESS = (0.0, 0.5, 0.8, 0.95)
 ZERO = 0.3
-CLIMB, WORDS = 4, 8
+CLIMB, WORDS = 2, 4
 """Steps of the search for words on which the error is large, and words at once."""
 
 
@@ -267,6 +268,7 @@ def main() -> None:
     asked.add_argument("--known", action="store_true", help="models that people bring")
     asked.add_argument("--rows", action="store_true", help="print each model, too")
     options = asked.parse_args()
+    torch.set_num_threads(1)
     seeds = range(options.first, options.first + options.models)
     cases = known() if options.known else list(map(drawn, seeds))
     jobs = [(case, way) for case in cases for way in options.ways]

@@ -223,7 +223,7 @@ def _stage_of(
     ratio = (high - low) / pieces
     exponents = low + ratio * np.arange(1, pieces + 1)
     over = (1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)
-    return _stage(2.0**low, 2.0**exponents, precision), log2(over) + 2.0**-30
+    return _stage(2.0**low, np.exp2(exponents), precision), log2(over) + 2.0**-30
 
 
 def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:

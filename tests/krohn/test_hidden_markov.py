@@ -128,7 +128,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
             "more than 1000 beliefs",
         ),
         (
-            {"length": 9, "within": 1e-9},
+            {"length": 9, "within": 1e-9, "construction": "window"},
             r"\d+ contexts of up to \d+ letters still leave",
         ),
         ({"length": 9, "within": 1e-3, "dtype": "bfloat16"}, "try dtype='float64'"),

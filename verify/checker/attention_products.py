@@ -77,8 +77,10 @@ def established(model: Model) -> Established:
     known = _begun(words, length)
     smallest = known.least
     for step in done:
-        after = _product if isinstance(step, Product) else _scaled
-        known = after(known, step, words, form)  # type: ignore[operator]
+        if isinstance(step, Product):
+            known = _product(known, step, words, form)
+        else:
+            known = _scaled(known, step, words, form)
         smallest = min(smallest, known.least)
     apart = _spread(source, letters, begun, length) + 2 * known.off
     off = abs(known.sums - 1) + known.sums * (apart / 4).through(np.tanh)
