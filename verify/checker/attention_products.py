@@ -160,8 +160,11 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
     demand(sums.low > 0, "a sum may become 0")
     least = float(np.log2(sums.low)) - ROUGH + known.share - ROUGH
-    # Products with small weights may be below the normal range; they add little.
-    lost = np.log2(4 * len(a) * (out.max() + 1) * form.smallest) - least + ROUGH
+    # Products with small weights may be below the normal range; they add little. A head
+    # adds something only where the sum is at most its point.
+    part = np.maximum(known.share, known.least - logs[0] - SLACK)
+    lost = float((np.log2(out + 1) - part).max() - np.log2(sums.low))
+    lost += float(np.log2(4 * len(a) * form.smallest)) + ROUGH
     demand(lost <= SMALL, "a number may be too small to be scaled")
     own = _relative(form, len(a) + 3) + 2.0**lost
     off = known.off + own

@@ -221,7 +221,7 @@ def test_another_architecture_is_refused() -> None:
         with pytest.raises(Refused, match="architecture"):
             shown(replace(file, header=header))
     claim = {**file.header["claim"], "length": 6}
-    with pytest.raises(Refused, match="width|positions"):
+    with pytest.raises(Refused, match=r"width|positions"):
         shown(replace(file, header={**file.header, "claim": claim}))
 
 
