@@ -45,19 +45,19 @@ CASES = (
 )
 
 
-def measured(model: CompiledModel, steps: int) -> float:
-    """The largest error that is found on words that the model can say."""
+def measured(model: CompiledModel, steps: int, count: int = WORDS) -> float:
+    """The largest error that is found on words that the model can say, so many at once."""
     source = HiddenMarkovModel.from_wire(model.file.header["source"])
     length = min(model.file.header["claim"]["length"], 120)
     runner, random = Model(model.file), np.random.default_rng(0)
-    words = source.sample(WORDS, length, random)[0]
+    words = source.sample(count, length, random)[0]
     found = _errors(runner, source, words)
     for _ in range(steps):
         tried = words.copy()
         for _ in range(random.integers(1, 5)):
-            at = random.integers(length, size=WORDS)
-            said = random.integers(len(source.letters), size=WORDS)
-            tried[np.arange(WORDS), at] = said
+            at = random.integers(length, size=count)
+            said = random.integers(len(source.letters), size=count)
+            tried[np.arange(count), at] = said
         errors = _errors(runner, source, tried)
         words[errors > found] = tried[errors > found]
         found = np.maximum(found, errors)

@@ -12,7 +12,11 @@ from krohn.algebra.classification import Classification, classify
 from krohn.algebra.classification.findings import find
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
-from krohn.compiler.constructions import belief_window, normalised_products
+from krohn.compiler.constructions import (
+    attention_products,
+    belief_window,
+    normalised_products,
+)
 from krohn.machine_facts import by_groups
 from krohn.network.precision import FloatArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
@@ -236,7 +240,7 @@ def _of_products(structure: Structure, made: str | None) -> str:
         "a depth of about log₂ T, within an error: the operators of letters are "
         f"multiplied{normalised}"
     )
-    if made == normalised_products.NAME:
+    if made in (normalised_products.NAME, attention_products.NAME):
         return f"{what}; {made} below does this"
     unmade = "such a network cannot be compiled for this model"
     said = f"it was not tried, because {made} serves" if made else unmade

@@ -16,10 +16,16 @@ from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.constructions import belief_window, beliefs, normalised_products
+from krohn.compiler.constructions import (
+    attention_products,
+    belief_window,
+    beliefs,
+    normalised_products,
+)
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine
+from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
@@ -174,6 +180,20 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         from krohn.drawing import draw_hidden_markov
 
         return draw_hidden_markov(source)
+
+    def draw_file(self, file: ModelFile) -> "Figure":
+        """What lies where, if a Program says it."""
+        from krohn.drawing import DrawingError
+
+        if (
+            not kind_of(file.header["architecture"]).recurrent
+            and not file.header["program"]
+        ):
+            raise DrawingError(
+                f"a network by {attention_products.NAME} has no Program, and no picture; "
+                "docs/constructions.md says what its dimensions are"
+            )
+        return super().draw_file(file)
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The belief after each letter, and the law of the next one."""
@@ -389,10 +409,24 @@ def _normalised(asked: Wanted) -> Built:
     )
 
 
+def _multiplied(asked: Wanted) -> Built:
+    """Products of operators by heads whose weights are factors.
+
+    Raises:
+        CompileError: If beliefs may be too small for the format, or the error is larger
+            than it may be.
+        Refused: If nothing is proved of them.
+    """
+    return asked.near_enough(
+        attention_products.network(asked.source, asked.longest, asked.options)
+    )
+
+
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     belief_window.NAME: _window,
     normalised_products.NAME: _normalised,
+    attention_products.NAME: _multiplied,
 }
 """By the order in which they are tried."""
 

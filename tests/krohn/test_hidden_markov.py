@@ -128,7 +128,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
             "more than 1000 beliefs",
         ),
         (
-            {"length": 9, "within": 1e-9},
+            {"length": 9, "within": 1e-9, "construction": "window"},
             r"\d+ contexts of up to \d+ letters still leave",
         ),
         ({"length": 9, "within": 1e-3, "dtype": "bfloat16"}, "try dtype='float64'"),
@@ -158,6 +158,7 @@ def test_a_format_is_taken_by_need(call: Call, tmp_path: Path) -> None:
         ("beliefs", None),
         ("window", None),
         ("normalised-products", "float32"),
+        ("attention-products", "float32"),
     ]
     assert krohn.explain("Mess3", 64, within=0.01)["dtype"] == "float64"
     assert krohn.compile("Mess3", 64).claim.digest == told["digest"]
@@ -166,14 +167,14 @@ def test_a_format_is_taken_by_need(call: Call, tmp_path: Path) -> None:
 
 def test_a_format_that_is_asked_for_is_no_other() -> None:
     with pytest.raises(KrohnError, match="try dtype='float64'"):
-        krohn.compile("Mess3", 8, within=0.01, dtype="float32")
+        krohn.compile("Mess3", 8, "normalised-products", within=0.01, dtype="float32")
     model = krohn.compile("RanHMM3,3@3", 8, within=0.05, dtype="float64")
     assert model.summary()["dtype"] == "float64"
 
 
 def test_a_narrow_format_serves_where_its_error_is_slight() -> None:
     """No --within: products in float32 are off by a hundredth, those in float64 are not."""
-    model = krohn.compile("RanHMM3,3@3", 8)
+    model = krohn.compile("RanHMM3,3@3", 8, "normalised-products")
     assert model.summary()["dtype"] == "float64"
     (row,) = (row for row in model.summary()["tried"] if row["dtype"])
     assert "a wider format is taken from 0.001 on" in row["reason"]

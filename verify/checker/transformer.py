@@ -251,6 +251,10 @@ def _multiplied(model: Model, source: Any, said: Any) -> "Within":
 
 def _filtered(model: Model, source: Any, said: Any) -> "Within":
     """Of a hidden Markov model: by products of operators, or by situations."""
+    if not model.header["program"]:
+        from krohn.verify.checker import attention_products
+
+        return attention_products.established(model)
     channels = model.header["program"]["channels"]
     if any(channel["op"] == "letter-matrix" for channel in channels):
         from krohn.verify.checker import belief_products

@@ -1,0 +1,398 @@
+"""The belief in log depth by heads whose weights are factors: for every model.
+
+A head of ReLU attention multiplies a vector by its score, which is not divided by
+anything. So n² heads multiply two matrices: head (i, k) has the score X_ik at one earlier
+position, and takes row k of Y there. Products of numbers that are not negative are off by
+a few roundings of themselves, and a 0 stays 0. So operators may have zeros, and nothing
+need be forgotten: what is proved is Theorem W13 of docs/within.md.
+
+Windows double as in `normalised_products`. Vectors are normalised at the end, and matrices
+where they might become too small: heads multiply them by max(a − v, 0), v the sum of all
+entries.
+
+Departure from Hu et al. 2024, Theorem 5.3: their products are made by an MLP.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, log2
+
+import numpy as np
+
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.errors import CompileError, Unsuited
+from krohn.compiler.pipeline import Options
+from krohn.compiler.transformer import Network
+from krohn.network.precision import FloatArray, Precision
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.sources.hidden_markov.sizes import Sizes
+
+NAME = "attention-products"
+SUMMARY = (
+    "multiply the operators of windows that double, by heads whose weights are factors"
+)
+MOST_NUMBERS = 2**26
+"""Of a network: 512 MiB in float64."""
+SHUT = 4.0
+"""What a score loses for each digit of a wrong position, in units of the largest."""
+KNOTS, WIDEST, NARROW = 16, 24, 8
+"""By how many pieces 1/v is approximated at once, at least; and how many binary digits one
+of them spans at most, of vectors and of matrices."""
+NEAR = 2.0**-20
+"""When sums are near enough to 1."""
+MOST_STAGES = 6
+LARGEST = {"float32": 100, "float64": 990}
+"""The binary logarithm of the largest weight of a value."""
+Tensors = dict[str, FloatArray]
+Heads = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The dimensions of the residual stream.
+
+    Attributes:
+        size: n.
+        length: T.
+        stages: How often vectors are normalised.
+    """
+
+    size: int
+    length: int
+    stages: int
+
+    @property
+    def levels(self) -> int:
+        """How often windows double until they hold T letters; at least once."""
+        return max(1, (self.length - 1).bit_length())
+
+    @property
+    def digits(self) -> int:
+        """Binary digits of a position."""
+        return self.length.bit_length()
+
+    def matrix(self, which: int) -> range:
+        """One of the two places of matrices, which take turns."""
+        return range(which * self.size**2, (which + 1) * self.size**2)
+
+    @property
+    def one(self) -> int:
+        """The dimension that is 1 everywhere."""
+        return 2 * self.size**2
+
+    def position(self, level: int | None) -> range:
+        """The digits of the position 2^level before, of the own one if there is none."""
+        first = self.one + 1 + (0 if level is None else (level + 1) * self.digits)
+        return range(first, first + self.digits)
+
+    def vector(self, stage: int) -> range:
+        """A vector after so many stages."""
+        first = self.position(self.levels - 1).stop + stage * self.size
+        return range(first, first + self.size)
+
+    @property
+    def width(self) -> int:
+        """All of them."""
+        return self.vector(self.stages).stop
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Heads that multiply vectors by Σ_k in_k·out_k·max(points_k − v, 0), near 1/v.
+
+    Attributes:
+        points: ``(heads,)``.
+        into: ``(heads,)``: what values are multiplied by: powers of two, as large as they
+            may be, so that no product is small.
+        out: ``(heads,)``: what is left.
+    """
+
+    points: FloatArray
+    into: FloatArray
+    out: FloatArray
+
+
+def network(model: HiddenMarkovModel, length: int, options: Options) -> CompiledNetwork:
+    """The network of a hidden Markov model for words of up to ``length`` letters.
+
+    Raises:
+        CompileError: If the format is too coarse, beliefs may be too small for it, or the
+            network is too large.
+    """
+    precision = options.precision
+    if precision.name not in LARGEST:
+        raise CompileError(f"{NAME} needs float32 or float64")
+    letters = _letters(model, precision)
+    plan = _planned(model, letters, length, precision)
+    layout = Layout(model.size, length, len(plan.vectors))
+    heads = layout.levels * model.size**2 + sum(
+        len(s.points) for s in plan.matrices.values()
+    )
+    wide = max(layout.digits, model.size**2 if plan.matrices else model.size)
+    numbers = heads * layout.width * 4 * (wide + 1)
+    if numbers > MOST_NUMBERS:
+        raise Unsuited(
+            f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
+            f"states of {model.name} and {length} letters"
+        )
+    made = _network(layout, letters, model.start, plan, precision)
+    return CompiledNetwork(NAME, made, {}, None)
+
+
+def _letters(model: HiddenMarkovModel, precision: Precision) -> FloatArray:
+    """``(letters, n, n)``: operators whose largest sum of a column is near 1, below it."""
+    most = model.operators.sum(axis=1).max(axis=1)
+    exponents = np.ceil(np.log2(np.where(most > 0, most, 1.0)))
+    return precision.round(model.operators / 2.0 ** exponents[:, None, None])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is normalised.
+
+    Attributes:
+        most: For each level the binary logarithm of the largest sum of a matrix.
+        matrices: For some levels the stage after it.
+        vectors: The stages at the end.
+    """
+
+    most: list[float]
+    matrices: dict[int, Stage]
+    vectors: list[Stage]
+
+
+def _planned(
+    model: HiddenMarkovModel, letters: FloatArray, length: int, precision: Precision
+) -> Plan:
+    """Matrices are normalised where the next products might be too small.
+
+    Raises:
+        CompileError: If they might be so even then.
+    """
+    sizes, limit = Sizes.of(letters, model.start, length), LARGEST[precision.name] - 30
+    levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
+    plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
+    matrices, tops = dict[int, Stage](), [most]
+    for level in range(levels - 1):
+        ahead, share = sizes.window(2 ** (level + 1))
+        least, most = (ahead, most) if plain else (2 * least, 2 * most)
+        last = level == levels - 2
+        after = 2 * least + (begun if last else 0.0)
+        if min(after, sizes.said.min() if last and plain else after) < -limit:
+            _fits(model, length, least - 3, limit)
+            stage, over = _stage_of(least - 3, most + 1, NARROW, precision)
+            matrices[level], plain = stage, False
+            least, most = share - 3, over
+        tops.append(most)
+    least, most = 2 * least + begun - 3, 2 * most + 1
+    if plain:
+        least, most = float(sizes.said.min()) - 3, 1.0
+    _fits(model, length, least, limit)
+    return Plan(tops, matrices, list(_stages(least, most, precision)))
+
+
+def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> None:
+    """Refuse numbers that are too small for a format."""
+    if least < -limit:
+        raise CompileError(
+            f"beliefs of {model.name} after {length} letters need numbers of "
+            f"2^{least:.0f}, and there are none below 2^-{limit}; about "
+            f"{max(1, int(-length * limit / least))} letters would do"
+        )
+
+
+def _stages(low: float, high: float, precision: Precision) -> Iterator[Stage]:
+    """Stages after which sums between 2^low and 2^high are near enough to 1."""
+    for _ in range(MOST_STAGES):
+        ratio = (high - low) / max(KNOTS, ceil((high - low) / WIDEST))
+        stage, high = _stage_of(low, high, WIDEST, precision)
+        yield stage
+        low = -(2.0**-30)
+        if high < NEAR or ratio < 2.0 ** -(precision.digits / 2):
+            return
+
+
+def _stage_of(
+    low: float, high: float, widest: float, precision: Precision
+) -> tuple[Stage, float]:
+    """A stage for sums between powers of 2, and the largest power to which it leads.
+
+    Between two points v/p + v/q − v²/(pq) is most in their middle.
+    """
+    pieces = max(KNOTS, ceil((high - low) / widest))
+    ratio = (high - low) / pieces
+    exponents = low + ratio * np.arange(1, pieces + 1)
+    over = (1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)
+    return _stage(2.0**low, np.exp2(exponents), precision), log2(over) + 2.0**-30
+
+
+def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:
+    """Lines between the points of 1/v, and from the last one down to 0.
+
+    The line from p to q falls by 1/(pq), the last one by 1/p².
+    """
+    knots = precision.round(points)
+    inverse = 1 / knots
+    before = np.append(1 / low, inverse[:-1])
+    after = np.append(inverse[1:], inverse[-1])
+    parts = np.array(
+        [
+            np.append(inverse, inverse[-1]),
+            np.append(before - after, inverse[-1]),
+        ]
+    )
+    exponents = np.floor(np.log2(parts))
+    whole = exponents.sum(axis=0)
+    into = np.minimum(whole, LARGEST[precision.name])
+    out = (parts / 2.0**exponents).prod(axis=0) * 2.0 ** (whole - into)
+    ends = np.append(knots, 2 * knots[-1])
+    return Stage(ends, 2.0**into, precision.round(out))
+
+
+def _network(
+    layout: Layout,
+    letters: FloatArray,
+    start: FloatArray,
+    plan: Plan,
+    precision: Precision,
+) -> Network:
+    """Architecture and tensors."""
+    tensors, blocks = Tensors(), list[dict[str, object]]()
+    every, which = list[Heads](), 0
+    for level in range(layout.levels):
+        shut = SHUT * _above(2 * max(1.0, 2.0 ** plan.most[level]))
+        every.append(_doubling(layout, level, which, precision.round(start), shut))
+        which = 1 - which
+        if level in plan.matrices:
+            places = layout.matrix(which), layout.matrix(1 - which)
+            every.append(_normalising(layout, *places, plan.matrices[level], True))
+            which = 1 - which
+    for at, stage in enumerate(plan.vectors):
+        places = layout.vector(at), layout.vector(at + 1)
+        every.append(_normalising(layout, *places, stage, False))
+    for at, heads in enumerate(every):
+        told = zip(("query", "key", "value", "out"), heads, strict=True)
+        tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
+        count, _, wide = heads[2].shape
+        shape = {"heads": count, "d_qk": heads[0].shape[2], "d_v": wide}
+        causal = {"causal": [True] * count, "attention": {"kind": "relu"}}
+        blocks.append({**shape, "mlp": [], **causal})
+    token, position = _embedding(layout, letters, precision.round(start))
+    tensors |= {"embed.token": token, "embed.position": position}
+    said = np.zeros((layout.width, layout.size))
+    said[layout.vector(layout.stages)] = np.eye(layout.size)
+    tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
+    architecture = {
+        "kind": "transformer",
+        "dtype": precision.name,
+        "strict": True,
+        "d_model": layout.width,
+        "vocabulary": len(letters) + 1,
+        "positions": layout.length + 1,
+        "outputs": layout.size,
+        "blocks": blocks,
+    }
+    return Network(architecture, tensors, {})
+
+
+def _embedding(
+    layout: Layout, letters: FloatArray, start: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Matrices of letters, that of BOS with the start in each column; and digits."""
+    size = layout.size
+    begun = np.tile(start[:, None], size)[None]
+    token = np.zeros((len(letters) + 1, layout.width))
+    token[:, : size**2] = np.concatenate([letters, begun]).reshape(-1, size**2)
+    t = np.arange(layout.length + 1)
+    position = np.zeros((len(t), layout.width))
+    position[:, layout.one] = 1
+    for level in (None, *range(layout.levels)):
+        at = np.maximum(t - (0 if level is None else 2**level), 0)
+        digits = at[:, None] >> np.arange(layout.digits) & 1
+        position[:, layout.position(level)] = digits
+    return token, position
+
+
+def _looking(
+    layout: Layout, count: int, level: int | None, shut: float
+) -> tuple[FloatArray, FloatArray]:
+    """Queries and keys of heads that see one position: at others scores lose ``shut``.
+
+    A wrong digit is told by two products, both of which are exactly 0 at the right one.
+    """
+    query = np.zeros((count, layout.width, 1 + 2 * layout.digits))
+    key = np.zeros_like(query)
+    key[:, layout.one, 0] = 1
+    for digit in range(layout.digits):
+        zero, one = 1 + digit, 1 + layout.digits + digit
+        wanted, own = layout.position(level)[digit], layout.position(None)[digit]
+        query[:, layout.one, zero], query[:, wanted, zero] = -shut, shut
+        query[:, wanted, one] = -shut
+        key[:, own, zero] = 1
+        key[:, layout.one, one], key[:, own, one] = 1, -1
+    return query, key
+
+
+def _above(number: float) -> float:
+    """A power of two that is not less."""
+    return float(2.0 ** ceil(log2(number)))
+
+
+def _doubling(
+    layout: Layout, level: int, which: int, start: FloatArray, shut: float
+) -> Heads:
+    """Heads that multiply the window by the one before; the last say a vector.
+
+    Other heads subtract the window itself, so that the next result finds zeros there.
+    """
+    size, last = layout.size, level == layout.levels - 1
+    now, then = layout.matrix(which)[0], layout.matrix(1 - which)[0]
+    rows, columns = divmod(np.arange(size**2), size)
+    heads = np.arange(size**2)
+    query, key = _looking(layout, size**2, level, shut)
+    query[heads, now + heads, 0] = 1
+    value = np.zeros((size**2, layout.width, 1 if last else size))
+    out = np.zeros((size**2, value.shape[2], layout.width))
+    for j in range(size):
+        entry = now + size * columns + j
+        if last:
+            value[heads, entry, 0] = start[j]
+        else:
+            value[heads, entry, j] = out[heads, j, then + size * rows + j] = 1
+    if last:
+        out[heads, 0, layout.vector(0)[0] + rows] = 1
+        return query, key, value, out
+    own = np.zeros((size, layout.width, size))
+    for row, j in np.ndindex(size, size):
+        own[row, now + size * row + j, j] = 1
+    return _and_less((query, key, value, out), layout, own, shut)
+
+
+def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Heads:
+    """The heads, and others that subtract what they read: then it is exactly 0."""
+    query, key = _looking(layout, len(own), None, shut)
+    query[:, layout.one, 0] = 1
+    less = query, key, own, -own.transpose(0, 2, 1)
+    first, second, third, last = map(np.concatenate, zip(heads, less, strict=True))
+    return first, second, third, last
+
+
+def _normalising(
+    layout: Layout, source: range, result: range, heads: Stage, less: bool
+) -> Heads:
+    """Heads that multiply numbers by what is near the inverse of their sum."""
+    count, size = len(heads.points), len(source)
+    shut = SHUT * _above(float(heads.points.max()) + 1)
+    query, key = _looking(layout, count, None, shut)
+    query[:, layout.one, 0] = heads.points
+    query[:, source, 0] = -1
+    value = np.zeros((count, layout.width, size))
+    out = np.zeros((count, size, layout.width))
+    for i in range(size):
+        value[:, source[i], i] = heads.into
+        out[:, i, result[i]] = heads.out
+    if not less:
+        return query, key, value, out
+    own = np.zeros((1, layout.width, size))
+    own[0, source] = np.eye(size)
+    return _and_less((query, key, value, out), layout, own, shut)

@@ -1,0 +1,234 @@
+"""Theorem W13: what is shown of heads whose weights are factors, and what is not."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from belief_networks import LOOSE, changed, measured, shown, words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from krohn.compiler.constructions.attention_products import NAME, network
+from krohn.compiler.errors import CompileError
+from krohn.compiler.pipeline import Options
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.errors import Refused
+from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.verify.checker import operator_words
+from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.attention_products import _sums
+from krohn.verify.checker.doubling_tensors import Scaling
+from krohn.verify.checker.operator_words import OperatorWords
+
+REFERENCE = 2.0**-44
+"""More than the reference filter, in float64, is off on short words."""
+
+
+def sparse(states: int, letters: int, seed: int, sticky: float = 0.0) -> Any:
+    """A random model with zeros everywhere; some words are impossible."""
+    random = np.random.default_rng(seed)
+
+    def laws(*shape: int) -> FloatArray:
+        found = random.random(shape) * (random.random(shape) < 0.6)
+        found[random.integers(shape[0], size=shape[1]), range(shape[1])] += 0.5
+        return np.asarray(found / found.sum(axis=0))
+
+    step = sticky * np.eye(states) + (1 - sticky) * laws(states, states)
+    start = laws(states, 1)[:, 0]
+    return HiddenMarkovModel.of("sparse", step, laws(letters, states), before=start)
+
+
+def identity() -> HiddenMarkovModel:
+    """Nothing is forgotten: the two states are told apart by counts of letters."""
+    say = np.array([[0.75, 0.25], [0.25, 0.75]])
+    return HiddenMarkovModel.of("identity", np.eye(2), say, before=[0.5, 0.5])
+
+
+def built(model: HiddenMarkovModel, length: int, dtype: str = "float64") -> ModelFile:
+    """The file of a network, with a claim that nothing can break."""
+    options = Options(PRECISIONS[dtype])
+    made = network(model, length, options)
+    claim = {"length": length, "error": LOOSE}
+    return HiddenMarkovModels().file(model, made, claim, options)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(2, 4),
+    st.integers(2, 3),
+    st.integers(0, 10**6),
+    st.integers(1, 9),
+    st.sampled_from([0.0, 0.95]),
+)
+def test_no_error_is_above_what_is_shown(
+    states: int, letters: int, seed: int, length: int, sticky: float
+) -> None:
+    model = sparse(states, letters, seed, sticky)
+    file = built(model, length)
+    most = shown(file).error
+    assert most < 1e-6
+    asked = words(letters, min(length, 5))
+    assert measured(file, asked) <= most + REFERENCE
+    asked = model.sample(16, length, np.random.default_rng(seed))[0]
+    assert measured(file, asked) <= most + REFERENCE
+
+
+@pytest.mark.parametrize("length", [3, 8])
+def test_float32_holds_short_words(length: int) -> None:
+    model = sparse(3, 2, 5)
+    file = built(model, length, "float32")
+    asked = model.sample(32, length, np.random.default_rng(0))[0]
+    assert measured(file, asked) <= shown(file).error < 1e-3
+
+
+def test_nothing_need_be_forgotten() -> None:
+    """100 times one letter, 100 times the other: beliefs that were 3^-100 are even."""
+    file = built(identity(), 200)
+    asked = np.repeat([[0, 1]], 100, axis=1)
+    assert measured(file, asked) <= shown(file).error + 200 * 2.0**-50 < 1e-9
+
+
+def test_windows_are_normalised_where_the_model_forgets() -> None:
+    """After 1,000 letters likelihoods are below every number of float64."""
+    model = sparse(3, 3, 11)
+    file = built(model, 1000)
+    wide = [block["d_v"] for block in file.header["architecture"]["blocks"]]
+    assert 9 in wide
+    asked = model.sample(2, 1000, np.random.default_rng(0))[0]
+    assert np.exp(model.filter(asked)[1].sum(axis=1)).max() == 0
+    assert measured(file, asked) <= shown(file).error + 1000 * 2.0**-49 < 1e-6
+
+
+def test_words_that_need_smaller_numbers_are_refused() -> None:
+    with pytest.raises(CompileError, match=r"about \d+ letters would do"):
+        network(identity(), 2000, Options(PRECISIONS["float64"]))
+    with pytest.raises(CompileError, match="needs float32 or float64"):
+        network(identity(), 8, Options(PRECISIONS["bfloat16"]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_of_long_words_hold_for_all_of_them(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words of two letters are multiplied out, those of six put together of them."""
+    monkeypatch.setattr(operator_words, "LONGEST", 2)
+    model = sparse(3, 2, seed)
+    found = OperatorWords.of(model.operators, model.start, 6)
+    for length in range(1, 7):
+        for word in product(range(2), repeat=length):
+            matrix = np.linalg.multi_dot(
+                [np.eye(3), *model.operators[list(word)], np.eye(3)]
+            )
+            vector = matrix @ model.start
+            for each, least, share in (
+                (matrix, found.least[length], found.share[length]),
+                (vector, found.said[length], found.part[length]),
+            ):
+                there = each[each > 0]
+                if len(there):
+                    assert np.log2(there.min()) >= least - 1e-9
+                    assert np.log2(there.min() / there.sum()) >= share - 1e-9
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    a, into, out = (2.0 ** random.uniform(-6, 3, 5) for _ in range(3))
+    low, high = np.sort(2.0 ** random.uniform(-6, 4, 2))
+    step = Scaling(0, a, into, out, 1.0)
+    between = Interval(np.asarray(low), np.asarray(high))
+    found = _sums(step, between, Interval.of(2.0**-40))
+    v = np.append(np.geomspace(low, high, 999), np.clip(a, low, high))[:, None]
+    right = (v * into * out * np.maximum(a - v, 0)).sum(axis=1)
+    assert found.low <= right.min() + 1e-12
+    assert found.high >= right.max() - 1e-12
+    assert found.high <= 1.05 * right.max() + 1e-6
+
+
+MODEL = sparse(2, 2, 8)
+
+
+def test_every_tensor_counts() -> None:
+    """One number of each tensor changed: refused, or an error that is larger."""
+    file = built(MODEL, 5)
+    right, random = shown(file).error, np.random.default_rng(0)
+    for name, tensor in file.tensors.items():
+        for entry in random.integers(tensor.size, size=3):
+            other = tensor.copy()
+            other.flat[entry] += 0.25
+            wrong = changed(file, **{name.replace(".", "__"): other})
+            try:
+                error = shown(wrong).error
+            except Refused:
+                continue
+            asked = words(2, 5)
+            assert error > right or measured(wrong, asked) <= right + REFERENCE
+            assert measured(wrong, asked) <= error + REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("tensor", "entry", "value", "reason"),
+    [
+        ("embed__token", (0, 0), None, "0 elsewhere"),
+        ("embed__position", (2, 10), 0.5, "positions"),
+        ("unembed__bias", 0, 0.125, "bias"),
+        ("blocks__0__attention__key", (0, 8, 0), 2.0, "another key"),
+        ("blocks__1__attention__value", (0, 0, 0), 0.5, "another value"),
+    ],
+)
+def test_other_tensors_are_refused(
+    tensor: str, entry: Any, value: float | None, reason: str
+) -> None:
+    file = built(MODEL, 5)
+    other = file.tensors[tensor.replace("__", ".")].copy()
+    # Where an entry of an operator is 0, the network must hold 0, and nothing tiny.
+    other[entry] = value if value is not None else 1e-200 * (other[entry] == 0)
+    with pytest.raises(Refused, match=reason):
+        shown(changed(file, **{tensor: other}))
+
+
+def test_letters_may_be_scaled_and_other_operators_may_not() -> None:
+    file = built(MODEL, 5)
+    token = file.tensors["embed.token"].copy()
+    token[0] /= 4
+    assert shown(changed(file, embed__token=token)).told["spread"] < 1e-12
+    token[1, np.flatnonzero(token[1])[0]] *= 0.75
+    assert shown(changed(file, embed__token=token)).told["spread"] > 1
+
+
+def test_wrong_positions_are_shut_out() -> None:
+    """Scores must lose more than they can be."""
+    file = built(MODEL, 5)
+    name = "blocks.0.attention.query"
+    weak = np.where(np.abs(file.tensors[name]) > 1, file.tensors[name] / 64, 0)
+    weak = np.where(np.abs(file.tensors[name]) > 1, weak, file.tensors[name])
+    with pytest.raises(Refused, match="not shut out"):
+        shown(changed(file, **{name.replace(".", "__"): weak}))
+
+
+def test_another_architecture_is_refused() -> None:
+    file = built(MODEL, 5)
+    said = file.header["architecture"]
+    for key, value in (("causal", [False]), ("attention", {"kind": "softmax"})):
+        blocks = [dict(block) for block in said["blocks"]]
+        blocks[1][key] = value * blocks[1]["heads"] if key == "causal" else value
+        header = {**file.header, "architecture": {**said, "blocks": blocks}}
+        with pytest.raises(Refused, match="architecture"):
+            shown(replace(file, header=header))
+    claim = {**file.header["claim"], "length": 6}
+    with pytest.raises(Refused, match=r"width|positions"):
+        shown(replace(file, header={**file.header, "claim": claim}))
+
+
+def test_it_is_chosen_where_nothing_else_serves() -> None:
+    from krohn.asked import Asked
+
+    asked = Asked(64, within=1e-3, formats=("float32", "float64"))
+    made, claim = HiddenMarkovModels().build(identity(), asked)
+    assert made.construction == NAME
+    assert claim["error"] < 1e-6

@@ -1,0 +1,214 @@
+"""Beliefs of a hidden Markov model by heads whose weights are factors (Theorem W13).
+
+Numbers are never negative and zeros stay zeros, so all errors are relative: they are
+logarithms of quotients, and add up. What is left to show is that nothing is too small or
+too large for the format, and that the last sums are near 1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from krohn.program.architecture import held
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import Format, Interval, gamma
+from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.operator_words import ROUGH, Bounds, OperatorWords
+from krohn.verify.checker.situations import Source, source_of
+
+SLACK = 1
+"""Binary digits by which bounds of exact numbers are wider than those of computed ones."""
+ROOM = 24
+"""Binary digits between numbers and the ends of the range of the format."""
+MOST_OFF = 0.25
+"""How far logarithms may be off: less than a half of SLACK, twice."""
+SMALL = -30.0
+"""The binary logarithm of what may be lost below the normal range, in units of numbers."""
+
+
+class Held(NamedTuple):
+    """What is known of the matrices, or the vector, that the stream holds.
+
+    Entries are c·x·exp(e), |e| ≤ ``off``, with one c > 0 for each position and word; x is
+    exact. Nothing is said of words that are impossible: there all entries are 0.
+
+    Attributes:
+        least: The binary logarithm of a bound, from below, of entries that are not 0.
+        sums: Bounds of the sums of all entries.
+        share: The binary logarithm of a bound, from below, of an entry that is not 0 in
+            units of the sum.
+        off: A bound of |e|.
+        plain: Whether c is 1.
+    """
+
+    least: float
+    sums: Interval
+    share: float
+    off: Interval
+    plain: bool
+
+    @property
+    def most(self) -> float:
+        """The binary logarithm of the largest sum."""
+        return float(np.log2(self.sums.most)) + ROUGH
+
+
+def established(model: Model) -> Established:
+    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+
+    Raises:
+        Refused: If the network is another one.
+    """
+    source, form = source_of(model.header["source"]), model.format
+    demand(form.unit == form.sum_unit, f"{form.name} is too narrow for these products")
+    length = model.header["claim"].get("length")
+    demand(type(length) is int and length > 0, "the file claims no length")
+    held(Transformer, model.header, model.tensors)
+    place, done = steps(model, len(source.start), length)
+    token = model.tensors["embed.token"]
+    demand(len(token) == len(source.operators) + 1, "there are other letters")
+    letters = token[:-1, : place.size**2].reshape(-1, place.size, place.size)
+    begun = token[-1, : place.size**2 : place.size]
+    words = OperatorWords.of(letters, begun, length)
+    known = _begun(words, length)
+    smallest = known.least
+    for step in done:
+        if isinstance(step, Product):
+            known = _product(known, step, words, form)
+        else:
+            known = _scaled(known, step, words, form)
+        smallest = min(smallest, known.least)
+    apart = _spread(source, letters, begun, length) + 2 * known.off
+    off = abs(known.sums - 1) + known.sums * (apart / 4).through(np.tanh)
+    told = {
+        "argument": "products by attention",
+        "least": 2.0**smallest,
+        "spread": apart.most,
+    }
+    covers = f"all possible words of up to {length} letters"
+    return Established(form, length, off.most, covers, told)
+
+
+def _spread(
+    source: Source, letters: FloatArray, begun: FloatArray, length: int
+) -> Interval:
+    """How far quotients of entries can be off since the file holds other operators.
+
+    Raises:
+        Refused: If an entry is 0 where that of the source is not, or the other way round.
+    """
+    pairs = zip(letters, source.operators, strict=True)
+    each = [_apart(*pair) for pair in pairs]
+    return Interval.of(max(each)) * float(length) + _apart(begun, source.start)
+
+
+def _apart(held_numbers: FloatArray, numbers: FloatArray) -> float:
+    there = numbers > 0
+    demand((held_numbers > 0) == there, "a matrix is 0 elsewhere than its operator")
+    if not there.any():
+        return 0.0
+    logs = (Interval.of(held_numbers[there]) / numbers[there]).through(np.log)
+    return (logs.max() - logs.min()).most
+
+
+def _begun(words: OperatorWords, length: int) -> Held:
+    """After the embedding: each window is a letter, or the start in each column."""
+    return _plain(words.window(1), float(words.size), Interval.of(0.0))
+
+
+def _plain(bounds: Bounds, most: float, off: Interval) -> Held:
+    """What is held where nothing was scaled."""
+    least = bounds.least - SLACK
+    sums = Interval.of(2.0**least).joined(most * 2.0**SLACK)
+    return Held(least, sums, bounds.share - SLACK, off, True)
+
+
+def _product(known: Held, step: Product, words: OperatorWords, form: Format) -> Held:
+    """Windows times those before them; the last ones are applied to the start."""
+    size = words.size
+    demand(
+        step.shut >= 4 * max(known.sums.most, 1.0), "wrong positions are not shut out"
+    )
+    begun = float(words.said[0]) if step.last else 0.0
+    least, most = 2 * known.least + begun, 2 * known.most
+    _fits(form, least, most)
+    off = 2 * known.off + _relative(form, 2 * size + 1 if step.last else size + 1)
+    demand(off <= MOST_OFF, "errors are too large to be followed")
+    bounds = words.vector if step.last else words.window(2 ** (step.level + 1))
+    if known.plain:
+        return _plain(bounds, 1.0 if step.last else float(size), off)
+    sums = Interval.of(2.0 ** (least - ROUGH)).joined(2.0 ** (most + ROUGH))
+    share = max(bounds.share - SLACK, least - most - ROUGH)
+    return Held(least - ROUGH, sums, share, off, False)
+
+
+def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> Held:
+    """All numbers times the same c(v), v their sum, which is near 1/v."""
+    a, into, out = step.points, step.into, step.out
+    for numbers in (a, into, out):
+        demand(np.isfinite(numbers) & (numbers > 0), "a factor is not positive")
+    demand(step.shut >= 4 * max(a.max(), 1.0), "wrong positions are not shut out")
+    logs = [np.log2(numbers) for numbers in (a, into, out)]
+    _fits(form, known.least + logs[1].min(), known.most + logs[1].max())
+    weighed = 2 * logs[0] + logs[1]
+    _fits(form, 0.0, max(weighed.max(), (weighed + logs[2]).max()))
+    terms = words.size ** (2 if step.vector < 0 else 1) + 2
+    sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
+    demand(sums.low > 0, "a sum may become 0")
+    least = float(np.log2(sums.low)) - ROUGH + known.share - ROUGH
+    # Products with small weights may be below the normal range; they add little. A head
+    # adds something only where the sum is at most its point.
+    part = np.maximum(known.share, known.least - logs[0] - SLACK)
+    lost = float((np.log2(out + 1) - part).max() - np.log2(sums.low))
+    lost += float(np.log2(4 * len(a) * form.smallest)) + ROUGH
+    demand(lost <= SMALL, "a number may be too small to be scaled")
+    own = _relative(form, len(a) + 3) + 2.0**lost
+    off = known.off + own
+    demand(off <= MOST_OFF, "errors are too large to be followed")
+    wide = sums * (1 - own).joined(1 + 2 * own)
+    _fits(form, least, float(np.log2(wide.most)))
+    return Held(least - ROUGH, wide, known.share, off, False)
+
+
+def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:
+    """Between which numbers v·c(v) is, for sums v, which heads see up to g of a + v.
+
+    Between two points p and q it is y·(α − βy), y = v/q: concave in y.
+    """
+    a, into, out = step.points, step.into, step.out
+    low, high = float(sums.low), float(sums.high)
+    ends = np.concatenate([[low], np.clip(np.sort(a), low, high), [high]])
+    p, q = ends[:-1, None], ends[1:, None]
+    each = Interval.of(np.where(a >= q, into, 0.0)) * q
+    alpha, beta = ((each * x * out).sum(axis=1) for x in (a, q))
+    first = (Interval.of(p) / q)[:, 0]
+    least, most = (1 - g) * alpha, (1 + g) * alpha
+    falls, rises = (1 + g) * beta, (1 - g) * beta
+    below = (first * (least - falls * first)).minimum(least - falls)
+    above = (first * (most - rises * first)).maximum(most - rises)
+    there = np.asarray(rises.low > 0)
+    top = most / (2 * rises).where(there, 1.0)
+    reached = there & (top.high >= first.low) & (top.low <= 1)
+    above = above.maximum((top * most / 2).where(reached, 0.0))
+    # A head whose point is just below may still see something above 0.
+    near = np.where((a <= p) & (a >= p * (1 - 8 * g.most)), into, 0.0)
+    bump = (Interval.of(near) * p * p * out).sum(axis=1) * (4 * g)
+    return below.min().joined((above + bump).max())
+
+
+def _relative(form: Format, terms: int) -> Interval:
+    """How far the logarithm of a sum of so many positive terms can be off, at most."""
+    part = gamma(terms, form.sum_unit)
+    return part / (1 - part)
+
+
+def _fits(form: Format, least: float, most: float) -> None:
+    """Refuse numbers between powers of 2 that are near the ends of the range."""
+    low = np.log2(form.smallest) + ROOM
+    high = np.log2(form.largest) - ROOM
+    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
+    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")
