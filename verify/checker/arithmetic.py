@@ -2,8 +2,8 @@
 
 Networks compute by assumptions A1 to A16 of docs/soundness.md: `Format` has their unit
 roundoffs, `sum_error` and `fits` say what sums can be off by and when nothing overflows.
-The checker computes bounds in float64: an `Interval` rounds outwards by itself, so no other
-module but `affine_arithmetic` says anything of rounding.
+The checker computes bounds in float64: an `Interval` rounds outwards by itself, and an
+`Upper` upwards, so no other module says anything of rounding.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,6 +35,8 @@ SINE, FARTHEST = 8, 2.0**22
 """Sines are off by so many units of a sum, for arguments up to the farthest (A11)."""
 GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
 """GeLUs of x are off by so many units of |x|; of small ones in float64 by fewer (A12)."""
+LEAST_BOUND = 2.0**-400
+"""The least bound that is not 0."""
 GATE = 8
 """Gates are off by so many units of a sum (A14)."""
 
@@ -352,12 +354,62 @@ class Interval:
 Operand: TypeAlias = Interval | FloatArray | Fraction | float
 
 
-def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Below and above sums; both are the sum where it is exact (Knuth 1969)."""
+@dataclass(frozen=True, eq=False)
+class Upper:
+    """Bounds of numbers that are not negative; operations round up.
+
+    It is the greater end of an `Interval` from 0, in a tenth of the time. Each bound is 0
+    or at least 2^-400, so that no product of two is lost below the normal range.
+
+    Attributes:
+        most: The bounds.
+    """
+
+    most: FloatArray
+    __array_ufunc__ = None  # so that arrays leave operations to bounds
+
+    @staticmethod
+    def of(exact: "Bound") -> "Upper":
+        """Numbers of float64 as they are."""
+        if isinstance(exact, Upper):
+            return exact
+        numbers = np.asarray(exact, np.float64)
+        return Upper(np.maximum(numbers, LEAST_BOUND * (numbers > 0)))
+
+    @staticmethod
+    def computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
+        """What float64 gave for sums and products of numbers that are not negative."""
+        return Upper.of(found * (1 + 4 * (operations + 1) * OWN_UNIT))
+
+    def __add__(self, other: "Bound") -> "Upper":
+        return Upper.computed(self.most + Upper.of(other).most)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: "Bound") -> "Upper":
+        return Upper.computed(self.most * Upper.of(other).most)
+
+    __rmul__ = __mul__
+
+    def sum(self, axis: int) -> "Upper":
+        """Sums along an axis."""
+        return Upper.computed(self.most.sum(axis=axis), self.most.shape[axis])
+
+
+Bound: TypeAlias = Upper | FloatArray | float
+
+
+def added(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums in float64, and how far each is off, exactly (Knuth 1969)."""
     total = np.asarray(x + y)
     back = total - x
-    exact = (x - (total - back)) + (y - back) == 0
-    return _beside(total, exact)
+    return total, np.abs((x - (total - back)) + (y - back))
+
+
+def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Below and above sums; both are the sum where it is exact."""
+    total, off = added(x, y)
+    return _beside(total, off == 0)
 
 
 def _product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -436,6 +488,31 @@ def own_error(operations: FloatArray | float, size: Operand) -> Interval:
 def summed(positive: Operand, terms: float) -> Interval:
     """Sums of so many terms, none negative, as float64 gave them, with their error."""
     return Interval.of(positive).wider(own_error(terms + 2, positive))
+
+
+def both_sum_errors(form: Format, terms: FloatArray, size: Upper) -> Upper:
+    """What sums in any order are off by, of the format and of this checker together."""
+    demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
+    parts = (terms * unit for unit in (form.sum_unit, OWN_UNIT))
+    units = Upper.computed(np.asarray(sum(x / (1 - x) for x in parts)), 4)
+    return units * size + Upper.of(terms) * UNDERFLOW
+
+
+def sine_error(form: Format) -> float:
+    """What sines are off by, with those of this checker (A11)."""
+    return SINE * (form.sum_unit + 8 * OWN_UNIT)
+
+
+def gelu_error(form: Format, reach: Upper) -> Upper:
+    """What GeLUs of numbers up to a size are off by, before they are stored (A12)."""
+    units = gelu_units(reach.most, form) * form.sum_unit
+    return units * reach + UNDERFLOW * (reach.most > 0)
+
+
+def gelu_new_error(form: Format, reach: Upper) -> Upper:
+    """What GeLUs by a hyperbolic tangent are off by, stored (A16)."""
+    lost = UNDERFLOW + 3 * form.unit * form.smallest
+    return GELU * form.unit * reach + lost * (reach.most > 0)
 
 
 def gelu_units(size: Any, form: Format) -> Any:

@@ -15,7 +15,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.generator import Generator
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
-from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.balanced_head import all_cases
 from krohn.verify.checker.brackets import Claim, claimed
 from krohn.verify.checker.layer_norm import certain, head, projected
@@ -111,13 +111,14 @@ def _found_depth(
     apart = step.any() and start.any() and not (step * start).any()
     demand(apart, "the first layer mixes depth and start")
     relative = found.relative(0, positions)
-    load = positions * found.norms[0] + found.norms[-1]
-    lengths = np.sqrt(stack.depths**2 * (step**2).sum() + (start**2).sum())
+    load, z = positions * found.norms[0] + found.norms[-1], np.float64(stack.depths)
+    squares = [(Interval.of(x) * x).sum() for x in (step, start)]
+    lengths = (Interval.of(z) * z * squares[0] + squares[1]).root()
     noise = found.deviation(relative * load / lengths, lengths / positions, relative)
-    seen = (stack.depths[:, None] * step + start) / lengths[:, None]
-    symbols, radius = np.append(stack.letters, len(letters)), np.ones_like(seen)
-    boxes = found.added(symbols, seen, radius * noise[:, None], model.format)
-    facts = {"depth": "by uniform attention", "noise": float(noise.max())}
+    seen = (Interval.of(z)[:, None] * step + start) / lengths[:, None]
+    symbols = np.append(stack.letters, len(letters))
+    boxes = found.added(symbols, seen.wider(noise[:, None]), model.format)
+    facts = {"depth": "by uniform attention", "noise": noise.most}
     return certain(_followed(model, 0, boxes), "the first layer's output"), facts
 
 
@@ -139,8 +140,9 @@ def _law(model: Model, claim: Claim, rows: FloatArray, form: Format) -> dict[str
     layer = len(model.header["architecture"]["layers"]) - 1
     found = head(model, layer, rows, form)
     cases, facts = all_cases(found, claim)
-    token, _, _, centre, radius = map(np.array, zip(*cases, strict=True))
-    said = _followed(model, layer, found.added(token, centre, radius, model.format))
+    token = np.array([case.token for case in cases])
+    normed = Interval.stacked(case.normed for case in cases)
+    said = _followed(model, layer, found.added(token, normed, model.format))
     laws = chain(*(claim.law(case.depth, case.top) for case in cases))
     each = zip(said.value.flat, said.total.flat, laws, strict=True)
     error = max(abs(Fraction(s) - p) + Fraction(e) for s, e, p in each)
