@@ -51,10 +51,11 @@ class Noisy:
         """``(rows, width)``: how far each number can be from its value."""
         return _total(self.slopes, self.rest)
 
-    @property
+    @cached_property
     def reach(self) -> Upper:
         """``(rows, width)``: the largest absolute values."""
-        return Upper.of(np.abs(self.value)) + self.total
+        size, total = np.abs(self.value), self.total
+        return Upper.of(size) + total if total.any() else Upper.of(size)
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Noisy":
         """The same change of the value, of every slope and of the rest."""
@@ -120,15 +121,20 @@ class Noisy:
         total = self.total
         # `both_sum_errors` is for roundings of values, slopes and rest of this checker.
         terms = times(((self.value != 0) | (total != 0)).astype(np.float64), used)
+        rest, known = np.zeros_like(terms), np.full(terms.shape, True)
+        if total.any():
+            rest = times(self.rest, magnitude)
+            known = times((total > 0).astype(np.float64), used) == 0
         return Sums(
             times(self.value, weight) if value is None else value,
             times(self.slopes, weight),
-            times(self.rest, magnitude),
-            Upper.computed(times(self.reach.most, magnitude), terms).most,
+            rest,
+            times(self.reach.most, magnitude),
             terms,
-            times((total > 0).astype(np.float64), used) == 0,
+            known,
             (finest(self.value) if grid is None else grid) + finest(weight),
             self.form,
+            (np.abs(np.frexp(weight)[0]) % 0.5 == 0).all(axis=0),
         )
 
     def relu(self) -> "Noisy":
@@ -196,8 +202,9 @@ class Noisy:
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored (Lemma 10)."""
-        value, own = added(self.value, other.value)
+        value, left = added(self.value, other.value)
         slopes, lost = added(self.slopes, other.slopes)
+        own, lost = np.abs(left), np.abs(lost)
         error = Upper.of(self.total) + other.total + own
         reach = error + np.abs(value)
         fits(reach.most, self.form, "a number", STORED)
@@ -243,6 +250,7 @@ class Sums(NamedTuple):
         known: ``(rows, width)``: whether all terms are free of noise.
         grid: All terms without noise are multiples of 2^-grid.
         form: The format that they are computed in.
+        plain: ``(width,)``: whether all weights are 0 or ± powers of two.
     """
 
     value: FloatArray
@@ -253,6 +261,7 @@ class Sums(NamedTuple):
     known: BoolArray
     grid: int
     form: Format
+    plain: BoolArray | bool = False
 
     @property
     def total(self) -> FloatArray:
@@ -261,10 +270,22 @@ class Sums(NamedTuple):
 
     def whole(self, bias: FloatArray) -> Noisy:
         """With a bias, before they are stored."""
-        size, grid = Upper.of(self.size) + np.abs(bias), max(self.grid, finest(bias))
-        off = rounding(self.form, self.terms + 1, size.most, self.known, grid)
-        rest = Upper.of(self.rest) + off
-        return Noisy(self.value + bias, self.slopes, rest.most, self.form)
+        size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
+        off = rounding(self.form, self.terms + 1, size, self.known, grid)
+        value = self.value + bias
+        rest = Upper.of(self.rest) + off * ~self._few(value, bias, grid)
+        return Noisy(value, self.slopes, rest.most, self.form)
+
+    def _few(self, value: FloatArray, bias: FloatArray, grid: int) -> BoolArray:
+        """Whether sums are exact as they have one or two terms (Lemma 7a)."""
+        exact = np.asarray(self.known & self.plain)
+        if not exact.any():
+            return exact
+        fine, size = grid <= FINEST, np.abs(value)
+        two = fine & (self.terms + (bias != 0) <= 2)
+        two &= size * 2.0 ** min(grid, FINEST) < 1 / self.form.sum_unit
+        one = (self.terms == 1) & (bias == 0) & (size >= self.form.smallest)
+        return np.asarray(exact & (one | two))
 
     def stored(self, bias: FloatArray) -> Noisy:
         """With a bias, which is added before or after they are stored (A2)."""
@@ -276,8 +297,8 @@ class Sums(NamedTuple):
         alike = (whole.slopes == split.slopes).all(axis=0)
         rest = np.maximum(whole.rest, split.rest)
         rest = np.where(alike, rest, np.maximum(whole.total, split.total))
-        rest = Upper.of(rest) + Upper.computed(np.abs(whole.value - split.value))
-        return Noisy(whole.value, whole.slopes * alike, rest.most, form)
+        apart = Upper.computed(np.abs(whole.value - split.value)) + rest
+        return Noisy(whole.value, whole.slopes * alike, apart.most, form)
 
 
 def _total(slopes: FloatArray, rest: FloatArray) -> FloatArray:
@@ -313,7 +334,7 @@ def rounding(
     """
     fits(size, form, "a sum", INSIDE)
     whole = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
-    off = both_sum_errors(form, terms, Upper.of(size)).most
+    off = both_sum_errors(form, terms, size).most
     return np.asarray(off * ~(whole | (terms == 1)))
 
 

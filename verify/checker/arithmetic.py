@@ -35,8 +35,6 @@ SINE, FARTHEST = 8, 2.0**22
 """Sines are off by so many units of a sum, for arguments up to the farthest (A11)."""
 GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
 """GeLUs of x are off by so many units of |x|; of small ones in float64 by fewer (A12)."""
-LEAST_BOUND = 2.0**-400
-"""The least bound that is not 0."""
 GATE = 8
 """Gates are off by so many units of a sum (A14)."""
 
@@ -272,6 +270,10 @@ class Interval:
     def __ge__(self, other: "Operand") -> BoolArray:
         return Interval.of(other) <= self
 
+    def inside(self, other: "Interval") -> BoolArray:
+        """Where it lies in another one."""
+        return np.asarray((other.low <= self.low) & (self.high <= other.high))
+
     def sum(self, axis: int | None = None) -> "Interval":
         """Sums of all entries, or along an axis."""
         terms = self.low.size if axis is None else self.low.shape[axis]
@@ -358,8 +360,8 @@ Operand: TypeAlias = Interval | FloatArray | Fraction | float
 class Upper:
     """Bounds of numbers that are not negative; operations round up.
 
-    It is the greater end of an `Interval` from 0, in a tenth of the time. Each bound is 0
-    or at least 2^-400, so that no product of two is lost below the normal range.
+    It is the greater end of an `Interval` from 0, in a tenth of the time. A product that
+    is not 0 is at least 2^-1000, so that none is lost below the normal range.
 
     Attributes:
         most: The bounds.
@@ -373,13 +375,15 @@ class Upper:
         """Numbers of float64 as they are."""
         if isinstance(exact, Upper):
             return exact
-        numbers = np.asarray(exact, np.float64)
-        return Upper(np.maximum(numbers, LEAST_BOUND * (numbers > 0)))
+        return Upper(np.asarray(exact, np.float64))
 
     @staticmethod
     def computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
-        """What float64 gave for sums and products of numbers that are not negative."""
-        return Upper.of(found * (1 + 4 * (operations + 1) * OWN_UNIT))
+        """What so many operations of float64 on numbers that are not negative gave.
+
+        No product among them is below the normal range, or counts for anything there.
+        """
+        return Upper(np.asarray(found * (1 + 4 * (operations + 1) * OWN_UNIT)))
 
     def __add__(self, other: "Bound") -> "Upper":
         return Upper.computed(self.most + Upper.of(other).most)
@@ -387,7 +391,9 @@ class Upper:
     __radd__ = __add__
 
     def __mul__(self, other: "Bound") -> "Upper":
-        return Upper.computed(self.most * Upper.of(other).most)
+        x, y = self.most, Upper.of(other).most
+        found = Upper.computed(x * y)
+        return Upper(np.maximum(found.most, TINY * ((x > 0) & (y > 0))))
 
     __rmul__ = __mul__
 
@@ -396,20 +402,20 @@ class Upper:
         return Upper.computed(self.most.sum(axis=axis), self.most.shape[axis])
 
 
-Bound: TypeAlias = Upper | FloatArray | float
+Bound: TypeAlias = Upper | FloatArray | BoolArray | float
 
 
 def added(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sums in float64, and how far each is off, exactly (Knuth 1969)."""
+    """Sums in float64, and what each leaves out, exactly (Knuth 1969)."""
     total = np.asarray(x + y)
     back = total - x
-    return total, np.abs((x - (total - back)) + (y - back))
+    return total, (x - (total - back)) + (y - back)
 
 
 def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Below and above sums; both are the sum where it is exact."""
-    total, off = added(x, y)
-    return _beside(total, off == 0)
+    total, left = added(x, y)
+    return _beside(total, left == 0)
 
 
 def _product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -490,12 +496,18 @@ def summed(positive: Operand, terms: float) -> Interval:
     return Interval.of(positive).wider(own_error(terms + 2, positive))
 
 
-def both_sum_errors(form: Format, terms: FloatArray, size: Upper) -> Upper:
-    """What sums in any order are off by, of the format and of this checker together."""
+def both_sum_errors(form: Format, terms: FloatArray, size: FloatArray) -> Upper:
+    """What sums in any order are off by, of the format and of this checker together.
+
+    Args:
+        form: The format.
+        terms: How many numbers are added.
+        size: The sum of their absolute values, as float64 gave it.
+    """
     demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
     parts = (terms * unit for unit in (form.sum_unit, OWN_UNIT))
-    units = Upper.computed(np.asarray(sum(x / (1 - x) for x in parts)), 4)
-    return units * size + Upper.of(terms) * UNDERFLOW
+    units = sum(x / (1 - x) for x in parts)
+    return Upper.computed(units * size + terms * UNDERFLOW, terms + 8)
 
 
 def sine_error(form: Format) -> float:
@@ -505,14 +517,14 @@ def sine_error(form: Format) -> float:
 
 def gelu_error(form: Format, reach: Upper) -> Upper:
     """What GeLUs of numbers up to a size are off by, before they are stored (A12)."""
-    units = gelu_units(reach.most, form) * form.sum_unit
-    return units * reach + UNDERFLOW * (reach.most > 0)
+    units: FloatArray = gelu_units(reach.most, form) * form.sum_unit
+    return reach * units + np.where(reach.most > 0, UNDERFLOW, 0.0)
 
 
 def gelu_new_error(form: Format, reach: Upper) -> Upper:
     """What GeLUs by a hyperbolic tangent are off by, stored (A16)."""
     lost = UNDERFLOW + 3 * form.unit * form.smallest
-    return GELU * form.unit * reach + lost * (reach.most > 0)
+    return reach * (GELU * form.unit) + np.where(reach.most > 0, lost, 0.0)
 
 
 def gelu_units(size: Any, form: Format) -> Any:

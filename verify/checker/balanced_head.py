@@ -70,7 +70,7 @@ def _queries(claim: Claim) -> IntArray:
 
 def _free(head: Head, claim: Claim) -> Iterator[Case]:
     """The other queries: the letter alone says the law, whatever LayerNorm says."""
-    stack, silent = claim.brackets, ~head.values.any(axis=0)
+    stack, silent = claim.brackets, np.asarray(~head.values.any(axis=0))
     for token in np.setdiff1d(np.arange(2 * stack.pairs + 1), _queries(claim)):
         ripple = head.ripple(head.relative(token, claim.length + 1))
         top = token // stack.depth % stack.kinds

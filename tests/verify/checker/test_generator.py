@@ -244,8 +244,8 @@ def test_values_whose_squares_leave_the_range_are_refused(depth: str) -> None:
     """LayerNorm adds up squares: with values of 2^66 float32 divides by infinity."""
     file = built(depth)
     for power in (-40, 40):
-        law = established(model_of(scaled(file, power)), {}, None).law
-        assert law["error"] == established(model_of(file), {}, None).law["error"]
+        law = established(model_of(scaled(file, power)), {}, None).told["law"]
+        assert law["error"] == established(model_of(file), {}, None).error
     for power, reason in ((66, "overflow"), (120, "overflow"), (-60, "C too small")):
         with pytest.raises(Refused, match=reason):
             established(model_of(scaled(file, power)), {}, None)
@@ -254,4 +254,4 @@ def test_values_whose_squares_leave_the_range_are_refused(depth: str) -> None:
 def test_without_rounding_the_error_is_that_of_the_stored_law() -> None:
     model = model_of(built(dtype="float64"))
     claim = claimed(model, model.machine)
-    assert shown(model, claim, REAL).law["error"] == 0
+    assert shown(model, claim, REAL).error == 0
