@@ -21,10 +21,10 @@ from krohn.report import Report
 from krohn.source_kinds import of_file
 from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
-from krohn.verify.checker.shown import Shown
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of, one_thread
 from krohn.verify.trusted import TrustedFile, totals
@@ -145,7 +145,7 @@ def _text(evidence: dict[str, Any]) -> str:
     return json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
 
 
-def _record(evidence: dict[str, Any], shown: Shown) -> dict[str, Any]:
+def _record(evidence: dict[str, Any], shown: Established) -> dict[str, Any]:
     """The facts that a proof established, for people.
 
     The small checker does not read them.
@@ -200,7 +200,7 @@ def _is_object(text: bytes) -> bool:
 
 def _check(
     data: bytes | Files, evidence: bytes, held: "_Expected"
-) -> tuple[Checked, Shown | None]:
+) -> tuple[Checked, Established | None]:
     """The result of a check, and the facts that it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:

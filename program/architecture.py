@@ -47,12 +47,13 @@ class Architecture(Part, ABC):
 
     Attributes:
         kind: Its name on file.
-        check: The module of the checker that is asked about such a file.
+        check: The module of the checker that reads claims of such a file about a machine;
+            empty if there are none.
         terms: What only claims about machines of such networks say.
     """
 
     kind: ClassVar[str]
-    check: ClassVar[str]
+    check: ClassVar[str] = ""
     terms: ClassVar[tuple[str, ...]] = ()
     named: ClassVar[dict[str, type["Architecture"]]] = {}
 

@@ -6,12 +6,15 @@ from math import isinf
 from typing import Any
 
 
-def read(text: str | bytes, finite: bool = True) -> Any:
+def read(
+    text: str | bytes, finite: bool = True, objects: type[dict[str, Any]] = dict
+) -> Any:
     """The value of a JSON text.
 
     Args:
         text: The text.
         finite: Whether numbers must be; other libraries write logarithms of 0, too.
+        objects: The type that objects are read as.
 
     Raises:
         ValueError: If it is no JSON, has a key twice in one object or a constant that
@@ -21,7 +24,7 @@ def read(text: str | bytes, finite: bool = True) -> Any:
     try:
         return json.loads(
             text,
-            object_pairs_hook=_unique,
+            object_pairs_hook=lambda pairs: objects(_unique(pairs)),
             parse_constant=_refuse if finite else None,
             parse_float=_finite if finite else None,
         )

@@ -11,7 +11,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
 from krohn.sources.linear_systems import LinearSystem, named
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.search.find import model_of, search
 
 LOOSE = 1e9
@@ -56,9 +56,7 @@ def changed(file: ModelFile, **tensors: FloatArray) -> ModelFile:
 def shown(file: ModelFile) -> Established:
     """The facts that the checker shows, without regard to the claim."""
     with np.errstate(all="ignore"):
-        found = search(model_of(file), None)[1]
-    assert isinstance(found, Established)
-    return found
+        return search(model_of(file), None)[1]
 
 
 def runner(file: ModelFile) -> Transformer:

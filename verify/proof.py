@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import singledispatch
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -14,22 +14,13 @@ from krohn.algebra.minimisation import SHOWS, Shown, output_classes
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.verify.checker import (
-    claimed_error,
-    generator,
-    in_context,
-    real_networks,
-    recurrent_beliefs,
-    simulation,
-)
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
 from krohn.verify.checker.brackets import claimed
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.generator import shown
 from krohn.verify.checker.heads import Look
 from krohn.verify.checker.layer_norm import REAL
 from krohn.verify.checker.model_file import Machine, Model, check_numbers
-from krohn.verify.checker.shown import Shown as EstablishedOf
-from krohn.verify.checker.transformer import Established
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search.find import (
     Watch,
@@ -76,64 +67,27 @@ def _longest(model: Model, machine: Machine, form: Format) -> int:
 # The established steps of a proof, for people.
 
 
-@singledispatch
-def steps(found: EstablishedOf, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+def steps(found: Established, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
     """JSON values, one for each step of the proof.
+
+    Of a Transformer these are its Program, or how errors are measured, the embedding,
+    every sublayer and the read-out, as far as it came.
 
     Args:
         found: What the checker saw.
         evidence: What it was told.
     """
-    raise TypeError(f"nothing is said of {type(found)}")
-
-
-@steps.register
-def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    return [{"first layer": found.first}, {"law": found.law}]
-
-
-@steps.register
-def _(found: simulation.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    argument = "layers" if "tuples" in found.sizes else "hidden states"
-    return [{"argument": argument, **found.sizes, "margin": found.margin}]
-
-
-@steps.register
-def _(found: recurrent_beliefs.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    told = {"argument": "hidden states", "pairs": found.pairs, "error": found.error}
-    return [{**told, "situations": found.situations}]
-
-
-@steps.register
-def _(found: in_context.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    told = {"argument": "gradient descent", "leak": found.leak}
-    return [{**told, **found.errors._asdict()}]
-
-
-@steps.register
-def _(found: real_networks.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    return [{"argument": "real vectors", **found.parts, "error": found.error}]
-
-
-@steps.register
-def _(found: claimed_error.Established, evidence: Mapping[str, Any]) -> list[Any]:
-    """How errors are measured; of a Transformer its sublayers and the read-out."""
-    if not found.streams:
-        return [{**found.told, "error": found.error}]
-    read_out = {"sublayer": "read-out", "error": found.error}
-    return [{**found.told}, {"sublayer": "embedding"}, *_sublayers(found), read_out]
-
-
-@steps.register
-def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
-    """The Program, the embedding, every sublayer and the read-out, as far as it came."""
-    embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
-    return [
-        program_summary(evidence.get("program", {}), found.readings),
-        *[embedding][: len(found.streams)],
-        *_sublayers(found),
-        *([{**read_out, "margin": found.margin}] if found.margin else []),
-    ]
+    last: dict[str, Any] = {"error": found.error} if found.error < inf else {}
+    if found.margin:
+        last["margin"] = found.margin
+    if not found.streams and not found.readings:
+        return [{**found.told, **last}]
+    first = {**found.told}
+    if found.readings:
+        first = program_summary(evidence.get("program", {}), found.readings)
+    embedding = [{"sublayer": "embedding"}][: len(found.streams)]
+    read_out = [{"sublayer": "read-out", **last}] if last else []
+    return [first, *embedding, *_sublayers(found), *read_out]
 
 
 def program_summary(
@@ -147,9 +101,7 @@ def program_summary(
     return {"program": told}
 
 
-def _sublayers(
-    found: Established | claimed_error.Established,
-) -> Iterator[dict[str, Any]]:
+def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
     for snapshot, stream in enumerate(found.streams[1:], start=1):
         kind = "attention" if snapshot % 2 else "mlp"
         channels = [
@@ -263,7 +215,7 @@ def prove(
     return replace(result, seconds=time.monotonic() - began)
 
 
-def shown_of(file: ModelFile) -> EstablishedOf:
+def shown_of(file: ModelFile) -> Established:
     """The claim that the small checker shows of a file about a source that is no machine.
 
     Raises:
@@ -288,9 +240,9 @@ def _proof_of(
         own = machine_of(machine, None if brackets else _classes(file, machine).of)
     evidence, found = search(model, own, watch)
     established = steps(found, evidence)
-    if isinstance(found, generator.Established) and own is not None:
+    if brackets and own is not None:
         established.append({"longest": longest(model, own)})
-    bounds = found if isinstance(found, Established) else None
+    bounds = None if found.logits is None else found
     length, told = file.header["claim"].get("length"), {**evidence, **claims(found)}
     return Proof("verified", "", length, established, bounds=bounds, told=told)
 

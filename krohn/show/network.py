@@ -120,8 +120,6 @@ def evidence(found: "Checked", written: object = None) -> None:
             out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
     if "margin" in facts:
         out.print(f"  margin of the read-out {facts['margin']:.3g}")
-    if "law" in facts:
-        out.print(f"  largest error of a probability {at_most(facts['law']['error'])}")
 
 
 def trusted(found: "Rests") -> None:

@@ -22,7 +22,6 @@ from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences,
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.masked import Task, freedom
 from krohn.sources.posterior_heads import PosteriorHead
-from krohn.verify.checker.real_networks import Established
 from krohn.verify.proof import prove, shown_of
 
 PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
@@ -143,7 +142,6 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             shown = shown_of(replace(other, header={**other.header, "claim": claim}))
         except Refused as reason:
             return f"it is not shown to guess what {source.name} does: {reason}"
-        assert isinstance(shown, Established)
         return (
             f"its network is within {at_most(shown.error)} of the guesses of "
             f"{source.name}, and the file claims {file.header['claim']['error']:.3g}"

@@ -11,8 +11,8 @@ To add such a source, derive from `RealSequences`, and give
 
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
 ``least`` where short inputs mean nothing. Its network is a kind of
-`krohn.network.architecture` that answers ``"reals"``; its check is an entry of
-`krohn.verify.checker.registry.REAL`.
+`krohn.network.architecture` that answers ``"reals"``; its reader is an entry of
+`krohn.verify.checker.registry.READERS`.
 """
 
 from abc import abstractmethod

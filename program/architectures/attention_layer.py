@@ -11,7 +11,6 @@ class AttentionLayer(Architecture):
     """One head over the features of positions, or over the slots of a memory."""
 
     kind = "attention-layer"
-    check = "real_networks"
     length: Size
     inputs: Size
     codes: Count

@@ -14,7 +14,6 @@ class LinearRecurrence(Architecture):
     """h_t = W h_{t−1} + U x_t, y_t = C h_t + D x_t, from h_0 = 0."""
 
     kind = "linear-recurrence"
-    check = "real_networks"
     hidden: Size
     inputs: Size
     outputs: Size

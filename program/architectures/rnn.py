@@ -17,7 +17,7 @@ class Rnn(Architecture):
     """
 
     kind = "rnn"
-    check = "rnn"
+    check = "recurrent"
     hidden: Size
     vocabulary: Size
     outputs: Size

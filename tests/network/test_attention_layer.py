@@ -16,7 +16,7 @@ from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention_layer import layer_of
 from krohn.verify.checker.model_file import Model as Checked
-from krohn.verify.checker.network import check_of
+from krohn.verify.checker.network import established
 
 SHAPE: dict[str, Any] = {
     "kind": "attention-layer",
@@ -163,5 +163,5 @@ def test_a_source_without_a_check_is_refused() -> None:
     file = made()
     model = Checked(FORMATS["float64"], file.tensors, {**file.header, "version": 5})
     with pytest.raises(Refused, match="there is no rule for a network"):
-        check_of(model)(model, {}, None)
+        established(model, {}, None)
     assert pack(file.header, file.tensors) == pack(file.header, file.tensors)

@@ -39,6 +39,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
 from krohn.program.architecture import Architecture, Shapes, Size, held
 from krohn.program.errors import Refused
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.model_file import Model as CheckedModel
 from krohn.verify.checker.network import recheck
@@ -93,7 +94,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> type[Architecture]:
 
     def established(model: CheckedModel, said: Any, machine: Machine | None) -> Any:
         shape = held(MinimalGated, model.header, model.tensors)
-        return SimpleNamespace(facts=lambda: {"hidden": shape.hidden})
+        told = {"hidden": shape.hidden}
+        return Established(model.format, None, "all words", told, margin=1.0)
 
     name = "krohn.verify.checker.minimal_gated"
     monkeypatch.setitem(sys.modules, name, SimpleNamespace(established=established))  # type: ignore[arg-type]
@@ -173,11 +175,12 @@ def test_the_checker_asks_its_own_check(toy: type[Architecture]) -> None:
         tensors = dict(file.tensors)
         change(tensors)
         data = modelfile.pack(file.header, tensors)
-        evidence = {"format": "krohn-evidence", "version": 1}
+        evidence: dict[str, Any] = {"format": "krohn-evidence", "version": 1}
+        evidence["simulation"] = {}
         evidence["model"] = hashlib.sha256(data).hexdigest()
         return recheck(data, json.dumps(evidence).encode())
 
-    assert shown(lambda t: None).facts() == {"hidden": 5}
+    assert shown(lambda t: None).told == {"hidden": 5}
     with pytest.raises(Refused, match="tensors are not as stated"):
         shown(lambda t: t.pop("start"))
     toy.check = "recurrent"

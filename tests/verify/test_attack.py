@@ -19,8 +19,8 @@ from krohn.verify.attack.campaign import Attack, Extent, attack, legal_words
 from krohn.verify.attack.residual_stream import Stored, values
 from krohn.verify.attack.rounding import Arithmetic, network, permute, still, whole
 from krohn.verify.attack.worst_seen import EvolutionarySearch, Worst
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.transformer import Established
 from krohn.verify.proof import Proof, prove
 from krohn.verify.testing.bracket_words import claimed_law, laws_of
 from krohn.verify.testing.counterexample import CheckError

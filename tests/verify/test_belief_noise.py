@@ -9,7 +9,7 @@ from normalised_networks import built, positive, words_of
 from krohn.network.precision import FloatArray
 from krohn.program import LetterMatrix, MatrixProduct, Normalised, Shift
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.positive_noise import Held
 
 NEAR = 1e-11

@@ -13,8 +13,8 @@ from krohn.program import LookBack
 from krohn.program.interpreter import interpret
 from krohn.program.statement import Channel, Statement
 from krohn.verify.attack.worst_seen import Batch, Key
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream
-from krohn.verify.checker.transformer import Established
 
 # The right values of a Program's channels, as tensors.
 

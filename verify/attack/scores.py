@@ -15,8 +15,8 @@ from krohn.network.precision import FloatArray
 from krohn.program import LookBack, Operation, Table, table
 from krohn.verify.attack.residual_stream import Stored, Values, sources
 from krohn.verify.attack.worst_seen import Batch
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.heads import Look
-from krohn.verify.checker.transformer import Established
 
 # Scores of heads, and the weight on wrong positions, beside their bounds.
 
@@ -165,6 +165,7 @@ class Answers:
     @staticmethod
     def of(bounds: Established) -> "Answers":
         """Lay out the bounds of the logits."""
+        assert bounds.logits is not None
         readings, rows = table(bounds.readings), list(bounds.readings)
         order = torch.tensor(sorted(range(len(rows)), key=rows.__getitem__))
         return Answers(

@@ -33,7 +33,7 @@ from krohn.verify.attack.rounding import (
 )
 from krohn.verify.attack.scores import Answers
 from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
-from krohn.verify.checker.transformer import Established
+from krohn.verify.checker.established import Established
 
 ORDERS = 3
 SMALL = (1, 2, 7)

@@ -14,16 +14,16 @@ from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     FARTHEST,
-    GELU,
-    INFLATION,
     INSIDE,
-    OWN_UNIT,
-    SINE,
     STORED,
-    UNDERFLOW,
     Format,
+    Upper,
+    added,
+    both_sum_errors,
     fits,
-    gelu_units,
+    gelu_error,
+    gelu_new_error,
+    sine_error,
 )
 from krohn.verify.checker.model_file import FloatArray, StrArray
 
@@ -49,8 +49,13 @@ class Noisy:
     @cached_property
     def total(self) -> FloatArray:
         """``(rows, width)``: how far each number can be from its value."""
-        total = np.abs(self.slopes).sum(axis=0) + self.rest
-        return np.asarray(total * INFLATION)
+        return _total(self.slopes, self.rest)
+
+    @cached_property
+    def reach(self) -> Upper:
+        """``(rows, width)``: the largest absolute values."""
+        size, total = np.abs(self.value), self.total
+        return Upper.of(size) + total if total.any() else Upper.of(size)
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Noisy":
         """The same change of the value, of every slope and of the rest."""
@@ -114,16 +119,22 @@ class Noisy:
         """
         used, magnitude = (weight != 0).astype(np.float64), np.abs(weight)
         total = self.total
-        rest, spread = self.rest, np.abs(self.slopes).sum(axis=0) * (INFLATION - 1)
+        # `both_sum_errors` is for roundings of values, slopes and rest of this checker.
+        terms = times(((self.value != 0) | (total != 0)).astype(np.float64), used)
+        rest, known = np.zeros_like(terms), np.full(terms.shape, True)
+        if total.any():
+            rest = times(self.rest, magnitude)
+            known = times((total > 0).astype(np.float64), used) == 0
         return Sums(
             times(self.value, weight) if value is None else value,
             times(self.slopes, weight),
-            times(rest + spread, magnitude),
-            times(np.abs(self.value) + total, magnitude),
-            times(((self.value != 0) | (total != 0)).astype(np.float64), used),
-            times((total > 0).astype(np.float64), used) == 0,
+            rest,
+            times(self.reach.most, magnitude),
+            terms,
+            known,
             (finest(self.value) if grid is None else grid) + finest(weight),
             self.form,
+            (np.abs(np.frexp(weight)[0]) % 0.5 == 0).all(axis=0),
         )
 
     def relu(self) -> "Noisy":
@@ -137,42 +148,40 @@ class Noisy:
     def sine(self) -> "Noisy":
         """The sine: noise moves along the tangent, and the curve leaves it (Lemma 8a)."""
         total, t = self.total, np.minimum(self.total, 1.0)
-        demand(np.abs(self.value) + total <= FARTHEST, "a sine of too large a number")
+        demand(self.reach.most <= FARTHEST, "a sine of too large a number")
         value, rise = np.sin(self.value), np.cos(self.value) * (total <= 1)
         bend = np.abs(rise) * (t - np.sin(t)) + np.abs(value) * (1 - np.cos(t))
         near = np.abs(rise) * self.rest + bend
         rest = np.where(total <= 1, near, np.minimum(total, 2.0))
-        rest = (rest + SINE * (self.form.sum_unit + 8 * OWN_UNIT)) * INFLATION
+        rest = (Upper.of(rest) + sine_error(self.form)).most
         return Noisy(value, self.slopes * rise, rest, self.form).stored()
 
     def gelu(self) -> "Noisy":
         """The GeLU: nearly the ReLU where the sign is certain, else bounded (Lemma 8b)."""
         total, size = self.total, np.abs(self.value)
-        reach, nearest = size + total, np.maximum(size - total, 0.0)
-        positive, can = self.value - total > 0, self.value + total > 0
-        apart = np.minimum(0.4 * np.exp(-nearest * nearest / 2), reach / 2)
-        apart = np.minimum(apart, 0.17)
-        rest = np.where(positive, self.rest + apart, np.where(can, total, apart))
-        off = gelu_units(reach, self.form) * self.form.sum_unit * reach
-        rest = (rest + off + UNDERFLOW * (reach > 0)) * INFLATION
-        value = np.maximum(self.value, 0.0) * can
-        return Noisy(value, self.slopes * positive, rest, self.form).stored()
+        reach, nearest = self.reach, np.maximum(size - total, 0.0)
+        apart = np.minimum(0.4 * np.exp(-nearest * nearest / 2), reach.most / 2)
+        off = gelu_error(self.form, reach)
+        return self._bent(np.minimum(apart, 0.17), off).stored()
 
     def gelu_new(self) -> "Noisy":
         """The GeLU by a hyperbolic tangent, likewise; the ReLU far from 0 (Lemma 8c)."""
-        total, size, unit = self.total, np.abs(self.value), self.form.unit
-        reach, nearest = size + total, np.maximum(size - total, 0.0)
-        positive, can = self.value - total > 0, self.value + total > 0
+        reach, size = self.reach, np.abs(self.value)
+        nearest = np.maximum(size - self.total, 0.0)
         near = np.minimum(nearest, 100.0)
         tail = near * np.exp(-1.595 * near - 0.0713 * near**3)
-        apart = np.minimum(np.where(near >= 1, tail, 0.171), reach / 2)
-        flushed = UNDERFLOW + 3 * unit * self.form.smallest
-        off = GELU * unit * reach + flushed * (reach > 0)
+        apart = np.minimum(np.where(near >= 1, tail, 0.171), reach.most / 2)
         bent = nearest < (8.0 if self.form.digits > 24 else 6.0)
-        apart, off = apart * bent, off * bent
-        rest = np.where(positive, self.rest + apart, np.where(can, total, apart))
+        return self._bent(apart * bent, gelu_new_error(self.form, reach) * bent)
+
+    def _bent(self, apart: FloatArray, off: Upper) -> "Noisy":
+        """The ReLU, ``apart`` where the sign is certain, and ``off`` everywhere."""
+        total = self.total
+        positive, can = self.value - total > 0, self.value + total > 0
+        own = Upper.of(np.where(positive, self.rest, np.where(can, total, 0.0)))
+        rest = own + apart * (positive == can) + off
         value = np.maximum(self.value, 0.0) * can
-        return Noisy(value, self.slopes * positive, (rest + off) * INFLATION, self.form)
+        return Noisy(value, self.slopes * positive, rest.most, self.form)
 
     def activated(self, names: StrArray) -> "Noisy":
         """After the activation of each column."""
@@ -193,28 +202,27 @@ class Noisy:
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored (Lemma 10)."""
-        value = self.value + other.value
-        sure = (value - self.value == other.value) & (value - other.value == self.value)
-        mine, yours, own = self.total, other.total, OWN_UNIT * np.abs(value) * ~sure
-        error = mine + yours + own
-        fits(np.abs(value) + error, self.form, "a number", STORED)
-        one = (np.abs(other.value) + yours == 0) | (np.abs(self.value) + mine == 0)
-        off = 2 * self.form.unit * (np.abs(value) + error) * ~one + own
-        kept = ~snaps(value, error, self.form)
-        rest = (self.rest + other.rest + off) * INFLATION * kept
-        return Noisy(value, (self.slopes + other.slopes) * kept, rest, self.form)
+        value, left = added(self.value, other.value)
+        slopes, lost = added(self.slopes, other.slopes)
+        own, lost = np.abs(left), np.abs(lost)
+        error = Upper.of(self.total) + other.total + own
+        reach = error + np.abs(value)
+        fits(reach.most, self.form, "a number", STORED)
+        one = (self.reach.most == 0) | (other.reach.most == 0)
+        off = 2 * self.form.unit * reach * ~one + own + Upper.of(lost).sum(axis=0)
+        kept = ~snaps(value, error.most, self.form)
+        rest = (Upper.of(self.rest) + other.rest + off).most
+        return Noisy(value, slopes * kept, rest * kept, self.form)
 
     def stored(self) -> "Noisy":
         """After rounding from the sum's format to the stored one (Lemma 9)."""
-        total = self.total
-        reach = np.abs(self.value) + total
-        fits(reach, self.form, "a number", STORED)
-        if self.form.unit == self.form.sum_unit:
+        reach = self.reach
+        fits(reach.most, self.form, "a number", STORED)
+        if not self.form.narrow:
             return self
-        kept = ~snaps(self.value, total, self.form)
-        off = self.form.unit * (reach + self.form.smallest)
-        rest = (self.rest + off) * INFLATION * kept
-        return Noisy(self.value, self.slopes * kept, rest, self.form)
+        kept = ~snaps(self.value, self.total, self.form)
+        rest = self.form.unit * (reach + self.form.smallest) + self.rest
+        return Noisy(self.value, self.slopes * kept, rest.most * kept, self.form)
 
 
 ACTIVATIONS = {
@@ -242,6 +250,7 @@ class Sums(NamedTuple):
         known: ``(rows, width)``: whether all terms are free of noise.
         grid: All terms without noise are multiples of 2^-grid.
         form: The format that they are computed in.
+        plain: ``(width,)``: whether all weights are 0 or ± powers of two.
     """
 
     value: FloatArray
@@ -252,31 +261,49 @@ class Sums(NamedTuple):
     known: BoolArray
     grid: int
     form: Format
+    plain: BoolArray | bool = False
 
     @property
     def total(self) -> FloatArray:
         """``(rows, width)``: how far noise takes them."""
-        return np.asarray((np.abs(self.slopes).sum(axis=0) + self.rest) * INFLATION)
+        return _total(self.slopes, self.rest)
 
     def whole(self, bias: FloatArray) -> Noisy:
         """With a bias, before they are stored."""
         size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
         off = rounding(self.form, self.terms + 1, size, self.known, grid)
-        rest = (self.rest + off) * INFLATION
-        return Noisy(self.value + bias, self.slopes, rest, self.form)
+        value = self.value + bias
+        rest = Upper.of(self.rest) + off * ~self._few(value, bias, grid)
+        return Noisy(value, self.slopes, rest.most, self.form)
+
+    def _few(self, value: FloatArray, bias: FloatArray, grid: int) -> BoolArray:
+        """Whether sums are exact as they have one or two terms (Lemma 7a)."""
+        exact = np.asarray(self.known & self.plain)
+        if not exact.any():
+            return exact
+        fine, size = grid <= FINEST, np.abs(value)
+        two = fine & (self.terms + (bias != 0) <= 2)
+        two &= size * 2.0 ** min(grid, FINEST) < 1 / self.form.sum_unit
+        one = (self.terms == 1) & (bias == 0) & (size >= self.form.smallest)
+        return np.asarray(exact & (one | two))
 
     def stored(self, bias: FloatArray) -> Noisy:
         """With a bias, which is added before or after they are stored (A2)."""
         whole, form = self.whole(bias).stored(), self.form
-        if form.unit == form.sum_unit or not bias.any():
+        if not form.narrow or not bias.any():
             return whole
-        added = exact(np.broadcast_to(bias, whole.value.shape), form, len(whole.slopes))
-        split = self.whole(np.zeros_like(bias)).stored().plus(added)
+        after = exact(np.broadcast_to(bias, whole.value.shape), form, len(whole.slopes))
+        split = self.whole(np.zeros_like(bias)).stored().plus(after)
         alike = (whole.slopes == split.slopes).all(axis=0)
         rest = np.maximum(whole.rest, split.rest)
         rest = np.where(alike, rest, np.maximum(whole.total, split.total))
-        rest = rest + np.abs(whole.value - split.value) * INFLATION
-        return Noisy(whole.value, whole.slopes * alike, rest, form)
+        apart = Upper.computed(np.abs(whole.value - split.value)) + rest
+        return Noisy(whole.value, whole.slopes * alike, apart.most, form)
+
+
+def _total(slopes: FloatArray, rest: FloatArray) -> FloatArray:
+    """How far common noises and others take numbers together."""
+    return (Upper.of(np.abs(slopes)).sum(axis=0) + rest).most
 
 
 def times(x: FloatArray, weight: FloatArray) -> FloatArray:
@@ -307,15 +334,8 @@ def rounding(
     """
     fits(size, form, "a sum", INSIDE)
     whole = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
-    off = growth(form, terms) * size + terms * UNDERFLOW
+    off = both_sum_errors(form, terms, size).most
     return np.asarray(off * ~(whole | (terms == 1)))
-
-
-def growth(form: Format, terms: FloatArray) -> FloatArray:
-    """γ of the network's sums and of those of this checker."""
-    demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
-    units = (form.sum_unit, OWN_UNIT)
-    return np.asarray(sum(terms * u / (1 - terms * u) for u in units))
 
 
 def finest(numbers: FloatArray) -> int:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from krohn.program.architecture import held
 from krohn.program.architectures.attention_layer import AttentionLayer
+from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.model_file import FloatArray, Model
 
@@ -44,8 +45,10 @@ def layer_of(model: Model) -> Layer:
     """The layer of a file.
 
     Raises:
-        Refused: If its tensors are others than its header says.
+        Refused: If its tensors are others than its header says, or its format is narrow.
     """
+    narrow = model.format.narrow
+    demand(not narrow, f"{model.format.name} is too narrow for real numbers")
     shape, t = held(AttentionLayer, model.header, model.tensors), model.tensors
     at = "memory" if shape.memory else "attention"
     depths = {"features": shape.features_units, "output": shape.output_units}

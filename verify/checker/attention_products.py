@@ -14,8 +14,8 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format, Interval, gamma
-from krohn.verify.checker.claimed_error import Established
 from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.operator_words import ROUGH, Bounds, OperatorWords
 from krohn.verify.checker.situations import Source, source_of
@@ -57,8 +57,8 @@ class Held(NamedTuple):
         return float(np.log2(self.sums.most)) + ROUGH
 
 
-def established(model: Model) -> Established:
-    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+def shown(model: Model) -> Established:
+    """The error that can be shown; `established.judge` says if it is enough.
 
     Raises:
         Refused: If the network is another one.
@@ -90,7 +90,7 @@ def established(model: Model) -> Established:
         "spread": apart.most,
     }
     covers = f"all possible words of up to {length} letters"
-    return Established(form, length, off.most, covers, told)
+    return Established(form, length, covers, told, off.most)
 
 
 def _spread(

@@ -24,12 +24,11 @@ from krohn.verify.checker.arithmetic import (
     store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.established import REAL, Established
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import mean_error, swayed
 from krohn.verify.checker.tents import Axis, axes_of, joined, rounding, steepest
 
-KIND = "attention-target"
 MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
 EXACT = 2.0**50
 """Whole numbers below, and sums of two of them, are exact in float64."""
@@ -98,7 +97,6 @@ def source_of(said: Mapping[str, Any]) -> Source:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "this is no target of attention")
     left, right, f = (_table(said[name]) for name in ("left", "right", "f"))
     points, moduli = len(left) - 1, said["moduli"]
     demand(2 <= points <= MOST_POINTS and not points & (points - 1), "no such grid")
@@ -138,7 +136,7 @@ def _table(said: Any) -> FloatArray:
     return found
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
@@ -166,7 +164,8 @@ def established(model: Model) -> Established:
     parts |= {"f_and_mean": mean.error.most, "modulus": source.moduli[0]}
     parts |= {"outer": of_outer, "inputs": entering.most}
     many = f"all inputs of up to {source.length} numbers in [0, 1]"
-    return Established(layer.form, source.length, error, parts, many)
+    told = {**REAL, "parts": parts}
+    return Established(layer.form, source.length, many, told, error)
 
 
 def selected(axis: Axis, matrix: FloatArray) -> Axis:

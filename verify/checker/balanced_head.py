@@ -7,21 +7,19 @@ section 3).
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import INFLATION
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.brackets import Claim
 from krohn.verify.checker.layer_norm import Head
-from krohn.verify.checker.model_file import FloatArray
 
-# Entries of a vector of length 1, with room for what LayerNorm rounds.
-ANY = 1.125
-# Two exponentials of this checker, two products and a sum, relative to their terms.
-OWN = 2.0**-46
+ANY = Interval.between(np.array(-1.125), np.array(1.125))
+"""Entries of a vector of length 1, with room for what LayerNorm rounds."""
 
 
 class Case(NamedTuple):
@@ -31,15 +29,13 @@ class Case(NamedTuple):
         token: The query.
         depth: How many brackets are open.
         top: The kind of the innermost one.
-        centre: ``(d,)``: where LN_C is.
-        radius: ``(d,)``: how far it can be from there.
+        normed: ``(d,)``: where LN_C is.
     """
 
     token: int
     depth: int
     top: int
-    centre: FloatArray
-    radius: FloatArray
+    normed: Interval
 
 
 def all_cases(head: Head, claim: Claim) -> tuple[list[Case], dict[str, Any]]:
@@ -54,14 +50,14 @@ def all_cases(head: Head, claim: Claim) -> tuple[list[Case], dict[str, Any]]:
     demand(head.values[-1] == 0, "the start is not silent")
     left = [_Left.of(head, claim, query) for query in _queries(claim)]
     closing = (case for one in left for case in one.cases(head, claim))
-    residual = max((x.residual.max() for x in left), default=0.0)
+    residual = max((x.residual.most for x in left), default=0.0)
     return [*_free(head, claim), *closing], {
         "identities": len(left) * claim.brackets.pairs,
-        "residual": float(residual),
-        "exactly balanced": bool(residual == 0),
-        "share": float(min((x.least.min() for x in left), default=1.0)),
-        "load": float(max((x.load.max() for x in left), default=0.0)),
-        "signal": float(min((1 / x.inverse.max() for x in left), default=1.0)),
+        "residual": residual,
+        "exactly balanced": residual == 0,
+        "share": min((float(x.least.low.min()) for x in left), default=1.0),
+        "load": max((x.load.most for x in left), default=0.0),
+        "signal": min((float((1 / x.inverse).low.min()) for x in left), default=1.0),
         "constant": head.constant,
     }
 
@@ -74,12 +70,12 @@ def _queries(claim: Claim) -> IntArray:
 
 def _free(head: Head, claim: Claim) -> Iterator[Case]:
     """The other queries: the letter alone says the law, whatever LayerNorm says."""
-    stack, silent = claim.brackets, ~head.values.any(axis=0)
+    stack, silent = claim.brackets, np.asarray(~head.values.any(axis=0))
     for token in np.setdiff1d(np.arange(2 * stack.pairs + 1), _queries(claim)):
         ripple = head.ripple(head.relative(token, claim.length + 1))
-        radius = np.where(silent, ripple, ANY)
         top = token // stack.depth % stack.kinds
-        yield Case(token, stack.depths[token], top, 0 * radius, radius)
+        normed = Interval.of(0.0).wider(ripple).where(silent, ANY)
+        yield Case(token, stack.depths[token], top, normed)
 
 
 class _Left(NamedTuple):
@@ -95,11 +91,11 @@ class _Left(NamedTuple):
     """
 
     token: int
-    least: FloatArray
-    most: FloatArray
-    inverse: FloatArray
-    load: FloatArray
-    residual: FloatArray
+    least: Interval
+    most: Interval
+    inverse: Interval
+    load: Interval
+    residual: Interval
 
     @classmethod
     def of(cls, head: Head, claim: Claim, token: int) -> "_Left":
@@ -108,24 +104,27 @@ class _Left(NamedTuple):
         A stack chooses one kind at each level below, and its length grows with each
         choice: the least and the greatest choice at every level bound all stacks.
         """
-        stack, column = claim.brackets, head.scores[:, token]
-        weights, depth = np.exp(column - column.max()), stack.depths[token]
-        first, second = weights[: stack.pairs], weights[stack.pairs : -1]
-        sizes = weights * head.norms
-        opening = sizes[: stack.pairs].reshape(stack.kinds, stack.depth)
+        stack, depth = claim.brackets, int(claim.brackets.depths[token])
+        column = Interval.of(head.scores[:, token])
+        weights, norms = (column - column.max()).through(np.exp), head.norms
+        first, second = slice(stack.pairs), slice(stack.pairs, -1)
+        sizes, shape = weights * norms, (stack.kinds, stack.depth)
+        opening = sizes[first].each(lambda x: x.reshape(shape))
         top, below = opening[:, depth - 1], opening[:, : depth - 1]
-        low, high = ((f(below, axis=0) ** 2).sum() for f in (np.min, np.max))
-        shorter = np.sqrt(top**2 + low) / INFLATION**4
-        matched = max(claim.length - depth, 0) / 2 * INFLATION**4
-        others = weights[-1] + matched * (first + second).max()
-        terms = matched * (sizes[: stack.pairs] + sizes[stack.pairs : -1]).max()
+        low, high = ((x * x).sum() for x in (below.min(axis=0), below.max(axis=0)))
+        shorter = (top * top + low).root()
+        matched = Interval.of(Fraction(max(claim.length - depth, 0), 2))
+        others = weights[-1] + matched * (weights[first] + weights[second]).max()
+        terms = matched * (sizes[first] + sizes[second]).max()
+        together = Interval.of(depth).root()
+        left = _residual(head, token, weights, stack.pairs)
         return cls(
             token=token,
-            least=top / np.sqrt(top**2 + high) / INFLATION**4,
+            least=top / (top * top + high).root(),
             most=top / shorter,
-            inverse=others / shorter + np.sqrt(depth) / head.norms[: stack.pairs].min(),
-            load=terms / shorter + np.sqrt(depth),
-            residual=matched * _residual(head.values, first, second) / shorter,
+            inverse=others / shorter + together / norms[first].min(),
+            load=terms / shorter + together,
+            residual=matched * left / shorter,
         )
 
     def cases(self, head: Head, claim: Claim) -> Iterator[Case]:
@@ -135,28 +134,31 @@ class _Left(NamedTuple):
         relative = head.relative(token, claim.length + 1)
         error = relative * self.load + self.residual
         noise = head.deviation(error, 1 / self.inverse, relative)
-        level = head.values[: stack.pairs].reshape(stack.kinds, stack.depth, -1)
-        level = level[:, depth - 1]
+        shape = stack.kinds, stack.depth, -1
+        level = head.values[: stack.pairs].reshape(shape)[:, depth - 1]
+        lengths = head.norms[: stack.pairs].each(lambda x: x.reshape(shape[:2]))
+        share = self.least.joined(self.most) / lengths[:, depth - 1]
         elsewhere = head.values.any(axis=0) & ~level.any(axis=0)
         for top, value in enumerate(level):
-            unit = value / np.sqrt((value**2).sum())
-            spread = (self.most[top] - self.least[top]) / 2 * np.abs(unit)
-            centre = (self.least[top] + self.most[top]) / 2 * unit
-            radius = np.where(elsewhere, ANY, noise[top] + spread)
-            yield Case(token, depth, top, centre, radius)
+            normed = (share[top] * value).wider(noise[top]).where(~elsewhere, ANY)
+            yield Case(token, depth, top, normed)
 
 
-def _residual(values: FloatArray, first: FloatArray, second: FloatArray) -> float:
+def _residual(head: Head, token: int, weights: Interval, pairs: int) -> Interval:
     """The length of the vector that a matched pair can leave, at most.
 
+    It is 0 where scores are equal and values opposite.
+
     Args:
-        values: ``(tokens, d)``.
-        first: ``(pairs,)``: the weight of each opening bracket.
-        second: ``(pairs,)``: the weight of its partner.
+        head: The head.
+        token: The query.
+        weights: ``(tokens,)``: the weight of each token for it.
+        pairs: How many pairs there are.
     """
-    opening, closing = values[: len(first)], values[len(first) : -1]
-    opens, closes = first[:, None] * opening, second[:, None] * closing
-    left = np.sqrt(((opens + closes) ** 2).sum(axis=1))
-    size = np.sqrt((opens**2 + closes**2).sum(axis=1))
-    balanced = (first == second) & (opening == -closing).all(axis=1)
-    return float(np.where(balanced, 0.0, left + OWN * size).max())
+    each = weights[:, None] * head.values
+    left = each[:pairs] + each[pairs:-1]
+    length = (left * left).sum(axis=1).root()
+    scores, values = head.scores[:, token], head.values
+    balanced = scores[:pairs] == scores[pairs:-1]
+    balanced &= (values[:pairs] == -values[pairs:-1]).all(axis=1)
+    return length.where(~balanced, 0.0).max()

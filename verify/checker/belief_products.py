@@ -6,7 +6,7 @@ from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.linear_system import applied, check_window
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.projective_metric import Projective
@@ -15,8 +15,8 @@ from krohn.verify.checker.situations import Source, source_of
 from krohn.verify.checker.sublayers import walked
 
 
-def established(model: Model, program: Statement) -> Established:
-    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+def shown(model: Model, program: Statement) -> Established:
+    """The error that can be shown.
 
     Raises:
         Refused: If the network, or its Program, is another one.
@@ -33,7 +33,7 @@ def established(model: Model, program: Statement) -> Established:
     error = _read_out(model, streams[-1], source, metric).most
     covers, told = f"all words of up to {program.length} letters", metric.facts
     form = model.format
-    return Established(form, program.length, error, covers, told, streams, looks)
+    return Established(form, program.length, covers, told, error, streams, looks)
 
 
 def _read_out(

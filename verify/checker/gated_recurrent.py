@@ -20,15 +20,9 @@ from krohn.verify.checker.arithmetic import (
     fits,
     sum_error,
 )
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import (
-    Established,
-    lead,
-    listed,
-    machine_of,
-    shown,
-    simulated,
-)
+from krohn.verify.checker.simulation import boxes, lead, proved
 
 COST = 2**10
 """What a number that is bounded takes, in multiplications."""
@@ -63,7 +57,7 @@ class Cell:
         readout: ``(hidden, classes)``.
         logits: ``(classes,)``: what is added to them.
         start: ``(1, remembered)``.
-        nodes: ``(nodes, 1, remembered)``.
+        nodes: ``(nodes, remembered)``.
     """
 
     form: Format
@@ -76,6 +70,11 @@ class Cell:
     nodes: Interval
 
     @property
+    def reads(self) -> int:
+        """How many letters there are."""
+        return len(self.inputs)
+
+    @property
     def cost(self) -> tuple[int, int]:
         """Of following one box: operations, and numbers."""
         each = COST * len(self.inputs) * self.start.shape[-1]
@@ -86,15 +85,14 @@ class Cell:
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Interval, FloatArray]:
         """The boxes after each letter; and how far right logits are ahead in the boxes."""
-        held = self.nodes[at]
+        held = self.nodes[at][:, None]
         width, said = held.shape[-1], self.said(held)
         images = self.after(held).each(lambda x: x.reshape(-1, width))
         return images, lead(said, rights[0])
 
     def inside(self, images: Interval, rows: IntArray, at: IntArray) -> BoolArray:
         """Whether boxes ``(rows, remembered)`` lie in nodes."""
-        low, high = self.nodes.low[at, 0], self.nodes.high[at, 0]
-        return np.asarray((low <= images.low[rows]) & (images.high[rows] <= high))
+        return images[rows].inside(self.nodes[at])
 
     def said(self, held: Interval) -> Interval:
         """``(boxes, classes)``: the logits."""
@@ -159,11 +157,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the evidence does not show them, or the margin is not as claimed.
     """
-    cell = opened(model)
-    machine = machine_of(model, machine, len(cell.inputs))
-    cell = opened(model, told := said["simulation"])
-    pairs, margin = simulated(cell, told, machine)
-    return shown(model, said, {"pairs": pairs}, margin)
+    return proved(model, said, machine, opened)
 
 
 def opened(model: Model, said: Any = None) -> Cell:
@@ -172,9 +166,6 @@ def opened(model: Model, said: Any = None) -> Cell:
     bias = np.stack([t[f"recurrent.bias_{part}_l0"] for part in ("ih", "hh")])
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
     start = Interval.of(np.concatenate([t[name] for name in shape.starts])[None])
-    nodes = start[None]
-    if said is not None:
-        ends = listed(said["nodes"], "<f8").reshape(2, -1, 1, start.shape[-1])
-        nodes = Interval(*ends)
+    nodes = start if said is None else boxes(said, start.shape[-1])
     readout = t["unembed.weight"], t["unembed.bias"]
     return Cell(model.format, inputs, weight, bias, *readout, start, nodes)

@@ -16,11 +16,10 @@ from krohn.program.exact_numbers import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed
 from krohn.verify.checker.attention_layer import Affine, layer_of
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.established import REAL, Established
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import lost, product, weights
 
-KIND = "grid-function"
 MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24
 STORED = {"float64": np.float64, "float32": np.float32}
 
@@ -45,7 +44,6 @@ def source_of(said: Mapping[str, Any]) -> Source:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "this is no function on a grid")
     demand(type(said["pieces"]) is list, "it has no points")
     demand(1 <= len(said["pieces"]) <= MOST_LENGTH, "too many positions, or none")
     pieces = [reals(piece, 2) for piece in said["pieces"]]
@@ -61,7 +59,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     return Source(np.concatenate(pieces), chosen, values)
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """How far any output can be off, over all inputs.
 
     Raises:
@@ -95,7 +93,8 @@ def established(model: Model) -> Established:
         off = abs(found - source.values[:, t]).most
         error = float(np.maximum(error, off))
     many = f"all {len(source.values):,} inputs of {length} points of the grid"
-    return Established(form, length, error, {}, many)
+    told = {**REAL, "parts": {}}
+    return Established(form, length, many, told, error)
 
 
 def _held(numbers: Noisy) -> Interval:

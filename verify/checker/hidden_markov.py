@@ -12,18 +12,35 @@ from krohn.program.errors import demand
 from krohn.program.statement import Statement
 from krohn.verify.checker import read_out, refinement
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.claimed_error import Established
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.established import Established
+from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.situations import beliefs, followed_by, source_of, window
 from krohn.verify.checker.sublayers import walked
+from krohn.verify.checker.transformer import causal, stated
 
 
-def established(model: Model, program: Statement, said: Any) -> Established:
-    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error that can be shown: by heads, by products of operators, or by situations.
 
     Raises:
         Refused: If the network, or its Program, is another one.
     """
+    if not model.header["program"]:
+        from krohn.verify.checker import (
+            attention_products,
+        )  # no other proof rests on it
+
+        return attention_products.shown(model)
+    letters = len(names(model.header["source"], "letters"))
+    channels = model.header["program"]["channels"]
+    if any(channel["op"] == "letter-matrix" for channel in channels):
+        from krohn.verify.checker import belief_products  # no other proof rests on it
+
+        return belief_products.shown(model, stated(model, letters, matrices=True))
+    return _by_situations(model, causal(stated(model, letters, vectors=True)), said)
+
+
+def _by_situations(model: Model, program: Statement, said: Any) -> Established:
     source, machine = source_of(model.header["source"]), followed_by(model)
     demand(len(program.outputs) == 1, "a belief is said by one channel")
     output = program.channels[program.outputs[0]]
@@ -48,4 +65,4 @@ def established(model: Model, program: Statement, said: Any) -> Established:
         "situations": len(values),
     }
     covers, form = f"all possible words of up to {program.length} letters", model.format
-    return Established(form, program.length, off.most, covers, told, streams, looks)
+    return Established(form, program.length, covers, told, off.most, streams, looks)

@@ -7,58 +7,22 @@ positions and how they are turned, the limit R and the step.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product as tuples_of
 from typing import Any
 
 import numpy as np
 
+from krohn.program.architecture import held
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
-from krohn.verify.checker.descent import Descent, Errors, Given, sizes_of
-from krohn.verify.checker.model_file import Model, names
+from krohn.verify.checker.descent import Descent, Given, sizes_of
+from krohn.verify.checker.established import Established
+from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.softmax import leak, product
 
-KIND = "context-learner"
 MOST_POSITIONS, ROWS = 4097, 256
-
-
-@dataclass(frozen=True)
-class Established:
-    """What was shown of a network that learns in context, for all prompts of the form.
-
-    Attributes:
-        form: Its format.
-        given: Which prompts, and how many steps.
-        leak: Bound of the weight of wrong positions, over all heads that copy.
-        errors: How far features, weights and the answer can be off.
-    """
-
-    form: Format
-    given: Given
-    leak: float
-    errors: Errors
-
-    @property
-    def error(self) -> float:
-        """How far any output can be off at the last position."""
-        return self.errors.answer
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers."""
-        return {
-            "covers": f"all prompts of up to {self.given.demonstrations} demonstrations",
-            "length": self.given.length,
-            "dtype": self.form.name,
-            "error": self.error,
-            "leak": {"copies": self.leak},
-            "noise": {
-                "copies": self.errors.feature,
-                "weights": self.errors.weights,
-            },
-        }
 
 
 def source_of(said: Mapping[str, Any]) -> Given:
@@ -67,7 +31,6 @@ def source_of(said: Mapping[str, Any]) -> Given:
     Raises:
         Refused: If it is not said, or classes are no tuples of letters in their order.
     """
-    demand(said["kind"] == KIND, "this is no learning in context")
     letters, classes = names(said, "letters"), names(said, "classes")
     given = sizes_of(len(letters) - 1, said)
     demand(given.length < MOST_POSITIONS, "its prompts are too long to be checked")
@@ -78,16 +41,16 @@ def source_of(said: Mapping[str, Any]) -> Given:
     return given
 
 
-def established(model: Model) -> Established:
-    """The error that can be shown; `claimed_error.claimed` judges it.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error that can be shown, for all prompts of the form.
 
     Raises:
         Refused: If the network is another one.
     """
+    held(Transformer, model.header, model.tensors)
     given, form = source_of(model.header["source"]), model.format
-    demand(form.unit == form.sum_unit, f"{form.name} is too narrow for real numbers")
-    length = model.header["claim"].get("length")
-    demand(type(length) is int and length == given.length, "it claims another length")
+    demand(not form.narrow, f"{form.name} is too narrow for real numbers")
+    demand(model.length == given.length, "it claims another length")
     check_architecture(model.header["architecture"], given, form)
     place = Place.of(given)
     limit, step = free(model, given, place)
@@ -95,7 +58,10 @@ def established(model: Model) -> Established:
         demand(np.array_equal(model.tensors[name], tensor), f"{name!r} is another one")
     astray = max(_leak(model, place, *alike) for alike in _looking(model, given))
     errors = Descent(given, form, astray, limit, step).errors()
-    return Established(form, given, astray, errors)
+    told: dict[str, Any] = {"argument": "gradient descent", "leak": {"copies": astray}}
+    told["noise"] = {"copies": errors.feature, "weights": errors.weights}
+    covers = f"all prompts of up to {given.demonstrations} demonstrations"
+    return Established(form, given.length, covers, told, errors.answer)
 
 
 def _looking(model: Model, given: Given) -> Iterable[tuple[int, bool]]:

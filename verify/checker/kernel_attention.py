@@ -5,6 +5,8 @@ which units of F̂ are on. The tensors must be of the form of the theorem; its n
 logits, thresholds, what is taken of each slot, how hard units are pressed) are read.
 """
 
+from typing import Any
+
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray
@@ -19,9 +21,9 @@ from krohn.verify.checker.arithmetic import (
     store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
+from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.kernels import Source, deviations, source_of
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import Weights, lost, product, weights
 
 MOST_INPUTS = 2**10
@@ -29,8 +31,8 @@ PRESSED = 2.0**-10
 """More than any sum of F̂ is off by, of its absolute values."""
 
 
-def established(model: Model) -> Established:
-    """The error of an attention layer; `real_networks.established` judges it.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error of an attention layer.
 
     Raises:
         Refused: If the network is another one, or nothing can be shown.
@@ -198,7 +200,8 @@ def _shown(
     covers = f"all real inputs of the box, up to {size} of them"
     if source.order is not None:
         covers = f"all {size} real inputs of the box"
-    return Established(form, size, float(total[at]), parts, covers)
+    told = {**REAL, "parts": parts}
+    return Established(form, size, covers, told, float(total[at]))
 
 
 def _matrix(source: Source) -> Interval:

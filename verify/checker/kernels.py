@@ -22,16 +22,16 @@ from krohn.verify.checker.arithmetic import (
     sum_error,
 )
 from krohn.verify.checker.error_recursion import settled
+from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.linear_recurrence import (
     Recurrence,
     powers,
     recurrence_of,
     sums,
 )
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.simulation import listed
 
-KIND = "kernel"
 PLACES = 384
 """Binary places of whole numbers that stand for real ones."""
 LOST = 2.0**-160
@@ -80,7 +80,6 @@ def source_of(said: Mapping[str, Any]) -> Source:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "this is no kernel")
     length = said["length"]
     demand(type(length) is int and 1 <= length <= MOST_LENGTH, "it has no length")
     values, modes = reals(said["values"], 1), np.zeros((0, 4))
@@ -100,8 +99,8 @@ def source_of(said: Mapping[str, Any]) -> Source:
     return Source(values, modes, inputs, length, order and tuple(order))
 
 
-def established(model: Model) -> Established:
-    """The error of a linear recurrence; `real_networks.established` judges it.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error of a linear recurrence.
 
     Raises:
         Refused: If nothing can be shown.
@@ -109,19 +108,18 @@ def established(model: Model) -> Established:
     source, form = source_of(model.header["source"]), model.format
     length = source.length
     demand(source.order is None, "a recurrence reads its inputs in their order")
-    w = recurrence_of(model)
-    kappa = powers(w, length)
-    said = _response(w, length, kappa)
-    gain = abs(_near(deviations(said, [0] * length))).sum()
+    w, groups = recurrence_of(model), listed(said["groups"])
+    kappa = powers(w, length, groups)
+    response = _response(w, length, kappa)
+    gain = abs(_near(deviations(response, [0] * length))).sum()
+    back = powers(w.transposed(), length, groups)
     found = {
-        "kernel": worst(source, deviations(source.exact(), said)),
-        "rounding": _rounding(w, source, form, kappa),
+        "kernel": worst(source, deviations(source.exact(), response)),
+        "rounding": _rounding(w, source, form, (kappa, back)),
         "inputs": (form.unit * Interval.of(source.largest) + flushed(1)) * gain,
     }
-    parts = {name: part.most for name, part in found.items()}
     covers = f"all real inputs of the box, up to {length} of them"
-    error = sum(found.values(), Interval.of(0.0)).most
-    return Established(form, length, error, parts, covers)
+    return added_up(form, length, covers, found)
 
 
 def worst(source: Source, off: FloatArray) -> Interval:
@@ -164,15 +162,20 @@ def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
     return found
 
 
-def _rounding(w: Recurrence, source: Source, form: Format, kappa: Interval) -> Interval:
-    """What rounding inputs, states and outputs to the format can add (Theorem K4)."""
-    most = source.largest * (1 + 2 * Interval.of(form.unit))
-    states, back, wide = (
-        sums(w, source.length, kappa) * most,
-        w.transposed(),
-        w.absolute(),
-    )
-    reached = sums(back, source.length, powers(back, source.length))
+def _rounding(
+    w: Recurrence, source: Source, form: Format, powers: tuple[Interval, Interval]
+) -> Interval:
+    """What rounding inputs, states and outputs to the format can add (Theorem K4).
+
+    Args:
+        w: The recurrence.
+        source: The kernel.
+        form: The format.
+        powers: κ of W, and of its transpose.
+    """
+    most, (kappa, back) = source.largest * (1 + 2 * Interval.of(form.unit)), powers
+    states, wide = sums(w, source.length, kappa) * most, w.absolute()
+    reached = sums(w.transposed(), source.length, back)
     terms, rounds = _rounds(w)
     unit, lost = gamma(rounds, form.sum_unit), flushed(terms)
     first = wide.moved(states) + most * np.abs(w.input)

@@ -14,15 +14,14 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, exact, snaps
 from krohn.verify.checker.arithmetic import (
-    INFLATION,
     INSIDE,
     LARGEST_FLOAT64,
-    OWN_UNIT,
     STEPS,
     SUM,
-    UNDERFLOW,
     Format,
+    Interval,
     fits,
+    flushed,
 )
 from krohn.verify.checker.model_file import FloatArray, Model
 
@@ -53,43 +52,56 @@ class Head(NamedTuple):
     form: Format
 
     @property
-    def norms(self) -> FloatArray:
-        """The length of each value, slightly enlarged."""
-        return np.asarray(np.sqrt((self.values**2).sum(axis=1)) * INFLATION)
+    def norms(self) -> Interval:
+        """``(tokens,)``: the length of each value."""
+        return (Interval.of(self.values) * self.values).sum(axis=1).root()
 
     @property
     def _storing(self) -> tuple[float, float]:
         """The relative and absolute error of storing what was accumulated."""
-        unit = self.form.unit if self.form.unit > self.form.sum_unit else 0.0
+        unit = self.form.unit if self.form.narrow else 0.0
         return unit, unit * self.form.smallest
 
     @property
-    def _dividing(self) -> float:
-        """The relative error of a vector that is divided by its length, or by C."""
-        d, constant = self.values.shape[1], self.constant
-        flushed = d * (UNDERFLOW / constant / constant)
-        return float(SLACK * (d + 8) * self.form.sum_unit + flushed)
+    def _summing(self) -> Interval:
+        """What a mean, and differences from it, are off by, of the vector's length."""
+        return SLACK * Interval.of(self.values.shape[1] + 4) * self.form.sum_unit
 
-    def relative(self, query: int, positions: int) -> float:
+    @property
+    def _dividing(self) -> Interval:
+        """The relative error of a vector that is divided by its length, or by C."""
+        d, constant = self.values.shape[1], Interval.of(self.constant)
+        lost = flushed(d) / constant / constant
+        return SLACK * Interval.of(d + 8) * self.form.sum_unit + lost
+
+    @property
+    def _lost(self) -> Interval:
+        """What entries of a vector lose below the normal range, as its length."""
+        d = Interval.of(self.values.shape[1])
+        return (flushed(1) + self._storing[1]) * d.root()
+
+    def relative(self, query: int, positions: int) -> Interval:
         """τ of Lemma D-B: the error of each term of the weighted sum, relative to it.
 
         A factor that all terms of a row share does not count.
         """
-        column, (narrow, floor) = self.scores[:, query], self._storing
-        size, spread = np.abs(column).max(), np.ptp(column)
+        column, (narrow, floor) = Interval.of(self.scores[:, query]), self._storing
+        size, spread = abs(column).max(), column.max() - column.min()
         least = np.abs(self.values[self.values != 0]).min(initial=1.0)
-        normal = np.exp(-spread) / positions * least >= 2.0**-120
-        demand(normal and spread <= LARGEST_RATIO, "a weight can be below the range")
-        rises = len(np.unique(column)) - 1
+        normal = (-spread).through(np.exp) / positions * least >= 2.0**-120
+        small = normal & (spread <= LARGEST_RATIO)
+        demand(small, "a weight can be below the range")
+        rises = len(np.unique(column.low)) - 1
         total = (4 + rises + 16 * size + positions) * self.form.sum_unit
-        total += (1 + rises) * self.form.exponential
-        total = SLACK * (total + narrow + floor * positions * np.exp(spread))
+        total += (1 + rises) * Interval.of(self.form.exponential)
+        stored = narrow + floor * positions * spread.through(np.exp)
+        total = SLACK * (total + stored)
         demand(total <= 1 / 8, f"sums over {positions} positions are too long")
-        return float(np.expm1(total) * INFLATION)
+        return total.through(np.expm1)
 
     def deviation(
-        self, error: FloatArray, signal: FloatArray, relative: float
-    ) -> FloatArray:
+        self, error: Interval, signal: Interval, relative: Interval
+    ) -> Interval:
         """Lemma D-C: the error of entries of LN_C where the head is longer than C.
 
         Args:
@@ -98,38 +110,33 @@ class Head(NamedTuple):
             signal: ``(cases,)``: the least length of the true value.
             relative: τ of the row.
         """
-        form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
-        raw = error + 2 * (floor + UNDERFLOW) * np.sqrt(d) / signal + narrow
-        off = raw + SLACK * (d + 4) * form.sum_unit * (1 + raw)
-        around = self._dividing
+        narrow, around = self._storing[0], self._dividing
+        raw = error + 2 * self._lost / signal + narrow
+        off = raw + self._summing * (1 + raw)
         demand(off <= 1 / 4, "rounding errors exceed the difference")
         least = (1 - off - 3 * relative - around) * signal
-        demand(least > self.constant * INFLATION, "cancelling leaves less than C")
-        return np.asarray((2 * off + around + narrow + 2 * form.unit) * INFLATION)
+        demand(least > self.constant, "cancelling leaves less than C")
+        return 2 * off + around + narrow + 2 * self.form.unit
 
-    def ripple(self, relative: float) -> float:
+    def ripple(self, relative: Interval) -> Interval:
         """Lemma D-D: how far from 0 an entry of LN_C is where every value is 0."""
-        form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
         demand(self._dividing <= 1 / 16, "LayerNorm is too wide, or C too small")
-        noise = relative + narrow + SLACK * (d + 4) * form.sum_unit
-        noise = noise * self.norms.max() + (floor + UNDERFLOW) * np.sqrt(d)
-        return float((1.25 * noise / self.constant + 2 * form.unit) * INFLATION)
+        noise = relative + self._storing[0] + self._summing
+        noise = noise * self.norms.max() + self._lost
+        return SLACK * 1.25 * noise / self.constant + 2 * self.form.unit
 
-    def added(
-        self, tokens: IntArray, centre: FloatArray, radius: FloatArray, form: Format
-    ) -> Noisy:
+    def added(self, tokens: IntArray, normed: Interval, form: Format) -> Noisy:
         """``(cases, d)``: X + LN_C, stored, on a grid that shows which sums are exact.
 
         Args:
             tokens: ``(cases,)``: the queries, whose X is added.
-            centre: ``(cases, d)``: where LN_C is.
-            radius: ``(cases, d)``: how far from there, one addition to X = 0 included.
+            normed: ``(cases, d)``: where LN_C is, one addition to X = 0 included.
             form: The format that goes on from there.
         """
         x = self.rows[tokens]
-        value = np.round((x + centre) * GRID) / GRID
-        rounding = 2 * self.form.unit * np.abs(x) + 8 * OWN_UNIT * (1 + np.abs(x))
-        rest = (radius + np.abs(x + centre - value) + rounding) * INFLATION
+        total = (normed + x).wider(2 * self.form.unit * np.abs(x))
+        value = np.round(total.middle()[0] * GRID) / GRID
+        rest = (total - value).size
         return Noisy(value, np.zeros((0, *value.shape)), rest, form)
 
 
@@ -152,10 +159,10 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
     constant = float(tensors[f"{at}.constant"][0])
     demand(constant > 0, "the constant of a LayerNorm is not positive")
     found = Head(rows, scores, value, constant, form)
-    sizes = np.abs(key) @ np.abs(query).T
+    sizes, longest = Interval.of(np.abs(key)) @ np.abs(query).T, found.norms.max()
     fits(sizes, model.format, "a score", SUM)
-    fits(found.norms.max(), model.format, "what a head adds up", STEPS)
-    fits(found.norms.max() ** 2, model.format, "the square in a LayerNorm", INSIDE)
+    fits(longest, model.format, "what a head adds up", STEPS)
+    fits(longest * longest, model.format, "the square in a LayerNorm", INSIDE)
     return found
 
 

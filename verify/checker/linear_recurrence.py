@@ -65,8 +65,10 @@ def recurrence_of(model: Model) -> Recurrence:
     """The tensors of a file, of one input and one output.
 
     Raises:
-        Refused: If they are others than the architecture says.
+        Refused: If they are others than the architecture says, or their format is narrow.
     """
+    narrow = model.format.narrow
+    demand(not narrow, f"{model.format.name} is too narrow for real numbers")
     shape, t = held(LinearRecurrence, model.header, model.tensors), model.tensors
     n, banded = shape.hidden, shape.form == "banded"
     demand(n <= MOST_UNITS, "too many units")
@@ -93,14 +95,21 @@ def _entries(
     return rows[held], columns[held], values[held]
 
 
-def powers(w: Recurrence, length: int) -> Interval:
+def powers(w: Recurrence, length: int, groups: IntArray) -> Interval:
     """κ ≥ Σ_{s<T} ‖W^s‖_∞ (Lemma K2): the largest of units that read each other alone.
+
+    Args:
+        w: The recurrence.
+        length: T.
+        groups: ``(n,)``: a number for each unit; units that read each other have the same.
 
     Raises:
         Refused: If none is found that is small enough to be of use.
     """
     demand(length * (len(w.rows) + 2 * w.size) <= MOST_STEPS, "too long to be checked")
-    rough, found, groups = _of_absolute_values(w, length), Interval.of(1.0), _groups(w)
+    apart = groups.shape == (w.size,) and groups[w.rows] == groups[w.columns]
+    demand(apart, "a unit reads one of another group")
+    rough, found = _of_absolute_values(w, length), Interval.of(1.0)
     for group in np.unique(groups):
         units = np.flatnonzero(groups == group)
         own = rough[units].max()
@@ -108,18 +117,6 @@ def powers(w: Recurrence, length: int) -> Interval:
             own = _of_powers(w, units, length)
         found = found.maximum(own)
     return Interval.of(found.high)
-
-
-def _groups(w: Recurrence) -> IntArray:
-    """``(n,)``: numbers of units, equal where an entry of W links them."""
-    found, before = np.arange(w.size), np.full(w.size, -1)
-    while not np.array_equal(found, before):
-        before = found.copy()
-        least = np.minimum(found[w.rows], found[w.columns])
-        np.minimum.at(found, w.rows, least)
-        np.minimum.at(found, w.columns, least)
-        found = found[found]
-    return found
 
 
 def _of_absolute_values(w: Recurrence, length: int) -> Interval:

@@ -13,11 +13,11 @@ from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import STEPS, Interval, fits, known_sum_error
-from krohn.verify.checker.claimed_error import Established
 from krohn.verify.checker.error_recursion import settled
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_norms import Norm, norm_of
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.model_file import Machine, Model
 
 MOST_LETTERS = 2**50
 
@@ -34,19 +34,18 @@ class Gates(NamedTuple):
     matrices: FloatArray
 
 
-def established(model: Model, said: Any) -> Established:
-    """The error in the norm that evidence names; `claimed` says if it is enough.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error in the norm that evidence names.
 
     Raises:
         Refused: If the network is another one.
     """
-    source, claim = source_of(model.header["source"]), model.header["claim"]
-    length = claim.get("length")
-    demand(type(length) is int and 0 < length <= MOST_LETTERS, "no length is claimed")
+    source, length = source_of(model.header["source"]), model.length or MOST_LETTERS + 1
+    demand(length <= MOST_LETTERS, "no length is claimed, or too long a one")
     norm = norm_of(said, source.matrices, length)
     error = _error(model, source, norm, _gates(model, source), length)
     covers = f"all words of up to {length} letters"
-    return Established(model.format, length, error.most, covers, norm.facts)
+    return Established(model.format, length, covers, norm.facts, error.most)
 
 
 def _gates(model: Model, source: Source) -> Gates:

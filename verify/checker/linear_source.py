@@ -8,8 +8,6 @@ from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
 from krohn.verify.checker.model_file import names
 
-KIND = "linear-system"
-
 
 class Source(NamedTuple):
     """A linear system as a header states it.
@@ -29,7 +27,6 @@ def source_of(said: Mapping[str, Any]) -> Source:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "this is no linear system")
     matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
     shape = (len(names(said, "letters")), len(start), len(start))
     demand(matrices.shape == shape, "a linear system has other matrices")

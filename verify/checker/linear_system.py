@@ -17,12 +17,13 @@ from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.linear_source import Source, source_of
 from krohn.verify.checker.matrix_norms import Norm, norm_of
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.sublayers import walked
+from krohn.verify.checker.transformer import stated
 
 
 def check_program(
@@ -92,20 +93,21 @@ def _joined(
     return later + windows[earlier.source]
 
 
-def established(model: Model, program: Statement, said: Any) -> Established:
-    """The error in the norm that evidence names; `claimed` says if it is enough.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error in the norm that evidence names.
 
     Raises:
         Refused: If the network, or its Program, is another one.
     """
     source = source_of(model.header["source"])
+    program = stated(model, len(source.matrices), matrices=True)
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
     streams, looks = walked(model, program, norm)
     error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
     covers, told = f"all words of up to {program.length} letters", norm.facts
     form = model.format
-    return Established(form, program.length, error, covers, told, streams, looks)
+    return Established(form, program.length, covers, told, error, streams, looks)
 
 
 def read_out(

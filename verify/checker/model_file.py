@@ -71,6 +71,18 @@ class Model(NamedTuple):
         return claim.of(self.header, self.tokenizer)
 
     @property
+    def length(self) -> int | None:
+        """The longest input that the file makes a claim about; None for every length.
+
+        Raises:
+            Refused: If it says something else.
+        """
+        length = self.header["claim"].get("length")
+        right = length is None or (type(length) is int and length > 0)
+        demand(right, "the file claims no length")
+        return length  # type: ignore[no-any-return]
+
+    @property
     def machine(self) -> Machine:
         """The machine that the header names.
 

@@ -7,22 +7,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.program import strict_json
-from krohn.program.architecture import architecture_named
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
+from krohn.verify.checker.established import Established, judge
 from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
-from krohn.verify.checker.registry import check
+from krohn.verify.checker.registry import reader, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krohn.verify.checker.gpt2 import Files
-    from krohn.verify.checker.shown import Shown
+
+
+class Evidence(dict[str, Any]):
+    """An object of evidence, which says what is missing in it."""
+
+    def __missing__(self, name: str) -> Any:
+        raise Refused(
+            f"the evidence has no {name!r}, which the proof needs: make it anew with "
+            "krohn verify --evidence"
+        )
 
 
 def recheck(
     data: "bytes | Files", evidence: bytes, machine: Machine | None = None
-) -> "Shown":
+) -> Established:
     """What a model file and its evidence show.
 
     Args:
@@ -41,14 +50,13 @@ def recheck(
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
-            said = strict_json.read(evidence)
+            said = strict_json.read(evidence, objects=Evidence)
             demand(said["format"] == "krohn-evidence", "this is no evidence")
             demand(said["version"] == 1, "the evidence has an unknown version")
             demand(
                 said["model"] == digest(data), "the evidence is for another model file"
             )
-            model = opened(data)
-            return check_of(model)(model, said, machine)
+            return established(opened(data), said, machine)
     except Refused:
         raise
     except Exception as error:
@@ -83,14 +91,42 @@ def digest(data: "bytes | Files") -> str:
     return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
 
 
-def check_of(model: Model) -> "Callable[[Model, Any, Machine | None], Shown]":
-    """The check of the networks of a kind; as `recheck`, raises other errors, too."""
-    source, shape = model.header.get("source", {}), model.header["architecture"]
-    demand(type(source) is dict, "the file does not say what it is about")
-    if "classes" in source:
-        each = len(names(source, "classes")) == shape["outputs"]
-        demand(each, "the file does not name each output")
-    said = model.header["claim"].get("kind", "exact")
-    fits = said == "exact" or "source" in model.header
-    demand(fits, "a claim of a wrong kind")
-    return check(architecture_named(shape["kind"]).check)
+def established(
+    model: Model,
+    said: Any,
+    machine: Machine | None,
+    progress: "Callable[[Established], None] | None" = None,
+) -> Established:
+    """What a network is shown to do, if that is what its file claims.
+
+    Args:
+        model: The model.
+        said: The evidence.
+        machine: What it must compute; that of its own header if absent.
+        progress: Called after each step of the proof of a Transformer's Program, with all
+            that is shown up to there.
+
+    Raises:
+        Refused: If nothing is shown, or less than is claimed; other errors, too, if the
+            evidence is damaged.
+    """
+    header, claim = model.header, model.header["claim"]
+    about = "source" in header
+    if about:
+        source = header["source"]
+        demand(type(source) is dict, "the file does not say what it is about")
+        alone = machine is None and "machine" not in header
+        demand(alone, "the file claims to compute no machine")
+        demand(header["version"] >= 5, "this version is for machines only")
+        if "classes" in source:
+            each = len(names(source, "classes")) == header["architecture"]["outputs"]
+            demand(each, "the file does not name each output")
+    exact = claim.get("kind", "exact") == "exact"
+    demand(exact or about, "a claim of a wrong kind")
+    name = reader_of(header)
+    told = {"progress": progress} if name == "transformer" else {}
+    length = model.length
+    found: Established = reader(name)(model, said, machine, **told)
+    demand(found.length == length, "the claim is about another length")
+    judge(found, header, said)
+    return found

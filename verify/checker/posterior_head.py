@@ -21,11 +21,11 @@ from krohn.verify.checker.arithmetic import (
     store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.model_file import FloatArray, Model, names
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.established import Established, added_up
+from krohn.verify.checker.model_file import FloatArray, Machine, Model, names
 from krohn.verify.checker.softmax import lost, mean_error, product, swayed, weights
 
-KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
+LARGEST, LATEST, FARTHEST = 64, 9, 2.0**20
 INSIDE = 1e-9
 RARE, RAREST = 2.0**-50, 2.0**-800
 """Less than the probability of a state, and of a letter in one state.
@@ -62,7 +62,6 @@ class Stated:
         Raises:
             Refused: If it states no such model.
         """
-        demand(said["kind"] == KIND, "this is no posterior head")
         letters = names(said, "letters")
         d, k = len(letters), len(said["prior"])
         demand(
@@ -143,7 +142,7 @@ def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
     return found
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error of a posterior head, on all letters, or on all points of its box.
 
     Raises:
@@ -158,13 +157,10 @@ def established(model: Model) -> Established:
     fits(largest * len(layer.key), layer.form, "a sum of values", STEPS)
     shown = _letters if said.radius is None else _points
     parts = shown(layer, said, values, largest)
-    error = sum(parts.values(), Interval.of(0.0)).most
-    demand(np.isfinite(error), "no error is shown")
     covers = "every letter"
     if said.radius is not None:
         covers = f"every point with coordinates within {said.radius!r}"
-    told = {name: part.most for name, part in parts.items()}
-    return Established(model.format, layer.length, error, told, covers)
+    return added_up(model.format, layer.length, covers, parts)
 
 
 def _check_plain(layer: Layer) -> None:

@@ -15,14 +15,9 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, finest
 from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import (
-    Established,
-    listed,
-    machine_of,
-    shown,
-    simulated,
-)
+from krohn.verify.checker.simulation import listed, proved
 from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, by_rows, sparse
 
 NONE = np.zeros(0, np.int64)
@@ -64,6 +59,11 @@ class Network:
     def start(self) -> Sparse:
         """``(1, rank)``: the vector that the first hidden state hands on."""
         return self.hand_on(self.first)
+
+    @property
+    def reads(self) -> int:
+        """How many letters there are."""
+        return self.letters.shape[1]
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -160,11 +160,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         Refused: If a sum can be rounded, the evidence does not show it, or the margin is
             not as claimed.
     """
-    network = opened(model)
-    machine = machine_of(model, machine, network.letters.shape[1])
-    network = opened(model, told := said["simulation"])
-    pairs, margin = simulated(network, told, machine)
-    return shown(model, said, {"pairs": pairs}, margin)
+    return proved(model, said, machine, opened)
 
 
 def opened(model: Model, said: Any = None) -> Network:

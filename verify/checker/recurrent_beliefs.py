@@ -15,44 +15,16 @@ from krohn.verify.checker import situations
 from krohn.verify.checker.arithmetic import (
     FORMATS,
     STEPS,
-    Format,
     Interval,
     fits,
     store_error,
     sum_error,
 )
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.recurrent import Network, opened
 from krohn.verify.checker.simulation import simulated
 from krohn.verify.checker.sparse_matrix import Sparse
-
-
-@dataclass(frozen=True)
-class Established:
-    """What was shown of the RNN of a hidden Markov model, for words of every length.
-
-    Attributes:
-        form: Its format.
-        pairs: How many pairs of what a hidden state hands on and a situation.
-        situations: How many beliefs there are.
-        error: How far any output can be off, at any position of any possible word.
-    """
-
-    form: Format
-    pairs: int
-    situations: int
-    error: float
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers; there is no longest word."""
-        return {
-            "covers": "all possible words of any length",
-            "length": None,
-            "dtype": self.form.name,
-            "error": self.error,
-            "situations": self.situations,
-            "pairs": self.pairs,
-        }
 
 
 @dataclass(frozen=True)
@@ -115,7 +87,7 @@ def followed(model: Model) -> Beliefs:
     Raises:
         Refused: If it states none, or makes another claim.
     """
-    demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
+    demand(model.length is None, "an RNN has no longest word")
     source = situations.source_of(model.header["source"])
     machine = situations.followed_by(model)
     demand(machine is not None, "the file states no situations")
@@ -143,15 +115,17 @@ def says(network: Network, beliefs: Beliefs) -> Says:
     return Says(**vars(network), laws=beliefs.laws)
 
 
-def established(model: Model, said: Any) -> Established:
-    """The error that can be shown; `claimed_error.claimed` says if it is enough.
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error that can be shown of an RNN.
 
     Raises:
         Refused: If the network says no beliefs.
     """
     beliefs = followed(model)
-    network = says(opened(model, told := said["simulation"]), beliefs)
-    pairs, least = simulated(network, told, beliefs.machine)
+    network = says(opened(model, evidence := said["simulation"]), beliefs)
+    pairs, least = simulated(network, evidence, beliefs.machine)
     error = Interval.of(max(off := -least, 0.0)) + beliefs.off
     demand(np.isfinite(off), "an output has no bound")
-    return Established(model.format, pairs, beliefs.count, error.most)
+    told = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
+    covers = "all possible words of any length"
+    return Established(model.format, None, covers, told, error.most)

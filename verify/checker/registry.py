@@ -1,17 +1,29 @@
-"""Which module is asked about a file: nothing else of the checker is imported for it.
+"""Which module reads a file: nothing else of the checker is imported for it.
 
 A proof rests on what is imported to check it, so a reader of one proof reads no more
 (`krohn verify F --trusted`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from krohn.program.architecture import architecture_named
+from krohn.program.errors import demand
+
 FOLDER = "krohn.verify.checker"
-RECURRENT = {"linear-system": "linear_rnn", "hidden-markov": "recurrent_beliefs"}
-"""Of an RNN that says real numbers, by the kind of its source."""
-REAL = {
+READERS = {
+    ("transformer", "program"): "transformer",
+    ("transformer", "text-in-blocks"): "transformer",
+    ("transformer", "chain-of-thought"): "transformer",
+    ("transformer", "rewriting"): "transformer",
+    ("transformer", "increasing"): "transformer",
+    ("transformer", "linear-system"): "linear_system",
+    ("transformer", "vectors-in-blocks"): "vectors_in_blocks",
+    ("transformer", "hidden-markov"): "hidden_markov",
+    ("transformer", "context-learner"): "in_context",
+    ("rnn", "linear-system"): "linear_rnn",
+    ("rnn", "hidden-markov"): "recurrent_beliefs",
     ("attention-layer", "grid-function"): "grid_function",
     ("attention-layer", "posterior-head"): "posterior_head",
     ("attention-layer", "attention-target"): "attention_target",
@@ -19,10 +31,29 @@ REAL = {
     ("attention-layer", "kernel"): "kernel_attention",
     ("linear-recurrence", "kernel"): "kernels",
 }
-"""Of a network that reads and says real vectors, by its kind and that of its source."""
+"""Of claims about other sources than machines, by the kinds of network and of source; an
+architecture says itself who reads its claims about machines."""
 
 
-def check(module: str) -> Callable[..., Any]:
-    """The check that a module of the checker has, by its name, as ``established``."""
-    found: Callable[..., Any] = import_module(f"{FOLDER}.{module}").established
+def reader_of(header: Mapping[str, Any]) -> str:
+    """The name of the module that reads a file.
+
+    Raises:
+        Refused: If there is none for such a network and its source.
+    """
+    shape = header["architecture"]
+    kind = architecture_named(shape["kind"])
+    pruned, name = "ranks" in shape, kind.check
+    if "source" in header:
+        pair = kind.kind, header["source"]["kind"]
+        name = "" if pruned else READERS.get(pair, "")
+    elif pruned and name == "recurrent":
+        name = "relu_boxes"
+    demand(name, "there is no rule for a network of such a source")
+    return name
+
+
+def reader(name: str) -> Callable[..., Any]:
+    """What a module of the checker makes of a file, its evidence and a machine."""
+    found: Callable[..., Any] = import_module(f"{FOLDER}.{name}").established
     return found

@@ -23,16 +23,9 @@ from krohn.verify.checker.arithmetic import (
     flushed,
     gamma,
 )
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import (
-    MOST_WORK,
-    Established,
-    lead,
-    listed,
-    machine_of,
-    shown,
-    simulated,
-)
+from krohn.verify.checker.simulation import MOST_WORK, boxes, lead, proved
 from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 
 MOST_CELLS, MOST_LETTERS = 2**24, 64
@@ -117,6 +110,11 @@ class Steps:
     nodes: Interval
 
     @property
+    def reads(self) -> int:
+        """How many letters there are."""
+        return len(self.letters.whole)
+
+    @property
     def cost(self) -> tuple[int, int]:
         """Of following one box by two letters, each entry with a noise of its own."""
         own = int((self.nodes.low < self.nodes.high).sum(axis=1).max(initial=0))
@@ -169,8 +167,7 @@ class Steps:
 
     def inside(self, images: Interval, rows: IntArray, at: IntArray) -> BoolArray:
         """Whether boxes lie in nodes."""
-        low, high = self.nodes.low[at], self.nodes.high[at]
-        return np.asarray((low <= images.low[rows]) & (images.high[rows] <= high))
+        return images[rows].inside(self.nodes[at])
 
     def ahead(self, h: Noisy, right: IntArray) -> FloatArray:
         """``(rows,)``: how far the right logit is ahead of every other one, at least."""
@@ -184,11 +181,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the evidence does not show them, or the margin is not as claimed.
     """
-    steps = opened(model)
-    machine = machine_of(model, machine, len(steps.letters.whole))
-    steps = opened(model, told := said["simulation"])
-    pairs, margin = simulated(steps, told, machine, steps=2)
-    return shown(model, said, {"pairs": pairs}, margin)
+    return proved(model, said, machine, opened, steps=2)
 
 
 def opened(model: Model, said: Any = None) -> Steps:
@@ -213,9 +206,8 @@ def opened(model: Model, said: Any = None) -> Steps:
         )
         products.append(Product.of(left, right, model.format))
     recurrence, letters, readout = products
-    start = nodes = Interval.of(t["hidden.start"][None])
-    if said is not None:
-        nodes = Interval(*listed(said["nodes"], "<f8").reshape(2, -1, shape.hidden))
+    start = Interval.of(t["hidden.start"][None])
+    nodes = start if said is None else boxes(said, shape.hidden)
     more = t["hidden.bias"], t["unembed.bias"], start, nodes
     return Steps(model.format, recurrence, letters, readout, *more)
 

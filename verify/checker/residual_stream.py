@@ -9,7 +9,7 @@ from krohn.program.domains import IntArray, Matrices
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.reader import Reader
@@ -103,7 +103,7 @@ class Stream:
             elif noise.any():
                 rest[:, channel.span] = own
                 slopes.append(np.zeros_like(x))
-                slopes[-1][:, channel.span] = noise - own
+                slopes[-1][:, channel.span] = (Interval.of(noise) - own).high
         return Noisy(x, np.array(slopes).reshape(-1, *x.shape), rest, self.form)
 
     def kept(self, values: Mapping[str, IntArray], read: Noisy) -> Noisy:

@@ -12,12 +12,11 @@ import numpy as np
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.attention_layer import Layer, layer_of
-from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.real_networks import Established
+from krohn.verify.checker.established import Established, added_up
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import leaked, mean_error, swayed
 from krohn.verify.checker.tents import Axis, axes_of
 
-KIND = "selected-mean"
 NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
 SIZES = {NEAREST: ("grid",), GRAVITY: ("masses", "segments"), SELECTION: ("picks",)}
 MOST_LENGTH, MOST_SIZE, FAR = 2**8, 2**10, 4.0
@@ -59,7 +58,6 @@ def source_of(said: Mapping[str, Any]) -> Source:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "this is no selected mean")
     demand(type(said["form"]) is str and said["form"] in SIZES, "an unknown form")
     sizes = tuple(said[name] for name in SIZES[said["form"]])
     for size in (said["length"], *sizes):
@@ -70,7 +68,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     return Source(said["form"], said["length"], sizes)
 
 
-def established(model: Model) -> Established:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
@@ -103,9 +101,7 @@ def established(model: Model) -> Established:
     }
     if source.form != NEAREST:  # its points are numbers of the format
         parts["inputs"] = store_error(form, 1.0)
-    error = sum(parts.values(), Interval.of(0.0)).most
-    told = {name: part.most for name, part in parts.items()}
-    return Established(form, length, error, told, _covers(source))
+    return added_up(form, length, _covers(source), parts)
 
 
 def _covers(source: Source) -> str:

@@ -5,44 +5,20 @@ them; each kind of network has a reader, which follows letters from nodes.
 """
 
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format, Interval
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
 
 MOST_WORK, CELLS = 2**38, 2**22
 """Operations that following all nodes may take; numbers that are looked at together."""
 S = TypeVar("S")
-
-
-@dataclass(frozen=True)
-class Established:
-    """What was shown of a network that computes a machine.
-
-    Attributes:
-        form: Its format.
-        length: The longest word; None for words of every length.
-        sizes: How many nodes there are, by their names.
-        margin: How far the right logit is ahead of every other one, at worst.
-    """
-
-    form: Format
-    length: int | None
-    sizes: Mapping[str, Any]
-    margin: float
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers."""
-        up_to = "any length" if self.length is None else f"up to {self.length} letters"
-        told = {"covers": f"all words of {up_to}", "length": self.length}
-        told |= {"dtype": self.form.name, **self.sizes}
-        return {**told, "margin": self.margin}
 
 
 class Reader(Protocol[S]):
@@ -51,6 +27,11 @@ class Reader(Protocol[S]):
     @property
     def start(self) -> S:
         """What it remembers before a word."""
+        ...
+
+    @property
+    def reads(self) -> int:
+        """How many letters there are."""
         ...
 
     @property
@@ -82,6 +63,11 @@ def listed(text: Any, code: str = "<i4") -> Any:
     numbers = np.frombuffer(b64decode(text, validate=True), code)
     demand(np.isfinite(numbers), "a number of the evidence is not finite")
     return numbers.astype(np.int64 if code == "<i4" else np.float64)
+
+
+def boxes(said: Any, width: int) -> Interval:
+    """``(nodes, width)``: the boxes of evidence."""
+    return Interval(*listed(said["nodes"], "<f8").reshape(2, -1, width))
 
 
 def led(machine: Machine, states: IntArray, steps: int) -> list[IntArray]:
@@ -162,19 +148,39 @@ def lead(said: Interval, right: IntArray) -> FloatArray:
     return ahead.low
 
 
-def shown(
-    model: Model, said: Any, sizes: Mapping[str, Any], margin: float
+def proved(
+    model: Model,
+    said: Any,
+    machine: Machine | None,
+    opened: Callable[[Model, Any], Reader[Any]],
+    steps: int = 1,
 ) -> Established:
-    """That right logits are ahead by a margin.
+    """That a recurrent network says the machine's state after each letter of every word.
+
+    Args:
+        model: The network.
+        said: The evidence.
+        machine: The machine; that of the file if absent.
+        opened: The network that a file holds, with the nodes of evidence.
+        steps: How many letters make an edge.
 
     Raises:
-        Refused: If they are not, or not by as much as is claimed.
+        Refused: If the evidence does not show it.
     """
-    demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
+    net = opened(model, evidence := said["simulation"])
+    machine = machine_of(model, machine, net.reads)
+    pairs, margin = simulated(net, evidence, machine, steps=steps)
+    return shown(model, {"argument": "hidden states", "pairs": pairs}, margin)
+
+
+def shown(model: Model, told: Mapping[str, Any], margin: float) -> Established:
+    """What is shown of a network that computes a machine, up to what it claims."""
+    length = model.length
+    up_to = "any length" if length is None else f"up to {length} letters"
     margin = min(margin, LARGEST_FLOAT64)
-    demand(margin >= said.get("margin", 0), "the margin is not shown")
-    length = model.header["claim"].get("length")
-    return Established(model.format, length, sizes, margin)
+    return Established(
+        model.format, length, f"all words of {up_to}", told, margin=margin
+    )
 
 
 def machine_of(model: Model, machine: Machine | None, letters: int) -> Machine:
@@ -183,8 +189,7 @@ def machine_of(model: Model, machine: Machine | None, letters: int) -> Machine:
     Raises:
         Refused: If the claim is another one.
     """
-    demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
-    demand("source" not in model.header, "the file is about no machine")
+    demand(model.length is None, "an RNN has no longest word")
     machine = machine or model.machine
     demand(len(machine.transitions) == letters, "other letters")
     demand(machine.transitions >= 0, "a transition leads nowhere")

@@ -12,8 +12,9 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import Established, listed, shown, simulated
+from krohn.verify.checker.simulation import listed, shown, simulated
 from krohn.verify.checker.state_space_layers import (
     MOST_TERMS,
     Finite,
@@ -46,16 +47,21 @@ class Stack:
         return np.array([[layer.start for layer in self.layers]])
 
     @property
+    def reads(self) -> int:
+        """How many letters there are."""
+        return int(self.layers[0].says.shape[1])
+
+    @property
     def cost(self) -> tuple[int, int]:
         """Of following one tuple."""
-        numbers = int(self.layers[0].says.shape[1]) * len(self.layers)
+        numbers = self.reads * len(self.layers)
         return 2**10 * numbers, numbers
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[IntArray, FloatArray]:
         """The classes after each letter; and how far ahead the right logit is then."""
-        letters = self.layers[0].says.shape[1]
+        letters = self.reads
         symbol = np.tile(np.arange(letters), len(at))
         before, after = self.nodes[at].repeat(letters, axis=0), []
         for i, layer in enumerate(self.layers):
@@ -90,12 +96,13 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         "a number may be rounded in more than one way",
     )
     tuples, margin = simulated(stack, told, machine, length)
-    sizes = {
+    told = {
+        "argument": "layers",
         "values": [x.values for x in stack.layers],
         "classes": [len(x.says) for x in stack.layers],
         "tuples": tuples,
     }
-    return shown(model, said, sizes, margin)
+    return shown(model, told, margin)
 
 
 def claimed(
@@ -106,9 +113,7 @@ def claimed(
     Raises:
         Refused: If the file claims something else.
     """
-    length = model.header["claim"].get("length")
-    demand(length is None or (type(length) is int and length > 0), "no such length")
-    demand("source" not in model.header, "the file is about no machine")
+    length = model.length
     machine, layers = machine or model.machine, opened(model)
     demand(len(machine.transitions) == len(layers[0].decay), "other letters")
     demand(machine.transitions >= 0, "a transition leads nowhere")

@@ -11,16 +11,121 @@ import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.ssm import StateSpace
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import FINEST, finest
-from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.affine_arithmetic import FINEST, exact, finest
+from krohn.verify.checker.arithmetic import STORED, Format, Interval, added, fits
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.rounded_steps import Affine, Step, step
 from krohn.verify.checker.simulation import CELLS, listed, simulated
 
 MOST_SUMS, MOST_LAYERS, MOST_TERMS = 2**25, 2**9, 2**39
+CELL = 2**7
+"""How many terms of a product take as long as one number that is looked at."""
 UNKNOWN = -1
+SPLIT = 2.0**27 + 1
+WIDE = 2.0**500
+"""Factors up to here, and products from its inverse on, split without overflow."""
+
+
+def rounded(x: FloatArray, form: Format) -> FloatArray:
+    """Numbers rounded to a format, ties to even; below the normal ones on their grid."""
+    if form.digits >= 53:
+        return x
+    least = int(np.log2(form.smallest)) + 1
+    by = form.digits - np.maximum(np.frexp(x)[1], least)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(x, by)), -by))
+
+
+class Step(NamedTuple):
+    """What comes after a step of the recurrence.
+
+    Attributes:
+        after: round(round(a · h) + b).
+        sure: Whether round(a · h + b) is the same, also if it is rounded to the digits of
+            sums before, and nothing is subnormal, or was before it was rounded.
+    """
+
+    after: FloatArray
+    sure: BoolArray
+
+
+def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
+    """A step a · h + b, product and sum rounded each, or (fused) together.
+
+    Args:
+        h: Numbers of the format; all three are broadcast.
+        a: Decays.
+        b: Addends.
+        form: The format.
+
+    Raises:
+        Refused: If a number leaves the format's range.
+    """
+    whole, rest = _product(h, a)
+    product = rounded(whole, form)
+    rest = (whole - product) + rest
+    total, error = added(product, b)
+    after = rounded(total, form)
+    fits(np.maximum(np.abs(product), np.abs(after)), form, "a recurrence", STORED)
+    off = Interval.of(total - after) + error + rest
+    part, exponent = np.frexp(after)
+    share = np.where(np.abs(part) == 0.5, 0.25, 0.5) * (after != 0)
+    half = np.ldexp(share, exponent - form.digits)
+    twice = 4 * form.sum_unit / form.unit if form.sum_unit < form.unit else 0.0
+    same = (rest == 0) | (abs(off) < (1 - twice) * half)
+    lost = (product == 0) & (h != 0) & (a != 0)
+    changed = np.abs(total - after) + np.abs(error) + np.abs(rest)
+    tiny = _tiny(product, rest, form) | _tiny(after, changed, form)
+    return Step(after + 0.0, np.asarray(same & ~lost & ~tiny))
+
+
+def _tiny(x: FloatArray, off: FloatArray, form: Format) -> BoolArray:
+    """What may be flushed: a subnormal number, or one that was rounded up from there."""
+    size = np.abs(x)
+    below = (x != 0) & (size < form.smallest)
+    return np.asarray(below | ((size == form.smallest) & (off != 0)))
+
+
+def _product(h: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Their product as an unevaluated sum of two; the second is NaN if it is not known."""
+    whole = h * a
+    (h1, h2), (a1, a2) = _split(h), _split(a)
+    rest = ((h1 * a1 - whole) + h1 * a2 + h2 * a1) + h2 * a2
+    fits = (np.abs(h) < WIDE) & (np.abs(a) < WIDE) & (np.abs(whole) > 1 / WIDE)
+    rest = np.where(fits, rest, np.nan)
+    scaled = (np.abs(np.frexp(a)[0]) == 0.5) | (a == 0) | (h == 0)
+    return whole, np.where(scaled, 0.0, rest)
+
+
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two halves of 26 digits (Dekker 1971)."""
+    far = SPLIT * x
+    high = far - (far - x)
+    return high, x - high
+
+
+class Affine(NamedTuple):
+    """x ↦ x · weight + bias."""
+
+    weight: FloatArray
+    bias: FloatArray
+
+    @property
+    def cost(self) -> int:
+        """Of one row, in terms."""
+        return self.weight.size + CELL * sum(self.weight.shape)
+
+    def of(self, x: FloatArray, form: Format, relu: bool) -> tuple[FloatArray, bool]:
+        """What it gives, and whether that is sure: all sums are exact (Lemma D8).
+
+        Args:
+            x: ``(rows, inputs)``, known numbers of the format.
+            form: The format.
+            relu: Whether a ReLU follows: then what is surely negative is 0.
+        """
+        found = exact(x, form).affine(self.weight, self.bias)
+        found = found.relu() if relu else found
+        return found.value, not found.total.any()
 
 
 class Layer(NamedTuple):
@@ -101,6 +206,11 @@ class Recurrence:
         return Step(self.layer.start, np.full(self.layer.start.shape, True))
 
     @property
+    def reads(self) -> int:
+        """How many letters there are."""
+        return len(self.layer.decay)
+
+    @property
     def cost(self) -> tuple[int, int]:
         """Of a step from one hidden state."""
         return 2**5 * self.layer.decay.size, self.layer.decay.size
@@ -173,13 +283,13 @@ def said(
     """
     sure = True
     for affine in layer.decode:
-        h, alike = affine.exact(h, form, True)
+        h, alike = affine.of(h, form, True)
         sure &= alike
     letters = len(layer.decay)
     x = np.hstack([np.tile(np.eye(letters), (len(h), 1)), h.repeat(letters, axis=0)])
-    hidden, alike = layer.inner.exact(x, form, True)
-    y, exact = layer.outer.exact(hidden, form, False)
-    sure &= alike & exact
+    hidden, alike = layer.inner.of(x, form, True)
+    y, last = layer.outer.of(hidden, form, False)
+    sure &= alike & last
     most, best = y.max(axis=1), y.argmax(axis=1)
     rest = np.where(np.arange(y.shape[1]) == best[:, None], -np.inf, y).max(axis=1)
     if final:

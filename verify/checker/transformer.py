@@ -4,9 +4,9 @@ What only some sources need is imported where such a source is met: a proof rest
 it imports (`krohn.verify.checker.registry`).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,103 +16,52 @@ from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker import read_out
-from krohn.verify.checker.affine_arithmetic import Noisy, exact
-from krohn.verify.checker.arithmetic import Format
-from krohn.verify.checker.claimed_error import claimed
-from krohn.verify.checker.heads import Look
+from krohn.verify.checker.affine_arithmetic import exact
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.read_out import Readings
-from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.sublayers import embedding, followed
-
-if TYPE_CHECKING:
-    from krohn.verify.checker import in_context
-    from krohn.verify.checker.claimed_error import Established as Within
-    from krohn.verify.checker.shown import WithinError
 
 BLOCKS = "text-in-blocks"
 """The source of texts in blocks, which are followed beside a machine."""
 
 
-@dataclass(frozen=True)
-class Established:
-    """Every bound that was shown, for all words up to T.
-
-    Attributes:
-        streams: What is known of the residual stream, after the embedding and after
-            each sublayer.
-        looks: Where the head of each channel looks that a head writes.
-        readings: For each tuple of output values that occurs the class that it means.
-        logits: ``(readings, classes)``: the logits of each tuple, in that order.
-        margin: How far the right logit stays above every other one, at worst; 0 before
-            the read-out is reached.
-        source: The kind of what it computes.
-    """
-
-    streams: tuple[Stream, ...]
-    looks: Mapping[str, Look]
-    readings: Readings
-    logits: Noisy
-    margin: float
-    source: str = "machine"
-
-    @property
-    def program(self) -> Statement:
-        """What the network computes."""
-        return self.streams[0].program
-
-    @property
-    def form(self) -> Format:
-        """The format that is computed in."""
-        return self.logits.form
-
-    def facts(self) -> dict[str, Any]:
-        """In numbers: the noise of each channel, the leak of each head, the margin."""
-        noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
-        covers = COVERS.get(self.source, COVERS["machine"])
-        return {
-            "covers": covers.format(self.program.length),
-            "length": self.program.length,
-            "dtype": self.form.name,
-            "readings": len(self.readings),
-            "margin": self.margin,
-            "noise": noise,
-            "leak": {name: look.leak for name, look in self.looks.items()},
-        }
-
-
-def computed(
-    model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
+def established(
+    model: Model,
+    said: Any,
+    machine: Machine | None,
+    progress: Callable[[Established], None] | None = None,
 ) -> Established:
     """What is shown of a Transformer that computes a Program of whole numbers.
 
     ``progress`` is called after each step, with all that is shown up to there.
     """
-    streams, looks = list[Stream](), dict[str, Look]()
+    program, readings = _referenced(model, said, machine)
+    kind = model.header.get("source", {"kind": "machine"})["kind"]
+    covers = COVERS.get(kind, WORDS).format(program.length)
+    found = Established(
+        model.format,
+        program.length,
+        covers,
+        {"readings": len(readings)},
+        readings=readings,
+        logits=exact(np.zeros((0, 0)), model.format),
+    )
 
     def report() -> None:
         if progress is not None:
-            none = exact(np.zeros((0, 0)), model.format)
-            progress(Established(tuple(streams), dict(looks), readings, none, 0.0))
+            progress(found)
 
-    program, readings = _referenced(model, said, machine)
     report()
-    for stream, found in followed(model, embedding(model, program)):
-        streams.append(stream)
-        looks |= found
+    for stream, looks in followed(model, embedding(model, program)):
+        each, known = (*found.streams, stream), {**found.looks, **looks}
+        found = replace(found, streams=each, looks=known)
         report()
-    logits, margin = read_out.separated(model, streams[-1], readings)
+    logits, margin = read_out.separated(model, found.streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    kind = model.header.get("source", {"kind": "machine"})["kind"]
-    shown = Established(tuple(streams), looks, readings, logits, margin, kind)
-    facts = shown.facts()
-    for kind in ("noise", "leak"):
-        for name, most in said.get(kind, {}).items():
-            demand(facts[kind][name] <= most, f"the {kind} of {name!r} is not shown")
-    demand(margin >= said.get("margin", 0), "the margin is not shown")
-    if progress is not None:
-        progress(shown)
-    return shown
+    found = replace(found, logits=logits, margin=margin)
+    report()
+    return found
 
 
 def _referenced(
@@ -120,15 +69,11 @@ def _referenced(
 ) -> tuple[Statement, Readings]:
     """The stated Program, which computes what the file claims; and what it can show."""
     source, claim = model.header.get("source"), model.header["claim"]
-    if source is not None:
-        alone = machine is None and "machine" not in model.header
-        demand(alone, "the file claims to compute no machine")
-        known = source["kind"] in {*SOURCES, BLOCKS}
-        demand(known, "the file is about a source of an unknown kind")
-    if source is not None and source["kind"] in SOURCES:
-        return SOURCES[source["kind"]](model, source)
-    kind = "exact" if source is None else "generates"
+    about = "machine" if source is None else source["kind"]
+    kind = "exact" if about in ("machine", "program") else "generates"
     demand(claim.get("kind", "exact") == kind, "a claim of a wrong kind")
+    if about in SOURCES:
+        return SOURCES[about](model, source)
     if source is not None:
         from krohn.program.blocks import check_words
 
@@ -144,21 +89,15 @@ def _referenced(
 def beside(model: Model) -> Machine | None:
     """The machine beside which the Program of a file is followed, if there is one.
 
-    Of texts in blocks it is that of legal texts (Theorem 5j), of a hidden Markov model
-    that of the situations that the file states.
+    Of texts in blocks it is that of legal texts (Theorem 5j).
     """
     source = model.header.get("source")
     if source is None:
         return model.machine
-    if source["kind"] == "hidden-markov":
-        from krohn.verify.checker.situations import followed_by
-
-        return followed_by(model)
     if source["kind"] != BLOCKS:
         return None
     from krohn.program.blocks import Blocks
 
-    demand(model.header["version"] >= 5, "this version is for machines only")
     return Machine(*Blocks.from_wire(source).legal())
 
 
@@ -167,8 +106,6 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     chain = ChainOfThought.from_wire(source)
     program = causal(stated(model, len(chain.tokens)))
     return program, generation.check(program, chain)
@@ -178,9 +115,6 @@ def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a Program that was written as it is (Theorem 5i)."""
     from krohn.verify.checker import same_program
 
-    claim = model.header["claim"].get("kind")
-    demand(claim == "exact", "the claim is not that the Program is computed")
-    demand(model.header["version"] >= 5, "this version has no such source")
     demand("classes" in source, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
     said = parse(source["program"], program.letters, program.length)
@@ -192,8 +126,6 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.rewriting import Rewriting
     from krohn.verify.checker import rewriting
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     system = Rewriting.from_wire(source)
     program = causal(stated(model, len(system.tokens)))
     return rewriting.check(program, system)
@@ -205,8 +137,6 @@ def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.statement import statement_of
     from krohn.verify.checker import same_program
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     lists = Increasing.from_wire(source)
     program = causal(stated(model, len(lists.tokens)))
     demand(program.length == lists.length, "the claim is about other texts")
@@ -221,66 +151,12 @@ def causal(program: Statement) -> Statement:
     return program
 
 
-def established(
-    model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
-) -> "Established | WithinError":
-    """What the file of a Transformer shows, by the kind of what it computes."""
-    source = model.header.get("source")
-    if source is None or source["kind"] not in WITHIN:
-        return computed(model, said, machine, progress)
-    demand(model.header["version"] >= 5, "this version is for machines only")
-    alone = machine is None and "machine" not in model.header
-    demand(alone, "the file claims to compute no machine")
-    shown = WITHIN[source["kind"]](model, source, said)
-    claimed(model.header["claim"], shown.error, getattr(shown, "model", np.inf))
-    demand(shown.error <= said.get("error", np.inf), "the error is not shown")
-    return shown
-
-
-def _multiplied(model: Model, source: Any, said: Any) -> "Within":
-    """Of a linear system."""
-    from krohn.verify.checker import linear_system
-
-    program = stated(model, len(names(source, "letters")), matrices=True)
-    if source["kind"] == "vectors-in-blocks":
-        from krohn.verify.checker import vectors_in_blocks
-
-        return vectors_in_blocks.established(model, program, said)
-    return linear_system.established(model, program, said)
-
-
-def _filtered(model: Model, source: Any, said: Any) -> "Within":
-    """Of a hidden Markov model: by products of operators, or by situations."""
-    if not model.header["program"]:
-        from krohn.verify.checker import attention_products
-
-        return attention_products.established(model)
-    channels = model.header["program"]["channels"]
-    if any(channel["op"] == "letter-matrix" for channel in channels):
-        from krohn.verify.checker import belief_products
-
-        program = stated(model, len(names(source, "letters")), matrices=True)
-        return belief_products.established(model, program)
-    from krohn.verify.checker import hidden_markov
-
-    program = stated(model, len(names(source, "letters")), vectors=True)
-    return hidden_markov.established(model, causal(program), said)
-
-
-def _learning(model: Model, source: Any, said: Any) -> "in_context.Established":
-    """Of gradient descent on a prompt, which has no Program."""
-    held(Transformer, model.header, model.tensors)
-    from krohn.verify.checker import in_context
-
-    return in_context.established(model)
-
-
 def stated(
     model: Model, letters: int, matrices: bool = False, vectors: bool = False
 ) -> Statement:
     """The Program that a Transformer claims to compute; whether of real numbers, too."""
-    length = model.header["claim"].get("length")
-    demand(type(length) is int and length > 0, "the file claims no length")
+    length = model.length or 0
+    demand(length > 0, "the file claims no length")
     shape = held(Transformer, model.header, model.tensors)
     demand(length < shape.positions, "too few positions")
     other = "the file has another number of letters than the machine"
@@ -292,26 +168,16 @@ def stated(
     return parse(model.header["program"], letters, length, matrices, vectors)
 
 
-Progress = Callable[[Established], None]
-Source = Callable[[Model, Any], tuple[Statement, Readings]]
+WORDS = "all words of up to {} letters"
 COVERS = {
-    "machine": "all words of up to {} letters",
-    "program": "all words of up to {} letters",
     "chain-of-thought": "the text after every prompt, of {} tokens and the last",
     "increasing": "each next token in the texts of all lists, after up to {} tokens",
     "rewriting": "each next token in the texts of all lines, after up to {} tokens",
     BLOCKS: "all texts of up to {} tokens in which states are written in time",
 }
-SOURCES: dict[str, Source] = {
+SOURCES: dict[str, Callable[[Model, Any], tuple[Statement, Readings]]] = {
     "chain-of-thought": _generated,
     "program": _written,
     "rewriting": _rewritten,
     "increasing": _increasing,
 }
-WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
-    "linear-system": _multiplied,
-    "vectors-in-blocks": _multiplied,
-    "hidden-markov": _filtered,
-    "context-learner": _learning,
-}
-"""Sources of real numbers, which networks say within an error."""

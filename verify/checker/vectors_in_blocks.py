@@ -14,16 +14,16 @@ from krohn.program.blocks import check_words
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
-from krohn.program.statement import Statement
 from krohn.verify.checker import linear_source, linear_system
-from krohn.verify.checker.claimed_error import Established
 from krohn.verify.checker.error_recursion import settled
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.linear_source import Source
 from krohn.verify.checker.matrix_norms import norm_of
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.sublayers import walked
+from krohn.verify.checker.transformer import stated
 
-KIND, COORDINATE = "vectors-in-blocks", 2.0
+COORDINATE = 2.0
 ROOM = 2.0**-8
 """How much larger a written vector may be than the largest state, for its error."""
 
@@ -46,14 +46,13 @@ def source_of(said: Mapping[str, Any]) -> tuple[Source, int]:
     Raises:
         Refused: If it states none.
     """
-    demand(said["kind"] == KIND, "these are no vectors in blocks")
-    plain = {**said, "kind": linear_source.KIND, "letters": said["letters"][:-1]}
+    plain = {**said, "letters": said["letters"][:-1]}
     block = int(whole(said["block"], 0))
     demand(block >= 1, "a block has at least one letter")
     return linear_source.source_of(plain), block
 
 
-def established(model: Model, program: Statement, said: Any) -> Established:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error in the norm that evidence names.
 
     Raises:
@@ -61,6 +60,8 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     """
     source, block = source_of(model.header["source"])
     check_words(model.header["claim"], block)
+    letters = len(names(model.header["source"], "letters"))
+    program = stated(model, letters, matrices=True)
     system, length = affine(source), program.length
     linear_system.check_program(program, system, block + 1)
     embedded = [isinstance(o, LetterMatrix) for o in program.operations.values()]
@@ -78,4 +79,4 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     covers, told = f"all texts of up to {length} tokens", dict(norm.facts)
     told["window"] = window.most
     form = model.format
-    return Established(form, length, error, covers, told, streams, looks)
+    return Established(form, length, covers, told, error, streams, looks)

@@ -111,8 +111,7 @@ class Boxes:
 
     def _some(self, numbers: list[int]) -> Interval:
         low, high = (np.stack([x[at] for at in numbers]) for x in (self.low, self.high))
-        nodes = Interval(low, high)
-        return nodes[:, None] if isinstance(self.net, Cell) else nodes
+        return Interval(low, high)
 
     def refute(self, cell: Cell) -> None:
         """Look for a box in which another logit is surely ahead.
@@ -121,7 +120,7 @@ class Boxes:
             WrongWord: If there is one but the first, with a word that leads there.
         """
         for at in range(1, len(self.low)):
-            said = cell.said(self._some([at]))[0]
+            said = cell.said(self._some([at])[:, None])[0]
             right = int(self.machine.shows[self.states[at]])
             demand(right < len(said.low), "the network has no logit for a state")
             others = np.delete(said.low, right)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from threadpoolctl import ThreadpoolController
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, version_of
-from krohn.verify.checker import generator, gpt2, network, transformer
+from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, read
-from krohn.verify.checker.shown import Shown, WithinError
 from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import norms, refinement, simulations
 
@@ -56,7 +57,7 @@ def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
-Watch = Callable[[dict[str, Any], transformer.Established], None]
+Watch = Callable[[dict[str, Any], Established], None]
 
 
 def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
 
 def search(
     model: Model, machine: Machine | None, watch: Watch | None = None
-) -> tuple[dict[str, Any], Shown]:
+) -> tuple[dict[str, Any], Established]:
     """The evidence that the small checker must be given of a model, and the claim it shows.
 
     Args:
@@ -98,29 +99,29 @@ def search(
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    check, evidence = network.check_of(model), dict[str, Any]()
+    evidence = dict[str, Any]()
     if model.header.get("source", {}).get("kind") in norms.MEASURED:
-        return norms.least(lambda said: check(model, said, machine))
+        return norms.least(lambda said: network.established(model, said, machine))
     if not kind_of(model.header["architecture"]).program:
         evidence |= simulations.find(model, machine)
-        return evidence, check(model, evidence, machine)
-    if (beside := machine or transformer.beside(model)) is not None:
+    elif (beside := machine or _beside(model)) is not None:
         spoken = followed_by(model) is not None
         program = transformer.stated(model, len(beside.transitions), vectors=spoken)
         evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
-    return evidence, transformer.established(model, evidence, machine, step)
+    return evidence, network.established(model, evidence, machine, step)
 
 
-def claims(found: Shown) -> dict[str, Any]:
+def _beside(model: Model) -> Machine | None:
+    """The machine beside which the Program of a Transformer is followed, if any."""
+    return followed_by(model) or transformer.beside(model)
+
+
+def claims(found: Established) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
-    if isinstance(found, generator.Established):
-        return {"error": found.law["error"] * MARGIN}
-    if isinstance(found, WithinError):
+    if found.error < inf:
         return {"error": found.error * MARGIN}
-    told: dict[str, Any] = {"margin": found.margin / MARGIN}
-    if isinstance(found, transformer.Established):
-        facts = found.facts()
-        for kind in ("noise", "leak"):
-            told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
+    told, facts = dict[str, Any](margin=found.margin / MARGIN), found.facts()
+    for kind in ("noise", "leak") if found.streams else ():
+        told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
     return told

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from krohn.program.errors import Refused
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.matrix_norms import NORMS
-from krohn.verify.checker.shown import Shown
 
 MEASURED = ("linear-system", "vectors-in-blocks")
 """Sources whose errors are measured in a norm."""
 
 
-def least(check: Callable[[Any], Shown]) -> tuple[dict[str, Any], Established]:
+def least(check: Callable[[Any], Established]) -> tuple[dict[str, Any], Established]:
     """Evidence that names a norm, and what a check shows by it.
 
     Raises:
@@ -26,7 +25,6 @@ def least(check: Callable[[Any], Shown]) -> tuple[dict[str, Any], Established]:
         except Refused as reason:
             reasons.append(str(reason))
             continue
-        assert isinstance(shown, Established)
         found.append((evidence, shown))
     if not found:
         raise Refused("; ".join(dict.fromkeys(reasons)))

@@ -1,11 +1,10 @@
-"""Evidence for rule S: the nodes of recurrent networks, and the edges between them."""
+"""Evidence of recurrent networks: the nodes of rule S and their edges, or groups."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from krohn.program.architecture import architecture_named
 from krohn.verify.checker import (
     gated_recurrent,
     recurrent,
@@ -14,7 +13,9 @@ from krohn.verify.checker import (
     state_space,
     state_space_layers,
 )
+from krohn.verify.checker.linear_recurrence import recurrence_of
 from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.registry import reader_of
 from krohn.verify.checker.simulation import machine_of
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.search.boxes import Boxes
@@ -35,14 +36,11 @@ def find(model: Model, machine: Machine | None) -> dict[str, Any]:
         WrongWord: With a shortest word, if a read-out is wrong; of an LSTM or a GRU, with
             some word.
     """
-    header = model.header
-    check = architecture_named(header["architecture"]["kind"]).check
-    if check == "rnn" and "ranks" in header["architecture"]:
-        check = "relu_boxes"
-    elif check == "rnn" and "source" in header:
-        check = str(header["source"]["kind"])
-    found = FINDERS.get(check)
-    return {} if found is None else {"simulation": found(model, machine)}
+    found = FINDERS.get(reader_of(model.header))
+    if found is None:
+        return {}
+    name = "groups" if found is _groups else "simulation"
+    return {name: found(model, machine)}
 
 
 def _gated(model: Model, machine: Machine | None) -> dict[str, Any]:
@@ -98,12 +96,26 @@ def _layers(model: Model, machine: Machine | None) -> dict[str, Any]:
     return {"layers": told, **_told(found, length is not None)}
 
 
-FINDERS: dict[str, Callable[[Model, Machine | None], dict[str, Any]]] = {
+def _groups(model: Model, machine: Machine | None) -> str:
+    """Of a linear recurrence a number for each unit: equal where entries link them."""
+    w = recurrence_of(model)
+    found, before = np.arange(w.size), np.full(w.size, -1)
+    while not np.array_equal(found, before):
+        before = found.copy()
+        least = np.minimum(found[w.rows], found[w.columns])
+        np.minimum.at(found, w.rows, least)
+        np.minimum.at(found, w.columns, least)
+        found = found[found]
+    return packed(found)
+
+
+FINDERS: dict[str, Callable[[Model, Machine | None], Any]] = {
     "gated_recurrent": _gated,
     "relu_boxes": _pruned,
-    "rnn": _exact,
-    "hidden-markov": _beliefs,
+    "recurrent": _exact,
+    "recurrent_beliefs": _beliefs,
     "state_space": _layers,
+    "kernels": _groups,
 }
 
 

@@ -149,7 +149,7 @@ Damage = Callable[[dict[str, Any]], object]
     ("damage", "reason"),
     [
         (lambda e: e.update(model="0" * 64), "another model file"),
-        (lambda e: e.pop("program"), "cannot be followed"),
+        (lambda e: e.pop("program"), "no 'program'.*make it anew"),
         (lambda e: e.update(margin=99.0), "margin is not shown"),
         (lambda e: e["noise"].update(sum=0.0), "noise of 'sum' is not shown"),
         (lambda e: e["leak"].update(sum=-1.0), "leak of 'sum' is not shown"),

@@ -13,8 +13,8 @@ import krohn
 from krohn.network.exports.gpt2 import write
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.gpt2 import Files, read
-from krohn.verify.checker.transformer import Established
 from krohn.verify.search.find import search
 
 Tensors = dict[str, np.ndarray]
@@ -27,9 +27,7 @@ def files(directory: Path) -> Files:
 
 def shown(found: Files) -> Established:
     with np.errstate(all="ignore"):
-        established = search(read(found), None)[1]
-    assert isinstance(established, Established)
-    return established
+        return search(read(found), None)[1]
 
 
 def tensors(found: Files, change: Callable[[Tensors], None]) -> Files:

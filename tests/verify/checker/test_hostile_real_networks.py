@@ -229,7 +229,10 @@ def test_differences_of_keys_that_the_checker_rounds_away_are_counted() -> None:
     key = np.array([[2.0**-54, 0.0], [0.0, 2.0**-12]])
     file = head_file(said, key, np.array([2.0**-25, 0.0]))
     spread = 2.0**-12
-    assert shown_of(file).parts["scores"] >= np.tanh(2.0**-54 * radius / 4) * spread
+    assert (
+        shown_of(file).told["parts"]["scores"]
+        >= np.tanh(2.0**-54 * radius / 4) * spread
+    )
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_heads_that_turn_the_other_way_are_refused() -> None:
     [
         ("claim", {"error": None}, "claims no error"),
         ("claim", {"length": 14}, "another length"),
-        ("claim", {"length": 15.0}, "another length"),
+        ("claim", {"length": 15.0}, "claims no length"),
         ("source", {"steps": 4}, "architecture"),
         ("source", {"demonstrations": 2}, "another length"),
         ("source", {"history": 1}, "shorter than a window"),

@@ -49,7 +49,7 @@ def test_the_exponential_is_right_up_to_rounding() -> None:
     """Row 26: one unit, whose kernel is right in exact arithmetic; 2e-16 is measured."""
     file = recurrent(of("Exp32"))
     found = shown(file)
-    assert found.parts["kernel"] < 1e-40
+    assert found.told["parts"]["kernel"] < 1e-40
     assert found.error < 2e-15
     assert file.header["architecture"]["hidden"] == 1
 
@@ -108,11 +108,21 @@ def test_bounds_of_powers_are_above_them_and_not_far() -> None:
             column += np.abs(each)
             power, each = matrix @ power, matrix @ each
         w = of_matrix(matrix)
-        found = powers(w, 200)
+        found = powers(w, 200, np.zeros(len(matrix), int))
         assert total * (1 - 1e-9) <= found.most <= 2 * total
         reached = sums(w, 200, found).high
         assert (column * (1 - 1e-12) <= reached).all()
         assert (reached <= column * (1 + 1e-9) + 1e-9).all()
+
+
+def test_units_that_read_each_other_are_of_one_group() -> None:
+    w = of_matrix(np.eye(4, k=-2))
+    assert (
+        powers(w, 9, np.array([0, 1, 0, 1])).most == powers(w, 9, np.zeros(4, int)).most
+    )
+    for groups in ([0, 0, 1, 1], [0, 1, 0], [0, 1, 0, 1, 1]):
+        with pytest.raises(Refused, match="of another group"):
+            powers(w, 9, np.array(groups))
 
 
 def test_what_grows_is_refused() -> None:
@@ -176,7 +186,7 @@ def test_headers_that_ask_for_much_cost_little() -> None:
 
 def test_narrow_formats_are_refused() -> None:
     file = recurrent(of("Exp32"))
-    model = Model(FORMATS["bfloat16"], file.tensors, file.header)
+    model = Model(FORMATS["float32"], file.tensors, file.header)
     with pytest.raises(Refused, match="too narrow"):
         shown(recurrent(of("Exp32"), "bfloat16"))
     with pytest.raises(Refused, match="another kind"):

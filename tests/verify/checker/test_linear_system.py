@@ -11,7 +11,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem
-from krohn.verify.checker.claimed_error import claimed
+from krohn.verify.checker.established import claimed
 
 IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
 

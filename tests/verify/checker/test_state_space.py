@@ -22,13 +22,15 @@ from krohn.program.errors import Refused
 from krohn.verify.checker import state_space
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.network import recheck
-from krohn.verify.checker.rounded_steps import Affine, rounded, step
 from krohn.verify.checker.state_space_layers import (
+    Affine,
     Layer,
     Reached,
     Recurrence,
     finite,
     opened,
+    rounded,
+    step,
     sums,
 )
 from krohn.verify.proof import prove
@@ -239,7 +241,7 @@ def test_sums_that_are_sure_are_exact(dtype: str) -> None:
         w = 2.0 ** rng.integers(-1, 2, size=(3, 2)) * rng.integers(-1, 2, size=(3, 2))
         b = rounded(1.0 * rng.integers(-wide, wide, size=2) * (trial % 3 > 0), form)
         relu = bool(trial % 2)
-        found, sure = Affine(w, b).exact(x, form, relu)
+        found, sure = Affine(w, b).of(x, form, relu)
         if not sure:
             continue
         surely += 1

@@ -20,7 +20,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from krohn.sources.linear_systems import VectorsInBlocks, named
-from krohn.verify.checker.claimed_error import Established
+from krohn.verify.checker.established import Established
 from krohn.verify.search.find import model_of, search
 
 KIND, OPTIONS = LinearSystemsInBlocks(), Options(PRECISIONS["float64"])
@@ -39,9 +39,7 @@ def built(
 def shown(file: ModelFile) -> Established:
     """What the checker shows, without regard to what is claimed."""
     with np.errstate(all="ignore"):
-        found = search(model_of(file), None)[1]
-    assert isinstance(found, Established)
-    return found
+        return search(model_of(file), None)[1]
 
 
 def measured(file: ModelFile, source: VectorsInBlocks, words: IntArray) -> float:

@@ -14,8 +14,8 @@ from krohn.program import LookBack
 from krohn.verify.attack.residual_stream import sources, values
 from krohn.verify.attack.rounding import network
 from krohn.verify.attack.scores import heads
+from krohn.verify.checker.established import Established
 from krohn.verify.checker.network import recheck
-from krohn.verify.checker.transformer import Established
 from krohn.verify.proof import steps
 from krohn.verify.search.find import find
 
@@ -37,7 +37,6 @@ def shown(
     data = pack(file.header, file.tensors)
     evidence = find(data)
     found = recheck(data, json.dumps(evidence).encode())
-    assert isinstance(found, Established)
     return file, evidence, found
 
 
