@@ -138,7 +138,7 @@ def test_spoilt_heads_are_rejected(
     value: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for walked in (fetches.WALKED, 0):  # all pairs of positions, and Theorem R3
+    for walked in (fetches.WALKED, 0):  # all pairs of positions, and Theorem R4
         monkeypatch.setattr(fetches, "WALKED", walked)
         proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
         assert proof.verdict == "undecided"

@@ -231,7 +231,7 @@ def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
 
 
 def joined(parts: Sequence[Noisy]) -> Noisy:
-    """Rows of several arrays, one below the other; entries of a row have noises in common."""
+    """Rows of several arrays, one below the other."""
     most = max(len(part.slopes) for part in parts)
     slopes = [
         np.pad(x.slopes, ((0, most - len(x.slopes)), (0, 0), (0, 0))) for x in parts

@@ -1,7 +1,7 @@
 """Heads that fetch: scores respect the order of positions that an operation declares.
 
-Theorems R1 to R3 of docs/soundness.md, section 4.4. `LookBack.candidates` is the order;
-nothing here depends on which operation it is.
+Theorems R1, R2 and R4 of docs/soundness.md, section 4.4. `LookBack.candidates` is the
+order; nothing here depends on which operation it is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ from krohn.verify.checker.scores import (
 KINDS = frozenset({SOFTMAX, SPARSE})
 MOST_ROWS = MOST // 16
 """Rows are listed before their scores are counted: some 400 MB. No proof rests on it."""
-WALKED, MOST_NUMBERS = 2**20, 2**25
+WALKED, MOST_NUMBERS = 2**20, 2**24
 """So many scores are looked at one by one; so many entries of queries are listed at once.
 No proof rests on either."""
 
@@ -161,7 +161,7 @@ def _many(heads: Heads, rows: Rows, k: Noisy) -> bool:
 
 
 def _by_nodes(heads: Heads, channel: Channel, rows: Rows, keys: Keys) -> Bounds:
-    """Of any operation that fetches (Theorem R3)."""
+    """Of any operation that fetches (Theorem R4)."""
     operation, entries = channel.operation, keys.k.value.shape[1]
     assert isinstance(operation, LookBack)
     demand(

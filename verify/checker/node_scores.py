@@ -1,6 +1,6 @@
 """Heads that fetch, where not every score is looked at on its own.
 
-Theorem R3 of docs/soundness.md, section 4.4.
+Theorem R4 of docs/soundness.md, section 4.4.
 """
 
 from typing import NamedTuple
@@ -21,6 +21,9 @@ from krohn.verify.checker.scores import (
     largest_error,
     together,
 )
+
+FAINT = -700.0
+"""The logarithm of a weight that stands for all that are less."""
 
 
 class Keys(NamedTuple):
@@ -145,7 +148,7 @@ class Rows(NamedTuple):
     off: FloatArray
 
     def leak(self, keys: Keys, right: BoolArray, size: float, unit: float) -> float:
-        """The worst ratio of all other weights to the right one (Theorem R3): its log.
+        """The worst ratio of all other weights to the right one (Theorem R4): its log.
 
         Args:
             keys: The keys.
@@ -178,9 +181,10 @@ class Rows(NamedTuple):
         ahead = np.where(some & (looking.low > 0), sink - least, NEVER)
         if self.off.size:
             ahead += (self.off * np.abs(bases[0] - k[bos])).sum(axis=1)
-        found = Interval.of(np.array([ahead.max(), before])) + 4 * rivals.rounded
-        weight = summed(rivals.heaviest(), len(k)) + found.through(np.exp).sum()
-        return weight.through(np.log).most
+        parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
+        weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
+        weight += summed(rivals.heaviest(), len(k))
+        return weight.through(np.log).most if weight.most < np.inf else np.inf
 
 
 def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, float]:

@@ -1,6 +1,6 @@
 """The weights of rivals in all rows of a head, from boxes of queries and boxes of keys.
 
-Theorem R3 of docs/soundness.md, section 4.4. How queries and keys are put into boxes is a
+Theorem R4 of docs/soundness.md, section 4.4. How queries and keys are put into boxes is a
 search that no proof rests on: a bound holds for any boxes that contain them.
 """
 
@@ -67,7 +67,9 @@ class Asked(NamedTuple):
 
     def some(self, chosen: IntArray) -> "Asked":
         """Some of the keys."""
-        return Asked(*(x[chosen] for x in self))
+        moving, fixed, place, flagged, whole = self
+        ends = place[chosen], flagged[chosen], whole[chosen]
+        return Asked(moving[chosen], fixed[chosen], *ends)
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ class Rivals:
             np.add.at(nodes, pairs[sure, 0], light)
             pairs = pairs[~sure]
             last = self.rows.leaf[pairs[:, 0]] & self.keys.leaf[pairs[:, 1]]
-            work += len(pairs) + LEAF**2 * int(last.sum())
+            work += LEAF * len(pairs) + LEAF**2 * int(last.sum())
             demand(work <= MOST, "a head has too many scores to check")
             self._one_by_one(pairs[last], rows)
             if not last.all():
@@ -254,13 +256,13 @@ class Rivals:
     @property
     def width(self) -> int:
         """How many numbers are computed for a pair, about."""
-        return 1 + self.asking.moving.shape[1] + self.asking.off.shape[1]
+        return int(1 + self.asking.moving.shape[1] + self.asking.off.shape[1])
 
     @cached_property
     def rounded(self) -> float:
         """How far a score can be off as it is computed or bounded here."""
         norms = sum(float((x**2).sum(axis=1).max()) for x in (self.q, self.k))
-        return 16 * (self.width + 16) * OWN_UNIT * (self.size + norms)
+        return 16 * (self.width + 16) * OWN_UNIT * (self.size + norms) + TINY
 
     # ------------------------------------------------------------------- trees
 
@@ -270,7 +272,7 @@ class Rivals:
         q, k = (np.sqrt((x.moving**2).mean(axis=0)) for x in (self.asking, self.asked))
         usual = (q > 0) & (k > 0)
         ratio = np.where(usual, q, 1.0) / np.where(usual, k, 1.0)
-        return np.asarray(2.0 ** np.rint(np.log2(ratio) / 2))
+        return np.asarray(2.0 ** np.clip(np.rint(np.log2(ratio) / 2), -64, 64))
 
     @cached_property
     def q(self) -> FloatArray:
@@ -334,7 +336,7 @@ class Rivals:
         ahead = keys.place.low[at] > rows.end[of]
         inside = (keys.place.low[at] >= rows.low[of]) & keys.flagged[at]
         inside &= keys.place.high[at] <= rows.high[of]
-        return pairs[~(ahead | inside)]
+        return np.asarray(pairs[~(ahead | inside)])
 
     def _weight(self, pairs: IntArray) -> FloatArray:
         """``(pairs,)``: what one rival weighs, in units of the right position, at most."""
