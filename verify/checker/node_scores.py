@@ -129,7 +129,9 @@ def bounds(q: Noisy, looking: Looking, keys: Keys, wanted: int) -> FloatArray:
         # What cannot be right may be off by more than what can: it is raised by that.
         terms.fixed[~right] += max(widest - error, 0.0)
     rows = Rows(terms, looking, off)
-    leak = rows.leak(keys, right, size + widest, q.form.sum_unit)
+    # Errors of scores raise what rivals weigh: also with them it may be a rounding.
+    light = q.form.sum_unit * float(np.exp(-2 * error))
+    leak = rows.leak(keys, right, size + widest, light)
     return np.array([leak, error, widest, size])
 
 
@@ -147,14 +149,14 @@ class Rows(NamedTuple):
     looking: Looking
     off: FloatArray
 
-    def leak(self, keys: Keys, right: BoolArray, size: float, unit: float) -> float:
+    def leak(self, keys: Keys, right: BoolArray, size: float, light: float) -> float:
         """The worst ratio of all other weights to the right one (Theorem R4): its log.
 
         Args:
             keys: The keys.
             right: ``(keys,)``: which can be right; that of BOS among them.
             size: At least the sum of the absolute values of the terms of any score.
-            unit: What all rivals of a row together may weigh for nothing.
+            light: What all rivals of a row that are not looked at may weigh together.
         """
         terms, looking, k = self.terms, self.looking, keys.k.value
         bos, rest = np.flatnonzero(keys.place == 0), np.flatnonzero(keys.place > 0)
@@ -177,7 +179,7 @@ class Rows(NamedTuple):
         )
         whole = k if self.off.size else np.zeros((len(k), 0))
         asked = Asked(terms.keys, terms.fixed, keys.place, right, whole).some(rest)
-        rivals = Rivals(asking, asked, unit / len(rest), size)
+        rivals = Rivals(asking, asked, light / len(rest), size)
         ahead = np.where(some & (looking.low > 0), sink - least, NEVER)
         if self.off.size:
             ahead += (self.off * np.abs(bases[0] - k[bos])).sum(axis=1)

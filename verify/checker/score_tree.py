@@ -261,8 +261,12 @@ class Rivals:
     @cached_property
     def rounded(self) -> float:
         """How far a score can be off as it is computed or bounded here."""
-        norms = sum(float((x**2).sum(axis=1).max()) for x in (self.q, self.k))
-        return 16 * (self.width + 16) * OWN_UNIT * (self.size + norms) + TINY
+        squares = sum(float((x**2).max(axis=0).sum()) for x in (self.q, self.k))
+        noise = (
+            self.asking.off.max(axis=0) * np.abs(self.asked.whole).max(axis=0)
+        ).sum()
+        size = self.size + squares + 4 * float(noise)
+        return 16 * (self.width + 16) * OWN_UNIT * size + TINY
 
     # ------------------------------------------------------------------- trees
 

@@ -62,16 +62,18 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
 def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     """The largest error of `scores_of`, and the largest score, from entries alone.
 
-    No term of a score is larger than the largest entries make it. The absolute values of
-    the terms of a score add up to the product of two lengths at most (Cauchy-Schwarz).
+    No entry of a query is larger than the largest. The absolute values of the terms of a
+    score add up to the product of two lengths at most (Cauchy-Schwarz).
     """
     form, entries = q.form, k.value.shape[1]
     ends = [np.abs(x.value) + x.total for x in (q, k)]
-    lengths = [summed((x**2).sum(axis=1).max(), entries).root() for x in ends]
+    lengths = [summed((x**2).sum(axis=1), entries).root() for x in ends]
     (most_q, off_q), (most_k, off_k) = (
         (x.max(axis=0), y.total.max(axis=0)) for x, y in zip(ends, (q, k), strict=True)
     )
-    size = summed(most_q @ most_k, entries).minimum(lengths[0] * lengths[1])
+    size = (
+        summed(ends[1] @ most_q, entries).minimum(lengths[0].max() * lengths[1]).max()
+    )
     fits(size, form, "a score", SUM)
     error = summed(most_q @ off_k + most_k @ off_q, 2 * entries)
     exact = not (off_q.any() or off_k.any())
