@@ -262,10 +262,9 @@ class Rivals:
     def rounded(self) -> float:
         """How far a score can be off as it is computed or bounded here."""
         squares = sum(float((x**2).max(axis=0).sum()) for x in (self.q, self.k))
-        noise = (
-            self.asking.off.max(axis=0) * np.abs(self.asked.whole).max(axis=0)
-        ).sum()
-        size = self.size + squares + 4 * float(noise)
+        keys = [self.asked.whole, *self.asking.right]
+        far = np.max([np.abs(x).max(axis=0) for x in keys], axis=0)
+        size = self.size + squares + 4 * float(self.asking.off.max(axis=0) @ far)
         return 16 * (self.width + 16) * OWN_UNIT * size + TINY
 
     # ------------------------------------------------------------------- trees
