@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     given = parser.parse_args()
-    print(f"median CPU seconds of {given.repeats} proofs")
+    print(f"CPU seconds of a proof, median of {given.repeats}")
     print("machine construction      T      at T  at 4T  ratio")
     for name, construction, length in MODELS:
         short, long = measure(name, construction, length, given.repeats)
