@@ -33,8 +33,9 @@ PLAIN_BATCH = 1024
 
 
 def build(machine: Automaton, construction: str, length: int) -> Model:
-    """A float32 network for words up to ``length``."""
-    if construction == "rnn":
+    """A float32 network for words up to ``length``; an RNN has no longest word."""
+    rnn = construction == "rnn"
+    if rnn:
         network = compile_rnn(machine, FLOAT32).network
     else:
         options = Options(FLOAT32)
@@ -42,7 +43,7 @@ def build(machine: Automaton, construction: str, length: int) -> Model:
     header = {
         "architecture": network.architecture,
         "machine": {"letters": machine.letters, "states": machine.states},
-        "claim": {"length": length},
+        "claim": {"length": None if rnn else length},
     }
     tensors = {name: FLOAT32.round(array) for name, array in network.tensors.items()}
     return Model(ModelFile(header, tensors, FLOAT32))

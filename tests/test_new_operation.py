@@ -56,9 +56,9 @@ def initial() -> Iterator[type[Operation]]:
             return (self.source,)
 
         def candidates(
-            self, t: IntArray, size: int, asked: Sequence[IntArray]
-        ) -> tuple[BoolArray, bool]:
-            return np.arange(size) == np.minimum(t[:, None], 1), False
+            self, t: IntArray, asked: Sequence[IntArray]
+        ) -> tuple[IntArray, IntArray, bool]:
+            return np.minimum(t, 1), np.minimum(t, 1), False
 
         def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
             return np.minimum(t, 1)

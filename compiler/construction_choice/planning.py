@@ -46,7 +46,6 @@ from krohn.compiler.pipeline import (
 from krohn.compiler.positions import Positions
 from krohn.network.modelfile import LONGEST
 from krohn.program import Program, Vectors
-from krohn.program.limits import MOST_PAIRED
 
 # From a construction to plans: the stages of planning, each with a bound before it.
 
@@ -104,7 +103,6 @@ def branch(request: Request) -> "Branch[Plan]":
         CompileError: If it does not serve the machine, cannot be lowered, or is too large.
     """
     program = yield from _limit(request, request.build(request.length))
-    _check_pairs(program)
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
     # Paths run through the values of a sum, which the sine is there to avoid.
@@ -113,20 +111,6 @@ def branch(request: Request) -> "Branch[Plan]":
     if request.options.strict:
         return [_branch_by_schedule(request, program, [options]) for options in every]
     return [_branch_by_schedule(request, program, every)]
-
-
-def _check_pairs(program: Program) -> None:
-    """Refuse a Program whose heads have more scores than any proof looks at.
-
-    Raises:
-        CompileError: If a head has so many.
-    """
-    paired = [name for name, o in program.operations.items() if o.every_pair]
-    if paired and program.length > MOST_PAIRED:
-        raise CompileError(
-            f"a proof looks at every pair of positions of the head of {paired[0]!r}, so "
-            f"words may have {MOST_PAIRED:,} letters at most"
-        )
 
 
 def _check_same(program: Program, longer: Program) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Values
+from krohn.program.domains import IntArray, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, LookBack
 
@@ -37,11 +37,11 @@ class At(LookBack):
         return self.digits
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """The position that they say, if there is one."""
-        x, j = number(asked)[:, None], np.arange(size)
-        return (j == x) & (j >= 1) & (j <= t[:, None]), True
+        x = number(asked)
+        return x, np.where((1 <= x) & (x <= t), x, x - 1), True
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The number, or 0 if it lies ahead."""

@@ -61,7 +61,6 @@ class Operation(ABC):
         linear: Whether its head weighs positions by products of features (elu + 1), and
             not by a softmax.
         on_matrices: Whether it may read channels that hold matrices.
-        every_pair: Whether a proof looks at T (T + 1) scores of its head at least.
         check: The module of the checker that has the rule of its head.
     """
 
@@ -70,7 +69,6 @@ class Operation(ABC):
     causal: ClassVar[bool] = True
     linear: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = False
-    every_pair: ClassVar[bool] = False
     check: ClassVar[str] = ""
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
@@ -186,15 +184,17 @@ class LookBack(Operation):
 
     @abstractmethod
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
-        """``(rows, size)``: where it may look; and whether it is BOS if no key is right.
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
+        """Where it may look; and whether it is BOS if no key there is right.
 
         Args:
             t: ``(rows,)``: the position that looks, or the length of the word if it
                 looks at the whole.
-            size: How many positions there are, with BOS.
             asked: ``(rows,)`` for each channel of `asks`.
+
+        Returns:
+            ``(rows,)``: the first and the last position, none if the last comes first.
         """
 
     @abstractmethod
@@ -269,21 +269,15 @@ class Match(LookBack):
         return (self.query,)
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """All positions from 1 on."""
-        return since(1, t, size), True
+        return np.ones_like(t), t, True
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The source, the key and the query."""
         return (self.source, self.key, self.query)
-
-
-def since(first: int, t: IntArray, size: int) -> BoolArray:
-    """``(rows, size)``: the positions from the first on, up to each t."""
-    j = np.arange(size)
-    return np.asarray((j >= first) & (j <= t[:, None]))
 
 
 def last(flags: BoolArray) -> IntArray:

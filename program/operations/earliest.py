@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from krohn.program.operations.base import Flagged, Memory, since
+from krohn.program.operations.base import Flagged, Memory
 
 NOTHING = -1
 """The value of the cell until a flag comes."""
@@ -26,10 +26,10 @@ class Earliest(Flagged):
     at_bos: ClassVar[int] = 0
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """All positions from 1 on."""
-        return since(1, t, size), True
+        return np.ones_like(t), t, True
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The first flagged position from 1 on, or 0."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Values
+from krohn.program.domains import IntArray, Values
 from krohn.program.operations.base import Frame, LookBack
 
 
@@ -19,7 +19,6 @@ class Final(LookBack):
     """
 
     wire: ClassVar[str] = "final"
-    every_pair: ClassVar[bool] = True
     causal: ClassVar[bool] = False
 
     @property
@@ -28,10 +27,10 @@ class Final(LookBack):
         return (self.source,)
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """The last one."""
-        return np.arange(size) == t[:, None], False
+        return t, t, False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last one."""

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from krohn.program.operations.base import Flagged, Memory, last, since
+from krohn.program.operations.base import Flagged, Memory, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +18,10 @@ class Latest(Flagged):
     grows: ClassVar[bool] = True
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """All of them."""
-        return since(0, t, size), False
+        return np.zeros_like(t), t, False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position."""

@@ -23,7 +23,6 @@ class Shift(LookBack):
     """``source`` at position ``max(t - by, 0)``."""
 
     wire: ClassVar[str] = "shift"
-    every_pair: ClassVar[bool] = True
     on_matrices: ClassVar[bool] = True
     by: int
 
@@ -33,10 +32,11 @@ class Shift(LookBack):
         return (self.source,)
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """One position, whatever is there."""
-        return np.arange(size) == np.maximum(t - self.by, 0)[:, None], False
+        at = np.maximum(t - self.by, 0)
+        return at, at, False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """Never before BOS."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import IntArray
 from krohn.program.operations.base import LookBack
 
 
@@ -31,10 +31,11 @@ class ShiftBy(LookBack):
         return (self.by,)
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """One position, whatever is there."""
-        return np.arange(size) == np.maximum(t - asked[0], 0)[:, None], False
+        at = np.maximum(t - asked[0], 0)
+        return at, at, False
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """Never before BOS."""

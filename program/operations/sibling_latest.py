@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Values
+from krohn.program.domains import IntArray, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Flagged, Frame, last
 
@@ -28,17 +28,16 @@ class SiblingLatest(Flagged):
     """
 
     wire: ClassVar[str] = "sibling-latest"
-    every_pair: ClassVar[bool] = True
     level: int
 
     def candidates(
-        self, t: IntArray, size: int, asked: Sequence[IntArray]
-    ) -> tuple[BoolArray, bool]:
+        self, t: IntArray, asked: Sequence[IntArray]
+    ) -> tuple[IntArray, IntArray, bool]:
         """The positions of the block before, if t's block is the second of a pair."""
-        j, block = np.arange(size), t[:, None] >> self.level
-        high = block << self.level
-        low = np.maximum(high - (1 << self.level), 1)
-        return (low <= j) & (j < high) & (block % 2 == 1), True
+        block = t >> self.level
+        end = block << self.level
+        low = np.maximum(end - (1 << self.level), 1)
+        return low, np.where(block % 2 == 1, end, low) - 1, True
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position of the block before, or 0."""

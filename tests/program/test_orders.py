@@ -61,8 +61,8 @@ def test_the_right_candidate_is_the_position_that_is_fetched(
         fetched = np.broadcast_to(operation.position(given, t), (1, len(t)))[0]
         end = t if operation.causal else np.full(len(t), LENGTH)
         asked = [read[name] for name in operation.asks]
-        inside, default = operation.candidates(end, len(t), asked)
-        right = inside.copy()
+        low, high, default = operation.candidates(end, asked)
+        right = (low[:, None] <= t) & (t <= high[:, None])
         if operation.compared is not None:
             shown = read[operation.compared]
             wanted = asked[0] if isinstance(operation, Match) else np.ones_like(t)
@@ -80,7 +80,9 @@ def test_candidates_grow_where_that_is_said(operation: LookBack) -> None:
     t = np.arange(1, LENGTH + 1)
     for value in range(2):
         asked = [np.full(len(t), value) for _ in operation.asks]
-        inside = operation.candidates(t, LENGTH + 1, asked)[0]
+        low, high, _ = operation.candidates(t, asked)
+        j = np.arange(LENGTH + 1)
+        inside = (low[:, None] <= j) & (j <= high[:, None])
         grows = all(
             (after[:end] == before[:end]).all()
             for end, before, after in zip(t + 1, inside, inside[1:], strict=False)

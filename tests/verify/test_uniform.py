@@ -138,8 +138,8 @@ def test_spoilt_heads_are_rejected(
     value: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for most in (fetches.MOST, 600):  # all pairs of positions, and Theorem 12b
-        monkeypatch.setattr(fetches, "MOST", most)
+    for walked in (fetches.WALKED, 0):  # all pairs of positions, and Theorem R4
+        monkeypatch.setattr(fetches, "WALKED", walked)
         proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
         assert proof.verdict == "undecided"
         assert "head" in proof.reason
@@ -153,5 +153,5 @@ def test_a_worth_that_grows_is_seen_without_all_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = compiled("FlipFlop", 20).file
-    monkeypatch.setattr(fetches, "MOST", 600)
+    monkeypatch.setattr(fetches, "WALKED", 0)
     assert prove(file, FLIP_FLOP).verdict == "verified"

@@ -3,7 +3,7 @@
 Assumptions A1-A12 and Lemmas 5-10 of docs/soundness.md, section 3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from krohn.verify.checker.arithmetic import (
 )
 from krohn.verify.checker.model_file import FloatArray, StrArray
 
-FINEST = 32
+FINEST, SAMPLE = 32, 256
 
 
 @dataclass(frozen=True)
@@ -238,6 +238,18 @@ def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
     return Noisy(value, np.zeros((noises, *value.shape)), np.zeros_like(value), form)
 
 
+def joined(parts: Sequence[Noisy]) -> Noisy:
+    """Rows of several arrays, one below the other."""
+    most = max(len(part.slopes) for part in parts)
+    slopes = [
+        np.pad(x.slopes, ((0, most - len(x.slopes)), (0, 0), (0, 0))) for x in parts
+    ]
+    value, rest = (
+        np.concatenate(x) for x in zip(*((y.value, y.rest) for y in parts), strict=True)
+    )
+    return Noisy(value, np.concatenate(slopes, axis=1), rest, parts[0].form)
+
+
 class Sums(NamedTuple):
     """Sums of products, before a bias is added to them.
 
@@ -340,9 +352,12 @@ def rounding(
 
 def finest(numbers: FloatArray) -> int:
     """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
+    some = numbers.reshape(-1)[:SAMPLE]
     for g in range(FINEST + 1):
-        scaled = numbers * 2.0**g
-        if np.array_equal(scaled, np.rint(scaled)):
+        # Where some numbers are no such multiples, the others need not be looked at.
+        if all(
+            np.array_equal(x * 2.0**g, np.rint(x * 2.0**g)) for x in (some, numbers)
+        ):
             return g
     return FINEST + 1
 

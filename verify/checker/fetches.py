@@ -1,7 +1,7 @@
 """Heads that fetch: scores respect the order of positions that an operation declares.
 
-Theorems R1, R2 and 12b of docs/soundness.md, section 4.4. `LookBack.candidates` is the
-order; nothing here depends on which operation it is, but for Theorem 12b.
+Theorems R1, R2 and R4 of docs/soundness.md, section 4.4. `LookBack.candidates` is the
+order; nothing here depends on which operation it is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,25 +13,28 @@ import numpy as np
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
-from krohn.program.operations.latest import Latest
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest, rounding
-from krohn.verify.checker.arithmetic import SUM, Interval, fits, store_error, summed
+from krohn.verify.checker.affine_arithmetic import Noisy
+from krohn.verify.checker.arithmetic import summed
 from krohn.verify.checker.attention_kinds import SOFTMAX, SPARSE
 from krohn.verify.checker.heads import Bounds, Heads, Look
+from krohn.verify.checker.node_scores import Keys, Looking, bounds
 from krohn.verify.checker.scores import (
     CELLS,
     MOST,
     NEVER,
-    earlier,
     flagged,
     scores_of,
+    together,
     worst_leak,
 )
 
 KINDS = frozenset({SOFTMAX, SPARSE})
 MOST_ROWS = MOST // 16
 """Rows are listed before their scores are counted: some 400 MB. No proof rests on it."""
+WALKED, MOST_NUMBERS = 2**20, 2**24
+"""So many scores are looked at one by one; so many entries of queries are listed at once.
+No proof rests on either."""
 
 
 class Rows(NamedTuple):
@@ -80,7 +83,7 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     operation, positions = channel.operation, heads.stream.positions
     assert isinstance(operation, LookBack)
     last, used = len(positions) - 1, heads.query[channel.head].any(axis=1)
-    place = np.unique(positions[:, used], axis=0, return_inverse=True)[1].reshape(-1)
+    features = positions[:, used]
     one = operation.grows and heads.kind.name != SPARSE
     each = np.arange(1, last + 1)
     if asks and all(c.values.given is not None for c in asks):
@@ -88,8 +91,9 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
         demand(operation.causal or operation.grows, "a query moves with t")
         return Rows(t, end, [np.asarray(c.given)[t] for c in asks])
     if not operation.causal:
-        demand(place == place[0], "a query moves with t")
+        demand(features == features[0], "a query moves with t")
     if one:
+        place = np.unique(features, axis=0, return_inverse=True)[1].reshape(-1)
         each = last - np.unique(place[:0:-1], return_index=True)[1]
     told = _joint(asks, len(each))
     t = np.tile(each, len(told))
@@ -136,14 +140,47 @@ def _seen(
     """
     operation, size = channel.operation, len(heads.stream.positions)
     assert isinstance(operation, LookBack)
-    inside, default = operation.candidates(rows.end, size, rows.asked)
+    low, high, default = operation.candidates(rows.end, rows.asked)
+    j = np.arange(size)
+    inside = (low[:, None] <= j) & (j <= high[:, None])
     if heads.kind.name == SPARSE and operation.compared and not default:
         # Elsewhere one row may stand for others. The key of some candidate is right.
         near = heads.stream.program.near.get(channel.name, size)
-        inside &= rows.end[:, None] - np.arange(size) <= near
+        inside &= rows.end[:, None] - j <= near
     hidden = heads.kind.hidden(rows.end, size)
     demand(~(inside & hidden), f"a head may not see {channel.name!r}")
     return inside, default, hidden
+
+
+# ------------------------------------------------------- not every score on its own
+
+
+def _many(heads: Heads, rows: Rows, k: Noisy) -> bool:
+    """Whether scores are too many to be looked at one by one, and need not be."""
+    return len(rows.t) * len(k.value) > WALKED and heads.kind.name == SOFTMAX
+
+
+def _by_nodes(heads: Heads, channel: Channel, rows: Rows, keys: Keys) -> Bounds:
+    """Of any operation that fetches (Theorem R4)."""
+    operation, entries = channel.operation, keys.k.value.shape[1]
+    assert isinstance(operation, LookBack)
+    demand(
+        len(rows.t) * entries <= MOST_NUMBERS, "a head has too many queries to check"
+    )
+    matched = isinstance(operation, Match)
+    wanted = rows.asked[0] if matched else np.ones_like(rows.t)
+    worst = np.array([NEVER, 0.0, 0.0, 0.0])
+    for value in np.unique(wanted).tolist():
+        some = rows.some(np.flatnonzero(wanted == value))
+        read = dict(zip(operation.asks, some.asked, strict=True))
+        q = heads.queries(channel, read, some.t)
+        low, high, default = operation.candidates(some.end, some.asked)
+        seen = (low > high) | (low >= 0) & (high <= some.end)
+        demand(seen, f"a head may not see {channel.name!r}")
+        ways = default, operation.first, operation.compared is None
+        looking = Looking(low, high, some.end, *ways)
+        worst = np.maximum(worst, bounds(q, looking, keys, value))
+    return worst[0], worst[1], worst[2], worst[3]
 
 
 # --------------------------------------------------------- one position is right
@@ -156,6 +193,8 @@ def _one(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     k = heads.keys(channel, {}, np.arange(len(heads.stream.positions)))
     rows = rows_of(heads, channel, asks)
     _of_bos(heads, channel, asks, k)
+    if _many(heads, rows, k):
+        return _by_nodes(heads, channel, rows, Keys.alike(k))
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for part in _parts(rows, len(k.value)):
         read = dict(zip(operation.asks, part.asked, strict=True))
@@ -183,19 +222,11 @@ def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArra
         scores, error, largest = found.true, float(found.error.max()), found.size
         widest = error
     else:
-        form = q.form
-        size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
-        most = summed(size.max(), k.value.shape[1])
-        fits(most, form, "a score", SUM)
+        error, widest, largest = together(q, k)
         apart = np.zeros((len(q.value), len(k.value)))
         for total, keys in zip(q.total.T, k.value.T, strict=True):
             apart += total[:, None] * np.abs(keys - keys[right][:, None])
         scores = q.value @ k.value.T + summed(apart, k.value.shape[1]).high
-        off = (2 * (k.value.shape[1] + 1) + 8) * form.sum_unit * most
-        off += store_error(form, most + off) if form.narrow else 0.0
-        moved = (q.total @ np.abs(k.value).T).max()
-        error, largest = off.most, most.most
-        widest = (off + summed(moved, k.value.shape[1])).most
     rows = np.arange(len(scores))
     ahead = scores[rows, right]
     rivals = np.where(hidden, NEVER, scores)
@@ -219,9 +250,8 @@ def _flagged(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     k = heads.keys(channel, {key.name: np.repeat(said, size)}, every)
     _of_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
-    far = len(rows.t) * len(k.value) > MOST and isinstance(operation, Latest)
-    if far and len(said) == 2 and heads.kind.name == SOFTMAX:
-        return look_far(heads.queries(channel, {}, np.arange(size)), k)
+    if _many(heads, rows, k):
+        return _by_nodes(heads, channel, rows, Keys.of(k, key, said))
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     occurs, at_bos = np.isin(said, key.later), said == key.bos
@@ -235,33 +265,3 @@ def _flagged(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
             leak = worst_leak(on, off, inside, default, operation.first)
             worst = np.maximum(worst, [leak, *bounds])
     return worst[0], worst[1], worst[2], worst[3]
-
-
-def look_far(q: Noisy, k: Noisy) -> Bounds:
-    """Of a latest flag, if only the worth of a flag moves with the query (Theorem 12b).
-
-    Args:
-        q: ``(T + 1, k)``: the queries.
-        k: ``(2 · (T + 1), k)``: the keys, of unflagged positions first.
-    """
-    (u, f), moving = np.split(k.value, 2), (q.value != q.value[0]).any(axis=0)
-    demand(not q.total.any(), "a query is not exact")
-    even = not u[:, moving].any() and (f[:, moving] == f[0, moving]).all()
-    demand(even, "a head has too many scores to check")
-    plain, flag = (x[:, ~moving] @ q.value[0, ~moving] for x in (u, f))
-    bonus = q.value[:, moving] @ f[0, moving]
-    plain[0] = NEVER
-    before = earlier(np.maximum(plain - bonus.min(), flag)[None])[0] - flag
-    behind = np.logaddexp.accumulate(plain) - bonus - np.minimum.accumulate(flag)
-    sums = k.widest().products(np.abs(q.value).max(axis=0)[:, None])
-    # Multiples of a power of two above 1 may fit where as whole numbers they do not.
-    grids = [finest(x.value * 2.0**-FINEST) - FINEST for x in (q, k)]
-    grid = sum(grids) if max(grids) <= 0 else FINEST + 1
-    off = rounding(q.form, sums.terms + 1, sums.size, sums.known, grid)
-    size = float(sums.size.max())
-    fits(size, q.form, "a score", SUM)
-    error = Interval.of(sums.rest.max()) + float(off.max())
-    error += q.form.unit * size if q.form.narrow else 0.0
-    error += 8 * q.form.sum_unit * size
-    leak = float(np.logaddexp(before.max(), behind.max()))
-    return leak, error.most, error.most, size

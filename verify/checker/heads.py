@@ -12,7 +12,7 @@ from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import Noisy, snaps
+from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
 from krohn.verify.checker.arithmetic import (
     AT_ZERO,
     COARSE,
@@ -30,6 +30,8 @@ from krohn.verify.checker.attention_kinds import Kind
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
+ROWS = 2**14
+"""Queries, or keys, that are computed at once."""
 MASKED = 4.0
 """What scores may be multiplied by if the least number is added to hide one (A5)."""
 
@@ -229,7 +231,14 @@ class Heads:
         used = np.flatnonzero(matrix.any(axis=1))
         own = np.isin(used, [d for n in read for d in self.stream.channel(n).span])
         demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
-        x = self.stream.at(read, self.stream.positions[rows]).columns(used)
-        rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
-        x = Noisy(x.value, x.slopes, rest, form)
-        return x.affine(matrix[used], np.zeros(matrix.shape[1]))
+        parts = []
+        for first in range(0, max(1, len(rows)), ROWS):
+            some = slice(first, first + ROWS)
+            base = self.stream.positions[rows[some]]
+            x = self.stream.at({n: v[some] for n, v in read.items()}, base).columns(
+                used
+            )
+            rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
+            x = Noisy(x.value, x.slopes, rest, form)
+            parts.append(x.affine(matrix[used], np.zeros(matrix.shape[1])))
+        return joined(parts)

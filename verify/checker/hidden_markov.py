@@ -26,9 +26,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         Refused: If the network, or its Program, is another one.
     """
     if not model.header["program"]:
-        from krohn.verify.checker import (
-            attention_products,
-        )  # no other proof rests on it
+        # No other proof rests on it.
+        from krohn.verify.checker import attention_products
 
         return attention_products.shown(model)
     letters = len(names(model.header["source"], "letters"))

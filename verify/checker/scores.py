@@ -6,8 +6,16 @@ import numpy as np
 
 from krohn.program.domains import BoolArray
 from krohn.program.limits import MOST_SCORES
-from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import SUM, fits, summed
+from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest
+from krohn.verify.checker.arithmetic import (
+    SUM,
+    fits,
+    flushed,
+    gamma,
+    own_error,
+    store_error,
+    summed,
+)
 from krohn.verify.checker.model_file import FloatArray
 
 CELLS = 2_000_000
@@ -49,6 +57,61 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
         errors = np.maximum(found.total, found.stored().total)
     largest = float(np.abs(scores).max() + errors.max())
     return Scores(scores.T, errors.T + 8 * form.sum_unit * largest, largest)
+
+
+def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
+    """The largest error of `scores_of`, and the largest score, from entries alone.
+
+    No entry of a query is larger than the largest. The absolute values of the terms of a
+    score add up to the product of two lengths at most (Cauchy-Schwarz).
+    """
+    form, entries = q.form, k.value.shape[1]
+    ends = [np.abs(x.value) + x.total for x in (q, k)]
+    lengths = [summed((x**2).sum(axis=1), entries).root() for x in ends]
+    (most_q, off_q), (most_k, off_k) = (
+        (x.max(axis=0), y.total.max(axis=0)) for x, y in zip(ends, (q, k), strict=True)
+    )
+    size = (
+        summed(ends[1] @ most_q, entries).minimum(lengths[0].max() * lengths[1]).max()
+    )
+    fits(size, form, "a score", SUM)
+    error = summed(most_q @ off_k + most_k @ off_q, 2 * entries)
+    exact = not (off_q.any() or off_k.any())
+    grid = _grid(q.value) + _grid(k.value) if exact else np.inf
+    if off_q.any():
+        error += 2 * (entries + 1) * form.sum_unit * size
+    elif size.most * 2.0**grid >= 1 / form.sum_unit:
+        error += gamma(entries + 1, form.sum_unit) * size + flushed(entries + 1)
+        error += own_error(entries + 1, size)
+    if off_q.any() or (form.narrow and size.most * 2.0**grid >= 1 / form.unit):
+        error += form.unit * (size + error)
+    error += 8 * form.sum_unit * (size + error)
+    return error.most, size.most
+
+
+def _grid(numbers: FloatArray) -> float:
+    """The least g with all numbers multiples of 2^-g, which may be above 1; ∞ if none."""
+    found = finest(numbers)
+    if found == 0:
+        return finest(numbers * 2.0**-FINEST) - FINEST
+    return found if found <= FINEST else np.inf
+
+
+def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
+    """Errors of scores of queries with noise and keys without, by rows (Theorem R2).
+
+    Returns:
+        What a score is off by but for what noise moves all scores of its row by, what it
+        is off by in all, and the largest score.
+    """
+    form, entries = q.form, k.value.shape[1]
+    size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
+    most = summed(size.max(), entries)
+    fits(most, form, "a score", SUM)
+    off = (2 * (entries + 1) + 8) * form.sum_unit * most
+    off += store_error(form, most + off) if form.narrow else 0.0
+    moved = np.abs(k.value) @ q.total.max(axis=0)
+    return off.most, (off + summed(moved.max(), entries)).most, most.most
 
 
 def flagged(

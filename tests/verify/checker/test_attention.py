@@ -22,10 +22,9 @@ from krohn.verify.checker import sublayers
 from krohn.verify.checker import transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.fetches import look_far
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.scores import NEVER, scores_of, worst_leak
+from krohn.verify.checker.scores import NEVER, largest_error, scores_of, worst_leak
 from krohn.verify.checker.sums import uneven
 from krohn.verify.search.find import model_of
 
@@ -167,7 +166,7 @@ def test_errors_are_no_less_where_not_every_score_is_looked_at(
     slopes, rest = rng.normal(size=(1, 2 * count, 3)), rng.random((2 * count, 3))
     one_noise, own_noise = rng.choice([0, 1e-3], 2)
     q, k = exact(query, form), Noisy(keys, one_noise * slopes, own_noise * rest, form)
-    found, each = look_far(q, k)[1], scores_of(q, k)
+    (found, _), each = largest_error(q, k), scores_of(q, k)
     assert found >= (1 - 1e-6) * each.error.max()
 
 

@@ -1,0 +1,258 @@
+"""Heads that fetch, where not every score is looked at on its own.
+
+Theorem R4 of docs/soundness.md, section 4.4.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import Noisy, alike
+from krohn.verify.checker.arithmetic import Interval, summed
+from krohn.verify.checker.score_tree import Asked, Asking, Rivals
+from krohn.verify.checker.scores import (
+    CELLS,
+    MOST,
+    NEVER,
+    earlier,
+    largest_error,
+    together,
+)
+
+FAINT = -700.0
+"""The logarithm of a weight that stands for all that are less."""
+
+
+class Keys(NamedTuple):
+    """The keys of positions, with each value that the compared channel has there.
+
+    Attributes:
+        k: ``(keys, entries)``, one of them at BOS.
+        place: ``(keys,)``: the position.
+        value: ``(keys,)``: the value.
+    """
+
+    k: Noisy
+    place: IntArray
+    value: IntArray
+
+    @staticmethod
+    def alike(k: Noisy) -> "Keys":
+        """Of all positions, with one value."""
+        return Keys(k, np.arange(len(k.value)), np.ones(len(k.value), np.int64))
+
+    @staticmethod
+    def of(k: Noisy, compared: Channel, said: IntArray) -> "Keys":
+        """Those that there are of keys for one value after the other, at all positions."""
+        size = len(k.value) // len(said)
+        place, value = np.tile(np.arange(size), len(said)), np.repeat(said, size)
+        later = np.isin(value, compared.later) & (place > 0)
+        there = np.flatnonzero(later | (value == compared.bos) & (place == 0))
+        return Keys(k.rows(there), place[there], value[there])
+
+
+class Looking(NamedTuple):
+    """Where rows look.
+
+    Attributes:
+        low: ``(rows,)``: the first candidate.
+        high: ``(rows,)``: the last one.
+        end: ``(rows,)``: the last position that is seen.
+        default: Whether BOS is right where no candidate is.
+        first: Whether the first right candidate is looked for, not the last.
+        one: Whether there is one candidate at most, which is right.
+    """
+
+    low: IntArray
+    high: IntArray
+    end: IntArray
+    default: bool
+    first: bool
+    one: bool
+
+    def some(self, chosen: IntArray) -> "Looking":
+        """Some of the rows."""
+        low, high, end = (x[chosen] for x in self[:3])
+        return self._replace(low=low, high=high, end=end)
+
+
+class Terms(NamedTuple):
+    """Scores, but for what all scores of a row have in common.
+
+    Attributes:
+        moving: ``(rows, d)``: the entries of queries that are not the same in all rows.
+        keys: ``(keys, d)``: those that they multiply; none is the same in all keys.
+        fixed: ``(keys,)``: what the other entries score.
+    """
+
+    moving: FloatArray
+    keys: FloatArray
+    fixed: FloatArray
+
+    @staticmethod
+    def of(q: FloatArray, k: FloatArray) -> "Terms":
+        """Of queries ``(rows, entries)`` and keys ``(keys, entries)``."""
+        still = (q == q[0]).all(axis=0)
+        moving = ~still & (k != k[0]).any(axis=0)
+        return Terms(q[:, moving], k[:, moving], k[:, still] @ q[0, still])
+
+    def at(self, key: IntArray) -> FloatArray:
+        """``(rows,)``: the score of one key in each row."""
+        own = np.einsum("rd,rd->r", self.moving, self.keys[key])
+        return np.asarray(self.fixed[key] + own)
+
+
+def bounds(q: Noisy, looking: Looking, keys: Keys, wanted: int) -> FloatArray:
+    """The leak, errors of a score that can be right and of any, and the largest score.
+
+    Args:
+        q: ``(rows, entries)``: the queries of rows that want one value.
+        looking: Where they look.
+        keys: The keys.
+        wanted: The value.
+
+    Raises:
+        Refused: If too many scores have to be looked at.
+    """
+    chosen = _longest(np.hstack([q.value, q.total]), looking)
+    q, looking = q.rows(chosen), looking.some(chosen)
+    right = (keys.value == wanted) | (keys.place == 0)
+    terms, off = Terms.of(q.value, keys.k.value), np.zeros((len(chosen), 0))
+    if looking.one and q.total.any() and not keys.k.total.any():
+        off, (error, widest, size) = q.total, together(q, keys.k)
+    else:
+        error, _ = largest_error(q, keys.k.rows(np.flatnonzero(right)))
+        widest, size = largest_error(q, keys.k)
+        # What cannot be right may be off by more than what can: it is raised by that.
+        terms.fixed[~right] += max(widest - error, 0.0)
+    rows = Rows(terms, looking, off)
+    # Errors of scores raise what rivals weigh: also with them it may be a rounding.
+    light = q.form.sum_unit * float(np.exp(-2 * error))
+    leak = rows.leak(keys, right, size + widest, light)
+    return np.array([leak, error, widest, size])
+
+
+class Rows(NamedTuple):
+    """Rows that want one value.
+
+    Attributes:
+        terms: Their scores.
+        looking: Where they look.
+        off: ``(rows, entries)``: how far entries of queries are off (Theorem R2); without
+            columns where errors of scores have that.
+    """
+
+    terms: Terms
+    looking: Looking
+    off: FloatArray
+
+    def leak(self, keys: Keys, right: BoolArray, size: float, light: float) -> float:
+        """The worst ratio of all other weights to the right one (Theorem R4): its log.
+
+        Args:
+            keys: The keys.
+            right: ``(keys,)``: which can be right; that of BOS among them.
+            size: At least the sum of the absolute values of the terms of any score.
+            light: What all rivals of a row that are not looked at may weigh together.
+        """
+        terms, looking, k = self.terms, self.looking, keys.k.value
+        bos, rest = np.flatnonzero(keys.place == 0), np.flatnonzero(keys.place > 0)
+        later = rest[right[rest]]
+        on = np.concatenate([bos, later[np.argsort(keys.place[later])]])
+        if len(on) == 1:  # only BOS can be right
+            none = np.where(looking.low == 0, 0, looking.low - 1)
+            looking = looking._replace(high=np.minimum(none, looking.high))
+        some = looking.low <= looking.high
+        least, before = compared(terms, on, looking)
+        sink = terms.at(np.broadcast_to(bos, some.shape))
+        floor = np.minimum(least, sink) if looking.default else least
+        demand(floor < np.inf, "a head looks for nothing")
+        bases = list[FloatArray]()
+        if self.off.size:
+            bases = [k[on[np.where(some, looking.low, 0)]]]
+            bases += [np.broadcast_to(k[bos], self.off.shape)] * looking.default
+        asking = Asking(
+            terms.moving, floor, looking.end, looking.low, looking.high, self.off, bases
+        )
+        whole = k if self.off.size else np.zeros((len(k), 0))
+        asked = Asked(terms.keys, terms.fixed, keys.place, right, whole).some(rest)
+        rivals = Rivals(asking, asked, light / len(rest), size)
+        ahead = np.where(some & (looking.low > 0), sink - least, NEVER)
+        if self.off.size:
+            ahead += (self.off * np.abs(bases[0] - k[bos])).sum(axis=1)
+        parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
+        weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
+        weight += summed(rivals.heaviest(), len(k))
+        return weight.through(np.log).most if weight.most < np.inf else np.inf
+
+
+def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, float]:
+    """What candidates score at least, and what those before a right one weigh at most.
+
+    Args:
+        terms: The scores.
+        on: ``(positions,)``: the key of each position that can be right.
+        looking: Where rows look.
+
+    Returns:
+        ``(rows,)``, ∞ where there is no candidate. And the logarithm of what all before a
+        right candidate weigh (behind it, if the first one is looked for), in its units.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    length = np.maximum(looking.high - looking.low + 1, 0)
+    least, some = np.full(len(length), np.inf), np.flatnonzero(length)
+    if length.max() <= 1:
+        least[some] = terms.at(on[np.where(length > 0, looking.low, 0)])[some]
+        return least, NEVER
+    keys, low, length = terms.keys[on], looking.low[some], length[some]
+    varies = (keys != keys[0]).any(axis=0)
+    moving, keys = terms.moving[some], keys
+    common = moving[:, ~varies] @ keys[0, ~varies]
+    moving, keys, fixed = moving[:, varies], keys[:, varies], terms.fixed[on]
+    first, of = _classes(np.column_stack([moving, low]))
+    longest, before = np.zeros(len(first), np.int64), NEVER
+    np.maximum.at(longest, of, length)
+    demand(longest.sum() * (1 + varies.sum()) <= MOST, "too many candidates to check")
+    for chosen in _parts(longest, 1 + int(varies.sum())):
+        n, row = longest[chosen[0]], first[chosen]
+        at = low[row][:, None] + np.arange(n)
+        scores = fixed[at] + np.einsum("cd,cnd->cn", moving[row], keys[at])
+        ordered = scores[:, ::-1] if looking.first else scores
+        before = max(before, float((earlier(ordered) - ordered).max()))
+        place = np.full(len(first), -1)
+        place[chosen] = np.arange(len(chosen))
+        own = np.flatnonzero(place[of] >= 0)
+        lowest = np.minimum.accumulate(scores, axis=1)
+        least[some[own]] = common[own] + lowest[place[of[own]], length[own] - 1]
+    return least, before
+
+
+def _parts(length: IntArray, width: int) -> list[IntArray]:
+    """Numbers of classes, those of one length together, but not too many at once."""
+    found = []
+    for n in np.unique(length).tolist():
+        alike = np.flatnonzero(length == n)
+        found += np.array_split(alike, len(alike) * n * width // CELLS + 1)
+    return [part for part in found if len(part)]
+
+
+def _classes(rows: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first of equal rows, and the class of each row."""
+    first, of = alike(rows)
+    if np.array_equal(rows[first][of], rows):
+        return first, of
+    _, first, of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, of.reshape(-1)
+
+
+def _longest(queries: FloatArray, looking: Looking) -> IntArray:
+    """Of rows that ask the same, with the same candidates, the one that sees most."""
+    first, of = _classes(np.column_stack([queries, looking.low, looking.high]))
+    order, last = np.argsort(looking.end, kind="stable"), np.zeros(len(first), np.int64)
+    last[of[order]] = order
+    return last
