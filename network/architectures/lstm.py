@@ -10,8 +10,11 @@ from krohn.program.architectures.lstm import Lstm
 def halves(t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
     """What the letter says to all gates, and what the past does."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
-    said = inputs[letter] + t["recurrent.bias_ih_l0"]
-    return said, h @ weight + t["recurrent.bias_hh_l0"]
+    if "embed.token" in t:
+        told = t["embed.token"][letter] @ inputs
+    else:
+        told = inputs[letter]
+    return told + t["recurrent.bias_ih_l0"], h @ weight + t["recurrent.bias_hh_l0"]
 
 
 def _after(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.architecture import architecture_named
+from krohn.program.errors import Refused
 from krohn.verify.checker import (
     gated_recurrent,
     recurrent,
@@ -17,6 +18,7 @@ from krohn.verify.checker import (
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.simulation import machine_of
 from krohn.verify.checker.sparse_matrix import Sparse
+from krohn.verify.search import parallelotopes
 from krohn.verify.search.boxes import Boxes
 from krohn.verify.search.exact_walk import Found, Limits, packed, walk
 
@@ -47,10 +49,16 @@ def find(model: Model, machine: Machine | None) -> dict[str, Any]:
 
 def _gated(model: Model, machine: Machine | None) -> dict[str, Any]:
     cell = gated_recurrent.opened(model)
-    boxes = Boxes(cell, machine_of(model, machine, len(cell.inputs)))
-    boxes.close()
-    boxes.refute(cell)
-    return boxes.evidence()
+    machine = machine_of(model, machine, cell.count)
+    boxes = Boxes(cell, machine)
+    try:
+        boxes.close()
+        boxes.refute(cell)
+        if boxes.certain:
+            return boxes.evidence()
+    except Refused:
+        pass  # boxes grow where parallelotopes may not
+    return parallelotopes.closed(cell, machine)
 
 
 def _pruned(model: Model, machine: Machine | None) -> dict[str, Any]:
