@@ -70,6 +70,13 @@ Steps = Annotated[
 Width = Annotated[
     int | None, typer.Option(min=1, help="Of the Transformer, instead of the preset's.")
 ]
+Provable = Annotated[
+    bool,
+    typer.Option(
+        "--provable",
+        help="Train a small LSTM with noise on its hidden states, which can be proved.",
+    ),
+]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="A page of HTML with all of it.")
 ]
@@ -86,6 +93,7 @@ class Training:
     positions: Positions = None
     steps: Steps = None
     width: Width = None
+    provable: Provable = False
     jobs: Jobs = 2
     device: Device = "cpu"
     runs: Runs = None

@@ -20,6 +20,8 @@ from krohn.verify.checker.model_file import Machine
 from krohn.verify.search.dynamics import SEED, Dynamics
 from krohn.verify.search.exact_walk import packed
 
+LARGEST = 96
+"""Networks that remember more numbers are not followed by parallelotopes."""
 ROOMS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015, 0.008, 0.004)
 """How much room nodes get at first, and when a read-out was not certain."""
 SMALL, TOGETHER, TRIES = 0.7, 64, 12
@@ -27,7 +29,7 @@ SMALL, TOGETHER, TRIES = 0.7, 64, 12
 that an image is compared with."""
 SLACK = 1 - 2.0**-30
 """The checker may round otherwise."""
-MOST_NODES, MOST_WORK = 40_000, 2**36
+MOST_NODES, MOST_WORK = 40_000, 2**33
 
 
 class Uncertain(Exception):
@@ -113,23 +115,40 @@ class Sense:
         return found[0], found[1]
 
 
-@dataclass
 class Own:
     """Parallelotopes of one state of the machine.
 
     Attributes:
-        nodes: Their numbers.
-        directions: W of each.
-        middle: Of W·x.
-        radii: Of W·x.
+        count: How many there are.
+        nodes: ``(count or more,)``: their numbers.
+        directions: ``(…, width, width)``: W of each.
+        middle: ``(…, width)``: of W·x.
+        radii: ``(…, width)``: of W·x.
+        centre: ``(…, width)``: of x.
+        size: ``(…,)``: how far from the centre others may be, about.
     """
 
-    nodes: list[int] = field(default_factory=list)
-    directions: list[FloatArray] = field(default_factory=list)
-    middle: list[FloatArray] = field(default_factory=list)
-    radii: list[FloatArray] = field(default_factory=list)
-    centre: list[FloatArray] = field(default_factory=list)
-    size: list[float] = field(default_factory=list)
+    def __init__(self, width: int) -> None:
+        self.count, many = 0, 16
+        self.nodes = np.zeros(many, np.int64)
+        self.directions = np.zeros((many, width, width))
+        self.middle, self.radii, self.centre = np.zeros((3, many, width))
+        self.size = np.zeros(many)
+
+    def add(
+        self, node: int, directions: FloatArray, centre: FloatArray, radii: FloatArray
+    ) -> int:
+        """One more; its place among these."""
+        at = self.count
+        if at == len(self.nodes):
+            for name, held in vars(self).items():
+                if name != "count":
+                    setattr(self, name, np.concatenate([held, np.zeros_like(held)]))
+        self.nodes[at], self.directions[at], self.radii[at] = node, directions, radii
+        self.middle[at], self.centre[at] = directions @ centre, centre
+        self.size[at] = np.linalg.norm(radii) + 1e-30
+        self.count += 1
+        return at
 
     def holders(
         self, centre: FloatArray, noises: FloatArray, scale: FloatArray
@@ -142,11 +161,10 @@ class Own:
             scale: Of the numbers, to tell which nodes are near.
         """
         found = np.full(len(centre), -1)
-        if not self.nodes:
+        if not self.count:
             return found
-        places, size = np.array(self.centre), np.array(self.size)
-        directions, middle = np.array(self.directions), np.array(self.middle)
-        radii, numbers = np.array(self.radii), np.array(self.nodes)
+        places, size = self.centre[: self.count], self.size[: self.count]
+        directions, middle, radii = self.directions, self.middle, self.radii
         for low in range(0, len(centre), 256):
             part = slice(low, low + 256)
             here, many = centre[part], noises[part]
@@ -170,7 +188,7 @@ class Own:
                     axis=1
                 )
                 inside = (off <= radii[some] * SLACK).all(axis=1)
-                found[low + rows[inside]] = numbers[some[inside]]
+                found[low + rows[inside]] = self.nodes[some[inside]]
         return found
 
 
@@ -189,6 +207,7 @@ class Closure:
         origins: From which node, and by which letter, each was found.
         own: Parallelotopes by state.
         at: The place of each parallelotope in its state, in the order of their numbers.
+        work: Operations so far.
     """
 
     net: Dynamics
@@ -223,15 +242,12 @@ class Closure:
         radii: FloatArray,
     ) -> int:
         number = self._add(state, origin, False)
-        own = self.own.setdefault(state, Own())
-        self.at[number] = len(own.nodes)
-        own.nodes.append(number)
-        own.directions.append(directions)
-        own.middle.append(directions @ centre)
-        own.radii.append(radii)
-        own.centre.append(centre)
-        own.size.append(float(np.linalg.norm(radii)) + 1e-30)
+        own = self._of(state)
+        self.at[number] = own.add(number, directions, centre, radii)
         return number
+
+    def _of(self, state: int) -> Own:
+        return self.own.setdefault(state, Own(self.net.width))
 
     def close(self) -> None:
         """Follow all words from all nodes until each leads into one.
@@ -299,7 +315,7 @@ class Closure:
                 if not small[i]:
                     go.append((row, self._add(state, origin, True)))
                     continue
-                own = self.own.setdefault(state, Own())
+                own = self._of(state)
                 one = slice(row, row + 1)
                 to = int(own.holders(centre[one], noises[one], scale)[0])
                 if to >= 0:
@@ -367,16 +383,15 @@ def closed(cell: Cell, machine: Machine) -> dict[str, Any]:
     """
     net = Dynamics(cell, machine)
     length = net.refute()
-    sense = Sense.of(net)
-    ways = cell.count
-    deepest = 8 if ways < 3 else 5
+    sense, work = Sense.of(net), 0
+    deepest = 8 if cell.count < 3 else 5
     for room in ROOMS:
-        closure = Closure(net, sense, room, deepest)
+        closure = Closure(net, sense, room, deepest, work=work)
         try:
             closure.close()
             return closure.evidence()
         except Uncertain:
-            continue
+            work = closure.work
         except Refused as refused:
             raise Refused(
                 f"{refused}; all words of up to {length} letters are right"

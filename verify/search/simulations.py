@@ -54,10 +54,11 @@ def _gated(model: Model, machine: Machine | None) -> dict[str, Any]:
     try:
         boxes.close()
         boxes.refute(cell)
-        if boxes.certain:
+        if boxes.certain or cell.first.shape[-1] > parallelotopes.LARGEST:
             return boxes.evidence()
     except Refused:
-        pass  # boxes grow where parallelotopes may not
+        if cell.first.shape[-1] > parallelotopes.LARGEST:
+            raise  # else parallelotopes may not grow where boxes do
     return parallelotopes.closed(cell, machine)
 
 
