@@ -1,4 +1,4 @@
-"""Trained recurrent networks: proved, refuted or undecided (docs/trained.md).
+"""Trained recurrent networks: proved, refuted or undecided (docs/proved-when-trained.md).
 
 python benchmarks/trained.py --tasks C2,FlipFlop,Tomita1 --units 8,16
 """

@@ -8,6 +8,7 @@ embedded letters, and a linear read-out: a module, its state dict, or a file of
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -22,6 +23,8 @@ from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
+from krohn.program.architecture import architecture_named
+from krohn.program.architectures.lstm import Gated
 
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
@@ -155,9 +158,8 @@ class Layer:
         found |= {
             f"recurrent.{name}": tensor for name, tensor in self.recurrent.items()
         }
-        found["start.hidden"] = weight.new_zeros(weight.shape[1])
-        if kind == "lstm":
-            found["start.cell"] = weight.new_zeros(weight.shape[1])
+        for name in cast("type[Gated]", architecture_named(kind)).starts:
+            found[name] = weight.new_zeros(weight.shape[1])
         if self.embedding is not None:
             found["embed.token"] = self.embedding
         bias = (

@@ -87,12 +87,12 @@ def verify(
 
     A file without a Program cannot be proved; unless something else is asked for, it is
     examined (docs/independent.md). So is a trained network (docs/models.md), unless it is
-    recurrent: then it is proved, or refuted, for words of every length (docs/trained.md).
+    recurrent: then it is proved, or refuted, for words of every length.
 
     Args:
         model: What `krohn.compile` returns, a model file, or the file of a trained
             network; with a machine, a recurrent network of torch's from letter indices
-            ``(batch, T)`` to logits, or its state dict (docs/trained.md).
+            ``(batch, T)`` to logits, or its state dict (docs/proved-when-trained.md).
         machine: What it must compute, from its start state (anything that
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.

@@ -132,7 +132,7 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
 
 
 PROVABLE = RecurrentLayer("lstm", 16, 0.1)
-"""An LSTM that can be proved if it learns its task (docs/trained.md); ours."""
+"""An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
 _PROVABLE_RECIPE = Recipe(
     2000, 64, 24, rate=1e-2, warmup=100, betas=(0.9, 0.99), every=200, average=0.0
 )

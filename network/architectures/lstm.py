@@ -10,10 +10,7 @@ from krohn.program.architectures.lstm import Lstm
 def halves(t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
     """What the letter says to all gates, and what the past does."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
-    if "embed.token" in t:
-        told = t["embed.token"][letter] @ inputs
-    else:
-        told = inputs[letter]
+    told = t["embed.token"][letter] @ inputs if "embed.token" in t else inputs[letter]
     return told + t["recurrent.bias_ih_l0"], h @ weight + t["recurrent.bias_hh_l0"]
 
 
@@ -33,6 +30,7 @@ KIND = declare(
         width_of=lambda lstm: lstm.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Lstm.starts, _after),
+        version=lambda shape: 5 if "embedding" in shape else 1,
         recurrent=True,
     )
 )
