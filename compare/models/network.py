@@ -1,7 +1,7 @@
 """Networks that are trained or probed: their interface, and the recurrent ones."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -230,7 +230,7 @@ class RecurrentLayerNetwork(Recurrent):
         noise: What is added to all that is remembered: its standard deviation.
     """
 
-    MODULES: ClassVar[dict[str, type[nn.RNNBase]]] = {
+    MODULES: ClassVar[dict[str, Callable[..., nn.RNNBase]]] = {
         "rnn": nn.RNN,
         "gru": nn.GRU,
         "lstm": nn.LSTM,

@@ -112,12 +112,12 @@ def proved(network: Network, task: Task) -> str | None:
 
     None for others, for large ones, and where not every answer is asked for.
     """
-    has = network.specification
-    small = isinstance(has.architecture, RecurrentLayer | Lstm)
-    if not small or has.architecture.hidden > MOST_UNITS or task.asked is not None:
+    shape = network.specification.architecture
+    if not isinstance(shape, RecurrentLayer | Lstm) or task.asked is not None:
         return None
-    machine = task.machine
-    file = Layer.of(network.state_dict()).file(machine, task.shows)
+    if shape.hidden > MOST_UNITS or shape.layers > 1:
+        return None
+    file = Layer.of(network.state_dict()).file(task.machine, task.shows)
     return verify(file, sample=None).verdict
 
 

@@ -88,7 +88,7 @@ class Nodes:
     def _back(self) -> tuple[FloatArray, Interval]:
         """Nearly the inverse of each matrix, and how far each is from it (Lemma 18f)."""
         assert self.directions is not None
-        back = np.linalg.inv(self.directions)
+        back: FloatArray = np.linalg.inv(self.directions).astype(np.float64)
         apart = abs(Interval.of(back) @ self.directions - np.eye(back.shape[-1]))
         return back, apart.sum(axis=-1)
 
@@ -196,7 +196,7 @@ class Cell:
         """Whether images lie in nodes: in parallelotopes, or as what these are made by."""
         made = self.nodes.made[at]
         own = np.flatnonzero(made < 0)
-        known = made == images.of[rows]
+        known = np.asarray(made == images.of[rows])
         known[own] = self.nodes.hold(images.form.rows(rows[own]), at[own]).all(axis=-1)
         return known
 
