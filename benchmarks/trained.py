@@ -120,11 +120,11 @@ def network(wanted: Wanted) -> Row:
         "kind": wanted.cell,
         "units": wanted.units,
         "noise": wanted.noise,
-        "seed": wanted.seed,
-        f"right at {FAR}": right,
         "verdict": _verdict(net, asked, proof),
         "sets": proof.evidence[0]["pairs"] if proof.verdict == "verified" else None,
         "wrong word": len(proof.word) if proof.word else None,
+        f"right at {FAR}": right,
+        "seed": wanted.seed,
         "proof s": seconds,
         "training s": trained,
     }

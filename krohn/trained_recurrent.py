@@ -191,10 +191,7 @@ def model_file(
     if tensors is None:
         return None
     if machine is None:
-        raise KrohnError(
-            "a trained network states no machine; say which one it must compute "
-            "(--machine MACHINE, or machine=)"
-        )
+        raise KrohnError("a trained network states no machine; say --machine MACHINE")
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
     file = Layer.of(tensors).file(wanted, shows)

@@ -71,7 +71,7 @@ def test_articles_are_those_of_speech() -> None:
 @pytest.mark.parametrize("name", ["mamba", None, 3, ["rnn"]])
 def test_a_kind_that_is_not_known_is_refused_in_a_sentence(name: object) -> None:
     with pytest.raises(
-        ModelFileError, match=r"known are 'attention-layer', 'generator'"
+        ModelFileError, match=r"known are 'attention-layer', 'elman', 'generator'"
     ):
         kind_of({"kind": name})
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.domains import FloatArray
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.verify.checker.affine_forms import AffineForm
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.gated_recurrent import Cell, Images, Nodes
@@ -19,6 +19,10 @@ from krohn.verify.search.exact_walk import packed
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
 """Hidden states that differ by less than half of the inverse may share a box."""
+
+
+class Unsettled(Refused):
+    """Boxes go on growing."""
 
 
 @dataclass
@@ -58,7 +62,8 @@ class Boxes:
             self.edges[origin[0]].append(at)
         if at == len(self.low):
             size = found.shape[0] + len(self.machine.shows)
-            demand(at < 16 * size + 64, f"hidden states are in more than {at} places")
+            if at >= 16 * size + 64:
+                raise Unsettled(f"hidden states are in more than {at} places")
             self.states.append(state)
             self.words.append(origin)
             self.edges.append([])
@@ -92,7 +97,8 @@ class Boxes:
             cost, cells = self.net.cost
             work += len(waiting) * cost
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
-            demand(settled, "hidden states do not settle")
+            if not settled:
+                raise Unsettled("hidden states do not settle")
             grown, part = dict[int, None](), max(1, CELLS // cells)
             for low in range(0, len(waiting), part):
                 some = np.arange(low, min(low + part, len(waiting)))

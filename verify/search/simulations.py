@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from krohn.program.architecture import architecture_named
-from krohn.program.errors import Refused
 from krohn.verify.checker import (
     gated_recurrent,
     recurrent,
@@ -19,7 +18,7 @@ from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.simulation import machine_of
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.search import parallelotopes
-from krohn.verify.search.boxes import Boxes
+from krohn.verify.search.boxes import Boxes, Unsettled
 from krohn.verify.search.exact_walk import Found, Limits, packed, walk
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
@@ -56,7 +55,7 @@ def _gated(model: Model, machine: Machine | None) -> dict[str, Any]:
         boxes.refute(cell)
         if boxes.certain or cell.first.shape[-1] > parallelotopes.LARGEST:
             return boxes.evidence()
-    except Refused:
+    except Unsettled:
         if cell.first.shape[-1] > parallelotopes.LARGEST:
             raise  # else parallelotopes may not grow where boxes do
     return parallelotopes.closed(cell, machine)

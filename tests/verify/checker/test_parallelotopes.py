@@ -276,7 +276,7 @@ def _with(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
         (_with(torch.nn.LSTM(2, 4, proj_size=3)), "C2", "projected"),
         (_with(torch.nn.RNN(3, 4)), "C2", "3 letters"),
         (_with(torch.nn.RNN(2, 4)), "C3", "2 letters"),
-        (_with(torch.nn.RNN(2, 4)), None, "say which one"),
+        (_with(torch.nn.RNN(2, 4)), None, "states no machine"),
         (torch.nn.RNN(2, 4, nonlinearity="relu"), "C2", "with tanh"),
         ({"a": 1}, "C2", "tensors by their names"),
         (3, "C2", "cannot be verified"),
