@@ -12,6 +12,7 @@ from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
+from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -127,7 +128,8 @@ def write(
             claim, or if the file cannot be read or written.
     """
     proof = _proof_of(found, path)
-    data, held = _model(path), _expected(path, machine, observation)
+    data = _model(path, machine, observation)
+    held = _expected(path, machine, observation)
     evidence = for_file(data, proof.told)
     checked, shown = _check(data, _text(evidence).encode(), held)
     if shown is None:
@@ -182,7 +184,7 @@ def check(
     """
     held, said = _expected(path, machine, observation), read_bytes(evidence, LARGEST)
     check_digest(held.claim, digest)
-    found = _check(_model(path), said, held)[0]
+    found = _check(_model(path, machine, observation), said, held)[0]
     if found.verdict != "verified" and not _is_object(said):
         raise KrohnError(
             f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
@@ -226,10 +228,11 @@ def _expected(
 ) -> _Expected:
     if is_export(path):
         return _of_target(opened(path).held(machine, observation))
-    file = modelfile.read(path)
+    file = _trained(path, machine, observation) or modelfile.read(path)
     about = of_file(file).about(file, machine)
     if about is None:
-        return _of_target(open_target(file, machine, observation))
+        seen = None if is_trained_network(path) else observation
+        return _of_target(open_target(file, machine, seen))
     if observation is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
     return _Expected(None, about)
@@ -242,5 +245,24 @@ def _of_target(target: Target) -> _Expected:
     return _Expected(machine_of(target.machine, shows), target.claim)
 
 
-def _model(path: str | Path) -> bytes | Files:
-    return opened(path).files if is_export(path) else read_bytes(path, LARGEST)
+def _model(
+    path: str | Path, machine: object = None, observation: str | None = None
+) -> bytes | Files:
+    """The bytes that evidence is about; of a trained network, those of its model file."""
+    if is_export(path):
+        return opened(path).files
+    file = _trained(path, machine, observation)
+    if file is None:
+        return read_bytes(path, LARGEST)
+    return modelfile.pack(file.header, file.tensors)
+
+
+def _trained(
+    path: str | Path, machine: object, observation: str | None
+) -> ModelFile | None:
+    """The model file of a trained recurrent network; None for other files."""
+    if not is_trained_network(path):
+        return None
+    from krohn.trained_recurrent import model_file  # torch, which no other proof needs
+
+    return model_file(path, machine, observation)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from krohn import gpt2
+from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import CompiledModel
 from krohn.network import modelfile
@@ -35,49 +36,65 @@ class Subject(NamedTuple):
     verify: Callable[[Checks], Report]
 
 
-def subject(model: str | Path | ModelFile | CompiledModel) -> Subject:
+def subject(model: object) -> Subject:
     """The subject of a verification: which kind of model it is, and how it is verified.
 
     Raises:
-        ModelFileError: If it cannot be read.
+        KrohnError: If it cannot be read, or is no model.
     """
     if gpt2.is_export(model):
         called = "the directory of a GPT-2, which is proved"
         return Subject(called, gpt2.TAKES, True, partial(gpt2.verify_directory, model))
     if isinstance(model, str | Path) and is_trained_network(model):
-        return Subject("a trained network", None, True, partial(_examined, model))
+        return Subject("a trained network", None, True, partial(_trained, model))
     if isinstance(model, str | Path):
         file = modelfile.read(model)
-    else:
+    elif isinstance(model, CompiledModel | ModelFile):
         file = model.file if isinstance(model, CompiledModel) else model
+    else:
+        return Subject("a network in Python", None, True, partial(_trained, model))
     kind, of_machine = of_file(file), "source" not in file.header
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
     return Subject(called, takes, of_machine, partial(kind.verify, file))
 
 
-def _examined(path: str | Path, checks: Checks) -> Report:
+def _trained(model: object, checks: Checks) -> Report:
+    """A recurrent network is proved; others, and files of which words are asked, run."""
     from krohn.examination import examined  # torch, as for all that runs words
+    from krohn.trained_recurrent import model_file
 
-    return examined(path, checks)
+    if isinstance(model, str | Path) and not checks.proves:
+        return examined(model, checks)
+    file = model_file(model, checks.machine, checks.observation)
+    if file is not None:
+        return of_file(file).verify(file, checks)
+    if isinstance(model, str | Path):
+        return examined(model, checks)
+    raise KrohnError(
+        f"a {type(model).__name__} cannot be verified; krohn.verify takes a model, a file, "
+        "a recurrent network of torch's or its state dict, and krohn.examine any function"
+    )
 
 
 # Verifying a model: a file, the directory of a GPT-2, or the file of a trained network.
 
 
 def verify(
-    model: str | Path | ModelFile | CompiledModel,
+    model: object,
     machine: object = None,
     **options: Unpack[VerifyKeywords],
 ) -> Report:
     """Decide whether a model computes a machine.
 
     A file without a Program cannot be proved; unless something else is asked for, it is
-    examined (docs/independent.md). So is a trained network (docs/models.md).
+    examined (docs/independent.md). So is a trained network (docs/models.md), unless it is
+    recurrent: then it is proved, or refuted, for words of every length.
 
     Args:
         model: What `krohn.compile` returns, a model file, or the file of a trained
-            network.
+            network; with a machine, a recurrent network of torch's from letter indices
+            ``(batch, T)`` to logits, or its state dict (docs/proved-when-trained.md).
         machine: What it must compute, from its start state (anything that
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.
@@ -90,7 +107,7 @@ def verify(
     return run_checks(model, Checks(machine, **options))
 
 
-def run_checks(model: str | Path | ModelFile | CompiledModel, checks: Checks) -> Report:
+def run_checks(model: object, checks: Checks) -> Report:
     """Verify a model by these checks."""
     began = time.monotonic()
     report = subject(model).verify(checks)

@@ -265,16 +265,16 @@ class Rnn(Stepping):
         return 6 * self.hidden.shape[0] + 6 * self.weight.shape[1]
 
 
-# LSTMs and GRUs that a model file describes: torch's own modules with its tensors.
+# Elman networks, LSTMs and GRUs that a model file describes: torch's own modules.
 
 
-MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
+MODULES = {"lstm": nn.LSTM, "gru": nn.GRU, "elman": nn.RNN}
 PREFIX = "recurrent."
 """The prefix of the tensors of torch's module."""
 
 
 class GatedRecurrent(Stepping):
-    """One layer that reads letters as unit vectors, and logits h_t R + c.
+    """One layer that reads letters as unit vectors or embedded, and logits h_t R + c.
 
     What it remembers is h, and of an LSTM the cell c, too. No limit on the length.
     """
@@ -289,9 +289,14 @@ class GatedRecurrent(Stepping):
         self.initial = nn.ParameterList([nn.Parameter(tensors[n]) for n in start])
         self.weight = nn.Parameter(tensors["unembed.weight"])
         self.bias = nn.Parameter(tensors["unembed.bias"])
-        module = MODULES[architecture["kind"]]
-        self.recurrent: nn.LSTM | nn.GRU = module(
-            self.letters, self.hidden, batch_first=True, dtype=self.weight.dtype
+        table = tensors.get("embed.token")
+        self.embedding = None if table is None else nn.Parameter(table)
+        module, width = MODULES[architecture["kind"]], self.letters
+        self.recurrent: nn.LSTM | nn.GRU | nn.RNN = module(
+            width if table is None else table.shape[1],
+            self.hidden,
+            batch_first=True,
+            dtype=self.weight.dtype,
         )
         own = {n.removeprefix(PREFIX): t for n, t in tensors.items() if PREFIX in n}
         self.recurrent.load_state_dict(own)
@@ -312,7 +317,10 @@ class GatedRecurrent(Stepping):
 
     def _read(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """All h ``(batch, time, hidden)``, and what is remembered at the end."""
-        x = nn.functional.one_hot(tokens, self.letters).to(self.weight.dtype)
+        if self.embedding is None:
+            x = nn.functional.one_hot(tokens, self.letters).to(self.weight.dtype)
+        else:
+            x = self.embedding[tokens]
         held = tuple(part[None].contiguous() for part in parts)
         h, last = self.recurrent(x, held if len(held) > 1 else held[0])
         return h, tuple(p[0] for p in (last if len(held) > 1 else [last]))

@@ -6,6 +6,7 @@ from krohn.compare.models.architecture import (
     EfficientGpt,
     Gpt,
     Lstm,
+    RecurrentLayer,
     Rnn,
     Specification,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Latency",
     "Lstm",
     "Network",
+    "RecurrentLayer",
     "Rnn",
     "Specification",
     "assemble",

@@ -166,6 +166,48 @@ class Rnn:
         return f"RNN of {self.hidden} ReLUs"
 
 
+Cell = Literal["rnn", "gru", "lstm"]
+
+
+@dataclass(frozen=True)
+class RecurrentLayer:
+    """One layer of torch's that reads letters as unit vectors, and a read-out.
+
+    Such a network can be proved for words of every length (docs/proved-when-trained.md).
+
+    Attributes:
+        cell: ``"rnn"`` (with tanh), ``"gru"`` or ``"lstm"``.
+        hidden: Units.
+        noise: The standard deviation of Gaussian noise that is added to all that is
+            remembered, after every letter of half of the words, while it trains. A network
+            that is right in spite of it forgets small errors.
+
+    Raises:
+        KrohnError: If there is no such network.
+    """
+
+    cell: Cell = "lstm"
+    hidden: int = 16
+    noise: float = 0.0
+
+    kind: ClassVar[str] = "recurrent-layer"
+    layers: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _at_least_one(self, "hidden")
+        if self.cell not in get_args(Cell):
+            known = ", ".join(get_args(Cell))
+            raise KrohnError(f"recurrent layers are {known}, not {self.cell!r}")
+        if not self.noise >= 0:
+            raise KrohnError(f"noise must not be negative: {self.noise!r}")
+
+    @property
+    def description(self) -> str:
+        """A description in a few words, for tables."""
+        noise = f", noise {self.noise:g} while training" if self.noise else ""
+        return f"{self.cell.upper()} of {self.hidden} units{noise}"
+
+
 Noisy = Literal["nonzero", "all"]
 
 
@@ -208,10 +250,10 @@ class Derived:
         return f"trained from the compiled{start}"
 
 
-Architecture: TypeAlias = Gpt | EfficientGpt | Lstm | Rnn | Derived
+Architecture: TypeAlias = Gpt | EfficientGpt | Lstm | Rnn | RecurrentLayer | Derived
 
 KINDS: dict[str, type[Architecture]] = {
-    kind.kind: kind for kind in (Gpt, EfficientGpt, Lstm, Rnn, Derived)
+    kind.kind: kind for kind in (Gpt, EfficientGpt, Lstm, Rnn, RecurrentLayer, Derived)
 }
 
 

@@ -10,16 +10,23 @@ import torch
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import (
+    Architecture,
     Derived,
     EfficientGpt,
     Gpt,
     Lstm,
+    RecurrentLayer,
     Rnn,
     Specification,
 )
 from krohn.compare.models.compiled import Compiled
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.network import LstmNetwork, Network, RnnNetwork
+from krohn.compare.models.network import (
+    LstmNetwork,
+    Network,
+    RecurrentLayerNetwork,
+    RnnNetwork,
+)
 from krohn.network.architecture import kind_of
 from krohn.network.attention_kind import parts
 from krohn.network.forward_pass import evaluation_mode
@@ -86,9 +93,9 @@ def parameters(specification: Specification) -> int:
     if isinstance(architecture, Derived):
         raise TypeError("a compiled network is described by its file")
     hidden = architecture.hidden
-    if isinstance(architecture, Rnn):
+    if isinstance(architecture, Rnn | RecurrentLayer):
         layer = _affine(letters, hidden) + _affine(hidden, hidden)
-        return layer + _affine(hidden, classes)
+        return _gates(architecture) * layer + _affine(hidden, classes)
     first = 4 * (_affine(architecture.embedding, hidden) + _affine(hidden, hidden))
     rest = (architecture.layers - 1) * 8 * _affine(hidden, hidden)
     embedding = letters * architecture.embedding
@@ -111,9 +118,10 @@ def flops(network: Network, length: int) -> int | None:
         hidden = architecture.hidden
         read = architecture.embedding + (2 * architecture.layers - 1) * hidden
         return 2 * length * hidden * (4 * read + classes)
-    if isinstance(network, RnnNetwork):
+    if isinstance(network, RnnNetwork | RecurrentLayerNetwork):
         hidden, read = network.head.in_features, network.specification.letters
-        return 2 * length * hidden * (read + hidden + classes)
+        gates = _gates(architecture)
+        return 2 * length * hidden * (gates * (read + hidden) + classes)
     return None
 
 
@@ -133,8 +141,14 @@ def _steps(network: Network, length: int) -> int | None:
         return depth(network) * (length if again else 1)
     if isinstance(network, GptNetwork):
         return depth(network)
-    recurrent = isinstance(network, LstmNetwork | RnnNetwork)
+    recurrent = isinstance(network, LstmNetwork | RnnNetwork | RecurrentLayerNetwork)
     return depth(network) * length if recurrent else None
+
+
+def _gates(architecture: Architecture) -> int:
+    """How many rows the weights of a layer have for each unit."""
+    cell = architecture.cell if isinstance(architecture, RecurrentLayer) else "rnn"
+    return {"rnn": 1, "gru": 3, "lstm": 4}[cell]
 
 
 def _of_compiled(shape: Mapping[str, Any], length: int) -> int:

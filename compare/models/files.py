@@ -15,6 +15,7 @@ from krohn.compare.models.architecture import (
     Architecture,
     Derived,
     Gpt,
+    RecurrentLayer,
     Specification,
     from_object,
     to_object,
@@ -23,7 +24,12 @@ from krohn.compare.models.architecture import Rnn as RnnArchitecture
 from krohn.compare.models.compiled import Compiled, compiled, open_compiled
 from krohn.compare.models.cost import parameters
 from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.network import LstmNetwork, Network, RnnNetwork
+from krohn.compare.models.network import (
+    LstmNetwork,
+    Network,
+    RecurrentLayerNetwork,
+    RnnNetwork,
+)
 from krohn.network import modelfile
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import TRAINED_KEY, ModelFile
@@ -73,6 +79,8 @@ def assemble(specification: Specification, seed: int = 0) -> Network:
             return GptNetwork(specification, architecture)
         if isinstance(architecture, RnnArchitecture):
             return RnnNetwork(specification, architecture)
+        if isinstance(architecture, RecurrentLayer):
+            return RecurrentLayerNetwork(specification, architecture)
         return LstmNetwork(specification, architecture)
 
 
@@ -83,6 +91,8 @@ def assemble(specification: Specification, seed: int = 0) -> Network:
 
 
 VERSION = 1
+TRAINED = GptNetwork, LstmNetwork, RnnNetwork, RecurrentLayerNetwork
+"""The networks that such a file can hold."""
 
 
 def save(network: Network, path: str | Path) -> None:
@@ -92,7 +102,7 @@ def save(network: Network, path: str | Path) -> None:
         KrohnError: If the file system refuses, a compiled network has weights that are
             no numbers any more, or the network is made of another one.
     """
-    if isinstance(network, GptNetwork | LstmNetwork | RnnNetwork):
+    if isinstance(network, TRAINED):
         atomic_write(path, _to_bytes(network))
         return
     if not isinstance(network, Compiled):

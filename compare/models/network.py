@@ -1,17 +1,17 @@
 """Networks that are trained or probed: their interface, and the recurrent ones."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.architecture import Lstm, Rnn, Specification
+from krohn.compare.models.architecture import Lstm, RecurrentLayer, Rnn, Specification
 
 
 @contextmanager
@@ -214,6 +214,70 @@ class RnnNetwork(Recurrent):
 
     def layers(self) -> tuple[nn.Module, ...]:
         """The modules whose outputs are the letters' unit vectors and the hidden states."""
+        return (self.letters, self.given)
+
+
+class RecurrentLayerNetwork(Recurrent):
+    """A layer of torch's, and a read-out; half of the training words meet noise.
+
+    Attributes:
+        letters: Letters to unit vectors.
+        recurrent: The layer.
+        given: What it gives passes through here.
+        head: The read-out.
+        noise: What is added to all that is remembered: its standard deviation.
+    """
+
+    MODULES: ClassVar[dict[str, Callable[..., nn.RNNBase]]] = {
+        "rnn": nn.RNN,
+        "gru": nn.GRU,
+        "lstm": nn.LSTM,
+    }
+
+    def __init__(
+        self, specification: Specification, architecture: RecurrentLayer
+    ) -> None:
+        super().__init__(specification)
+        units, self.noise = architecture.hidden, architecture.noise
+        self.letters = UnitVectors(specification.letters)
+        module = self.MODULES[architecture.cell]
+        self.recurrent = module(specification.letters, units, batch_first=True)
+        self.given = nn.Identity()
+        self.head = nn.Linear(units, specification.classes)
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds all that is remembered."""
+        x = self.letters(letters)
+        with portable():
+            if self.noise and self.training:
+                x, memory = self._disturbed(x, memory)
+            else:
+                x, memory = self.recurrent(x, memory)
+        logits: Tensor = self.head(self.given(x))
+        return logits, memory
+
+    def _disturbed(self, x: Tensor, memory: Any) -> tuple[Tensor, Any]:
+        """Every other word with noise after each letter."""
+        found = []
+        for t in range(x.shape[1]):
+            said, memory = self.recurrent(x[:, t : t + 1], memory)
+            found.append(said)
+            memory = (
+                tuple(map(self._noisy, memory))
+                if isinstance(memory, tuple)
+                else self._noisy(memory)
+            )
+        return torch.cat(found, dim=1), memory
+
+    def _noisy(self, state: Tensor) -> Tensor:
+        noise = self.noise * torch.randn_like(state)
+        noise[:, ::2] = 0
+        return state + noise
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """What gives the unit vectors, and the hidden states."""
         return (self.letters, self.given)
 
 

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.files import save
-from krohn.compare.models.gpt import GptNetwork
-from krohn.compare.models.network import LstmNetwork, Network, RnnNetwork
+from krohn.compare.models.files import TRAINED, save
+from krohn.compare.models.network import Network
 from krohn.compare.training.provenance import Json, canonical_text, content_name
 from krohn.compare.training.trainer import Evaluation, Outcome, Trainer
 from krohn.network.modelfile import LARGEST_FILE
@@ -251,7 +250,7 @@ class RunFolder:
 
 def _save(network: Network, path: Path) -> None:
     """Write weights: as the file of a network where networks of this kind have one."""
-    if isinstance(network, GptNetwork | LstmNetwork | RnnNetwork):
+    if isinstance(network, TRAINED):
         save(network, path)
         return
     tensors = {name: t.cpu() for name, t in network.state_dict().items()}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models import Gpt, Lstm, Rnn
+from krohn.compare.models import Gpt, Lstm, RecurrentLayer, Rnn
 from krohn.compare.tasks import DyckPrefixes, FlipFlop
 from krohn.compare.tasks.task import Task
 from krohn.compare.training.beliefs import BeliefRecipe, doubling
@@ -129,6 +129,28 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
     """An LSTM and how it is trained; arguments and errors as for `gpt`."""
     architecture, recipe = _LSTM[_preset_name(name), family(task)]
     return architecture, _with_length(name, task, recipe, length)
+
+
+PROVABLE = RecurrentLayer("lstm", 16, 0.1)
+"""An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
+_PROVABLE_RECIPE = Recipe(
+    2000, 64, 24, rate=1e-2, warmup=100, betas=(0.9, 0.99), every=200, average=0.0
+)
+
+
+def provable(
+    task: Task, length: int | None = None, architecture: RecurrentLayer = PROVABLE
+) -> tuple[RecurrentLayer, Recipe]:
+    """A network that can be proved for words of every length, and how it is trained.
+
+    It is alike in all presets.
+
+    Args:
+        task: The task to be learnt.
+        length: Letters in each word; None for 24.
+        architecture: The network.
+    """
+    return architecture, _with_length("desk", task, _PROVABLE_RECIPE, length)
 
 
 def family(task: Task) -> Family:

@@ -73,6 +73,13 @@ Width = Annotated[
     int | None,
     typer.Option(min=1, help="Width of the Transformer, instead of the preset's."),
 ]
+Provable = Annotated[
+    bool,
+    typer.Option(
+        "--provable",
+        help="Train a small LSTM with noise on its hidden states, which can be proved.",
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", help="Write all results to a page of HTML."),
@@ -90,6 +97,7 @@ class Training:
     positions: Positions = None
     steps: Steps = None
     width: Width = None
+    provable: Provable = False
     jobs: Jobs = 2
     device: Device = "cpu"
     runs: Runs = None

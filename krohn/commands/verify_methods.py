@@ -276,13 +276,13 @@ class Outputs:
 
             check_suffix(self.html)
             steps_of(self.html_effort)
-        if self.html is None and self.evidence is None:
+        if self.html is None and not self.trusted:
             return
         from krohn.network.modelfile import is_trained_network
 
         if is_trained_network(file):
             raise KrohnError(
-                "--html and --evidence are for model files; `krohn compare` writes a page "
+                "--html and --trusted are for model files; `krohn compare` writes a page "
                 "of trained networks"
             )
 

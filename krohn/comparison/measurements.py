@@ -49,6 +49,7 @@ class SettingKeywords(TypedDict, total=False):
     seconds: float | None
     steps: int | None
     width: int | None
+    provable: bool
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Settings:
         seconds: After so long no further training is begun; None for no limit.
         steps: Of training; None for those of the preset.
         width: Of the Transformer; None for that of the preset.
+        provable: Whether the LSTM is a small one that is trained with noise on its hidden
+            states, so that it can be proved.
         named: Options that name the machine to `krohn run`; None if none do.
 
     Raises:
@@ -85,6 +88,7 @@ class Settings:
     seconds: float | None = None
     steps: int | None = None
     width: int | None = None
+    provable: bool = False
     named: tuple[str, ...] | None = None
 
     @property
@@ -289,12 +293,15 @@ class MeasuredSeed:
         measured: What was measured.
         failure: The first failing word; None if none was searched.
         training: How it came about; None for what is not trained.
+        proof: What `krohn.verify` says of it for words of every length; None where it
+            was not asked.
     """
 
     seed: int | None
     measured: Measurements
     failure: Failure | None = None
     training: Training | None = None
+    proof: str | None = None
 
 
 @dataclass(frozen=True)
@@ -319,7 +326,12 @@ class MeasuredModel:
         """The result that tables show."""
         ones = tuple(
             SeedResult(
-                e.seed, e.measured.token, e.measured.sequence, e.failure, e.training
+                e.seed,
+                e.measured.token,
+                e.measured.sequence,
+                e.failure,
+                e.training,
+                e.proof,
             )
             for e in self.seeds
         )

@@ -313,6 +313,8 @@ class SeedResult:
         sequence: Words with right answers only.
         failure: The first failing word.
         training: How it came about; None for what is not trained.
+        proof: The verdict of `krohn.verify` for words of every length; None where it was
+            not asked.
     """
 
     seed: int | None
@@ -320,6 +322,7 @@ class SeedResult:
     sequence: Rate
     failure: Failure | None = None
     training: Training | None = None
+    proof: str | None = None
 
 
 @dataclass(frozen=True)
@@ -470,7 +473,7 @@ class Comparison(Written):
     maps: AttentionMaps | None
     reductions: tuple[Reduction, ...]
     origin: Origin
-    version: int = 1
+    version: int = 2
     page: ClassVar[str] = "comparison_page"
 
     @property

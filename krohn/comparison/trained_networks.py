@@ -8,7 +8,14 @@ from typing import Any
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.measures.accuracy import simulator
-from krohn.compare.models import Architecture, assemble, build
+from krohn.compare.models import (
+    Architecture,
+    Lstm,
+    Network,
+    RecurrentLayer,
+    assemble,
+    build,
+)
 from krohn.compare.probes.probe_map import ProbeMap
 from krohn.compare.probes.survey import Survey, survey
 from krohn.compare.tasks.task import Task
@@ -27,6 +34,8 @@ from krohn.comparison.measurements import (
 )
 from krohn.comparison.result import GPT, LSTM, Failure, Training, read, to_object
 from krohn.replaying import replay_command
+from krohn.trained_recurrent import Layer
+from krohn.verification import verify
 from krohn.verify.testing.examination import BlackBox
 
 PROBE_WORDS = 480
@@ -38,6 +47,8 @@ ENDED = {
 }
 """How runs end, in words."""
 
+MOST_UNITS = 32
+"""Larger networks are not tried to be proved: it would take long, and fail."""
 EXCHANGES = 10
 """Causal tests of a network."""
 
@@ -50,11 +61,13 @@ class RunMeasurements:
         measured: Accuracies.
         failure: The first failing word.
         probed: Which variables of derived networks it holds and uses.
+        proof: What a proof came to; None if none was tried.
     """
 
     measured: Measurements
     failure: Failure
     probed: ProbeMap
+    proof: str | None
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,22 @@ def look(run: Run) -> Any:
     model, length = reads(run), run.recipe.length
     measured = measure(model, _task(run), length)
     failure = first_failure(model, _task(run), length)
-    return to_object(RunMeasurements(measured, failure, _probed(run)))
+    proof = proved(run.network, _task(run))
+    return to_object(RunMeasurements(measured, failure, _probed(run), proof))
+
+
+def proved(network: Network, task: Task) -> str | None:
+    """The verdict on a recurrent network, for words of every length.
+
+    None for others, for large ones, and where not every answer is asked for.
+    """
+    shape = network.specification.architecture
+    if not isinstance(shape, RecurrentLayer | Lstm) or task.asked is not None:
+        return None
+    if shape.hidden > MOST_UNITS or shape.layers > 1:
+        return None
+    file = Layer.of(network.state_dict()).file(task.machine, task.shows)
+    return verify(file, sample=None).verdict
 
 
 def _probed(run: Run) -> ProbeMap:
@@ -119,7 +147,10 @@ def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recip
         width=settings.width or gpt.width,
         positions=settings.known or gpt.positions,
     )
+    lstm: Lstm | RecurrentLayer
     lstm, learnt = presets.lstm(settings.preset, task, settings.length)
+    if settings.provable:
+        lstm, learnt = presets.provable(task, settings.length)
     if settings.steps is not None:
         taught, learnt = (
             replace(r, steps=settings.steps, warmup=min(r.warmup, settings.steps))
@@ -193,7 +224,9 @@ def _trained(key: str, result: Result, settings: Settings) -> TrainedNetwork:
     failure = _replayed(result.cell, looked.failure, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
     training = _training(run.history, ended)
-    entry = MeasuredSeed(result.cell.seed, looked.measured, failure, training)
+    entry = MeasuredSeed(
+        result.cell.seed, looked.measured, failure, training, looked.proof
+    )
     return TrainedNetwork(key, result, entry, looked.probed)
 
 

@@ -108,10 +108,23 @@ def _bounds(low: float, high: float) -> str:
 
 def _proof_cell(found: Comparison, network: ModelResult) -> Entry:
     if network.key != COMPILED:
-        return Entry("no" if network.size else "–")
+        return _proved_of_trained(network)
     proof = found.proved
     words = "every length" if proof.length is None else f"T ≤ {proof.length}"
     return Entry("✓ " + words if proof.verdict == "verified" else proof.verdict)
+
+
+def _proved_of_trained(network: ModelResult) -> Entry:
+    """What proofs came to, seed by seed."""
+    proofs = [one.proof for one in network.ones if one.proof is not None]
+    if not proofs:
+        return Entry("no" if network.size else "–")
+    right = proofs.count("verified")
+    if right == len(proofs):
+        return Entry("✓ every length", f"all {right} seeds" * (right > 1))
+    others = [p for p in dict.fromkeys(proofs) if p != "verified"]
+    said = ", ".join(f"{proofs.count(p)} {p}" for p in others)
+    return Entry(f"{right} of {len(proofs)}", said)
 
 
 def _failing(network: ModelResult) -> Entry:

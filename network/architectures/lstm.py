@@ -10,8 +10,8 @@ from krohn.program.architectures.lstm import Lstm
 def halves(t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
     """The contributions of the letter and of the past to all gates."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
-    said = inputs[letter] + t["recurrent.bias_ih_l0"]
-    return said, h @ weight + t["recurrent.bias_hh_l0"]
+    told = t["embed.token"][letter] @ inputs if "embed.token" in t else inputs[letter]
+    return told + t["recurrent.bias_ih_l0"], h @ weight + t["recurrent.bias_hh_l0"]
 
 
 def _after(
@@ -30,6 +30,7 @@ KIND = declare(
         width_of=lambda lstm: lstm.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Lstm.starts, _after),
+        version=lambda shape: 5 if "embedding" in shape else 1,
         recurrent=True,
     )
 )

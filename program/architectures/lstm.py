@@ -13,6 +13,7 @@ class Gated(Architecture):
     Attributes:
         gates: A letter for each of them, which stand one below the other.
         starts: What is remembered before a word.
+        embedding: How many numbers stand for a letter; None if it is a unit vector.
     """
 
     check = "gated_recurrent"
@@ -21,13 +22,17 @@ class Gated(Architecture):
     hidden: Size
     vocabulary: Size
     outputs: Size
+    embedding: Size | None = None
 
     @property
     def shapes(self) -> Shapes:
         """Weights of torch have outputs as rows."""
         n, rows = self.hidden, len(self.gates) * self.hidden
         shapes: Shapes = dict.fromkeys(self.starts, (n,))
-        shapes |= {"recurrent.weight_ih_l0": (rows, self.vocabulary)}
+        if self.embedding is not None:
+            shapes["embed.token"] = (self.vocabulary, self.embedding)
+        width = self.embedding or self.vocabulary
+        shapes |= {"recurrent.weight_ih_l0": (rows, width)}
         shapes |= {"recurrent.weight_hh_l0": (rows, n)}
         shapes |= {f"recurrent.bias_{part}_l0": (rows,) for part in ("ih", "hh")}
         outputs = self.outputs

@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 import krohn
 from krohn.network.architecture import every_kind, kind_of
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile
+from krohn.trained_recurrent import model_file
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("network", "compiler", "verify", "compare", "krohn", "benchmarks")
@@ -16,6 +18,15 @@ ASKED = re.compile(
     r"""(\["kind"\]|get\("kind"\)|\bkind) *(==|!=|in) *[(\["']*"""
     rf"({'|'.join(every_kind())})\b"
 )
+
+
+def trained(name: str) -> ModelFile:
+    """An Elman network, which nobody trained."""
+    layer, head = torch.nn.RNN(3, 4), torch.nn.Linear(4, 3)
+    tensors = {f"head.{n}": t for n, t in head.state_dict().items()}
+    file = model_file({**layer.state_dict(), **tensors}, name)
+    assert file is not None
+    return file
 
 
 def models() -> list[ModelFile]:
@@ -27,6 +38,7 @@ def models() -> list[ModelFile]:
         krohn.compile("C3", arch="gru", proved=False).file,
         krohn.compile("Memory5", arch="ssm", proved=False).file,
         krohn.compile_generator("Dyck2,2", 5, proved=False).file,
+        trained("C3"),
     ]
 
 
@@ -59,7 +71,7 @@ def test_articles_are_those_of_speech() -> None:
 @pytest.mark.parametrize("name", ["mamba", None, 3, ["rnn"]])
 def test_a_kind_that_is_not_known_is_refused_in_a_sentence(name: object) -> None:
     with pytest.raises(
-        ModelFileError, match=r"known are 'attention-layer', 'generator'"
+        ModelFileError, match=r"known are 'attention-layer', 'elman', 'generator'"
     ):
         kind_of({"kind": name})
 

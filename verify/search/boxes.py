@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from krohn.program.domains import FloatArray
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
+from krohn.verify.checker.affine_forms import AffineForm
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.gated_recurrent import Cell
+from krohn.verify.checker.gated_recurrent import Cell, Images, Nodes
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.relu_boxes import Steps
 from krohn.verify.checker.simulation import CELLS, led, rights
@@ -18,6 +19,10 @@ from krohn.verify.search.exact_walk import packed
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
 """Hidden states that differ by less than half of the inverse may share a box."""
+
+
+class Unsettled(Refused):
+    """Boxes go on growing."""
 
 
 @dataclass
@@ -34,6 +39,7 @@ class Boxes:
         states: Of the machine.
         words: From which box, and along which edge, it was found.
         edges: Of each box, the boxes that hold its images.
+        certain: Whether right logits were ahead wherever a letter led.
     """
 
     net: Cell | Steps
@@ -45,6 +51,7 @@ class Boxes:
     states: list[int] = field(default_factory=list)
     words: list[tuple[int, int]] = field(default_factory=list)
     edges: list[list[int]] = field(default_factory=list)
+    certain: bool = True
 
     def enter(self, found: Interval, state: int, origin: tuple[int, int]) -> int | None:
         """Let a box hold what was found; its number if it is new or had to grow."""
@@ -55,7 +62,8 @@ class Boxes:
             self.edges[origin[0]].append(at)
         if at == len(self.low):
             size = found.shape[0] + len(self.machine.shows)
-            demand(at < 16 * size + 64, f"hidden states are in more than {at} places")
+            if at >= 16 * size + 64:
+                raise Unsettled(f"hidden states are in more than {at} places")
             self.states.append(state)
             self.words.append(origin)
             self.edges.append([])
@@ -77,17 +85,20 @@ class Boxes:
         Raises:
             Refused: If boxes go on growing, or there are too many.
         """
-        self.enter(self.net.start[0], self.machine.start, (-1, -1))
+        start = self.net.start
+        first = start.form.base if isinstance(start, Images) else start
+        self.enter(first[0], self.machine.start, (-1, -1))
         waiting, visits, work = [0], list[int](), 0
         while waiting:
             visits += [0] * (len(self.low) - len(visits))
             for at in waiting:
                 visits[at] += 1
-            self.net = replace(self.net, nodes=self._some(waiting))
+            self.net = self._at(waiting)
             cost, cells = self.net.cost
             work += len(waiting) * cost
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
-            demand(settled, "hidden states do not settle")
+            if not settled:
+                raise Unsettled("hidden states do not settle")
             grown, part = dict[int, None](), max(1, CELLS // cells)
             for low in range(0, len(waiting), part):
                 some = np.arange(low, min(low + part, len(waiting)))
@@ -98,7 +109,9 @@ class Boxes:
         """The boxes that are new, or had to grow, after all letters from some."""
         states = np.array([self.states[waiting[i]] for i in some])
         after = led(self.machine, states, self.steps)
-        found, _ = self.net.follow(some, rights(self.machine, after))
+        images, ahead = self.net.follow(some, rights(self.machine, after))
+        self.certain &= bool((ahead > 0).all())
+        found = images.form.base if isinstance(images, Images) else images
         demand(np.isfinite(found.size), "a hidden state has no bound")
         count = len(after[-1]) // len(some)
         for row, state in enumerate(after[-1].tolist()):
@@ -113,6 +126,13 @@ class Boxes:
         low, high = (np.stack([x[at] for at in numbers]) for x in (self.low, self.high))
         return Interval(low, high)
 
+    def _at(self, numbers: list[int]) -> Cell | Steps:
+        """The network with some of the boxes as nodes."""
+        some, net = self._some(numbers), self.net
+        if isinstance(net, Steps):
+            return replace(net, nodes=some)
+        return replace(net, nodes=Nodes(some, None, np.full(len(numbers), -1)))
+
     def refute(self, cell: Cell) -> None:
         """Look for a box in which another logit is surely ahead.
 
@@ -120,7 +140,7 @@ class Boxes:
             WrongWord: If there is one but the first, with a word that leads there.
         """
         for at in range(1, len(self.low)):
-            said = cell.said(self._some([at])[:, None])[0]
+            said = cell.said(AffineForm.of(self._some([at]))).base[0]
             right = int(self.machine.shows[self.states[at]])
             demand(right < len(said.low), "the network has no logit for a state")
             others = np.delete(said.low, right)

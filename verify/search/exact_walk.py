@@ -197,8 +197,8 @@ def _keys(nodes: Any, states: IntArray) -> list[bytes]:
 
 
 def packed(numbers: Any) -> str:
-    """An array for the checker: whole numbers of 32 bits, or float64."""
-    code = "<f8" if numbers.dtype.kind == "f" else "<i4"
-    held = code == "<f8" or numbers.max(initial=0) < 2**31
+    """An array for the checker: whole numbers of 32 bits, or floats."""
+    code = numbers.dtype.str if numbers.dtype.kind == "f" else "<i4"
+    held = code != "<i4" or numbers.max(initial=0) < 2**31
     demand(held, "there are too many nodes")
     return b64encode(numbers.astype(code).tobytes()).decode()

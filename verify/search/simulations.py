@@ -18,7 +18,8 @@ from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.registry import reader_of
 from krohn.verify.checker.simulation import machine_of
 from krohn.verify.checker.sparse_matrix import Sparse
-from krohn.verify.search.boxes import Boxes
+from krohn.verify.search import parallelotopes
+from krohn.verify.search.boxes import Boxes, Unsettled
 from krohn.verify.search.exact_walk import Found, Limits, packed, walk
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
@@ -45,10 +46,17 @@ def find(model: Model, machine: Machine | None) -> dict[str, Any]:
 
 def _gated(model: Model, machine: Machine | None) -> dict[str, Any]:
     cell = gated_recurrent.opened(model)
-    boxes = Boxes(cell, machine_of(model, machine, len(cell.inputs)))
-    boxes.close()
-    boxes.refute(cell)
-    return boxes.evidence()
+    machine = machine_of(model, machine, cell.reads)
+    boxes = Boxes(cell, machine)
+    try:
+        boxes.close()
+        boxes.refute(cell)
+        if boxes.certain or cell.first.shape[-1] > parallelotopes.LARGEST:
+            return boxes.evidence()
+    except Unsettled:
+        if cell.first.shape[-1] > parallelotopes.LARGEST:
+            raise  # else parallelotopes may not grow where boxes do
+    return parallelotopes.closed(cell, machine)
 
 
 def _pruned(model: Model, machine: Machine | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.recurrent import GatedRecurrent
 from krohn.program.errors import Refused
+from krohn.verify.checker.affine_forms import AffineForm
 from krohn.verify.checker.arithmetic import GATE, Interval
 from krohn.verify.checker.gated_recurrent import opened
 from krohn.verify.proof import prove
@@ -74,17 +75,17 @@ def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
         }
         model = model_of(replace(file, tensors=tensors))
         cell = opened(model)
-        width, n = cell.start.shape[-1], len(cell.weight)
+        width, n = cell.first.shape[-1], len(cell.weight)
         centre = form.round(rng.uniform(-1, 1, size=(50, 1, width)))
         radius = 1e-3 * rng.random(centre.shape)
         low, high = form.round(centre - radius), form.round(centre + radius)
-        found = cell.after(Interval(low, high))
+        found = cell.after(AffineForm.of(Interval(low, high))).base
         inside = form.round(rng.uniform(low, high)).clip(low, high)[:, 0]
         net = Model(replace(file, tensors=tensors)).network
         assert isinstance(net, GatedRecurrent)
         held = torch.from_numpy(inside).to(getattr(torch, dtype))
         parts = tuple(held[:, at : at + n] for at in range(0, width, n))
-        for letter in range(len(cell.inputs)):
+        for letter in range(cell.count):
             _, after = net._read(torch.full((50, 1), letter), parts)
             said = torch.cat(after, dim=1).double().numpy()
             assert (found.low[:, letter] <= said).all()

@@ -1,0 +1,262 @@
+"""Recurrent networks that somebody trained, as model files that can be proved.
+
+One layer of torch's (`torch.nn.RNN` with tanh, `GRU`, `LSTM`) that reads unit vectors or
+embedded letters, and a linear read-out: a module, its state dict, or a file of
+`krohn compare`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.algebra.minimisation import Shows, output_classes
+from krohn.machines import machine_of
+from krohn.network.forward_pass import evaluation_mode
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile, is_trained_network
+from krohn.network.precision import PRECISIONS
+from krohn.program.architecture import architecture_named
+from krohn.program.architectures.lstm import Gated
+
+GATES = {4: "lstm", 3: "gru", 1: "elman"}
+"""The kind of a layer, by how many rows its weights have for each unit."""
+LAYER, ALIKE = "weight_hh_l0", 1e-3
+"""What every layer of torch has; how far logits of a module may be from those of its
+tensors."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The tensors of a recurrent network.
+
+    Attributes:
+        recurrent: Those of the layer, by torch's names.
+        weight: ``(classes, hidden)``: of the read-out.
+        bias: ``(classes,)``.
+        embedding: ``(letters, width)``; None if letters are unit vectors.
+    """
+
+    recurrent: Mapping[str, Tensor]
+    weight: Tensor
+    bias: Tensor | None
+    embedding: Tensor | None
+
+    @classmethod
+    def of(cls, tensors: Mapping[str, Tensor]) -> "Layer":
+        """From a state dict, whatever its modules are called.
+
+        Raises:
+            KrohnError: If it is that of another network.
+        """
+        found = [name for name in tensors if name.endswith(LAYER)]
+        if len(found) != 1:
+            raise KrohnError(
+                f"the network has {len(found)} recurrent layers; one that is proved has "
+                "one: torch.nn.RNN, GRU or LSTM with num_layers=1"
+            )
+        prefix = found[0].removesuffix(LAYER)
+        own = {
+            name.removeprefix(prefix): tensor
+            for name, tensor in tensors.items()
+            if name.startswith(f"{prefix}weight_") or name.startswith(f"{prefix}bias_")
+        }
+        rest = {n: t for n, t in tensors.items() if n.removeprefix(prefix) not in own}
+        known = {f"{w}_{p}_l0" for w in ("weight", "bias") for p in ("ih", "hh")}
+        if odd := sorted(own.keys() - known):
+            raise KrohnError(
+                f"the recurrent layer has {odd[0]!r}: a layer that is proved reads one "
+                "way, is not projected, and has none above it"
+            )
+        return cls._with_ends(own, rest)
+
+    @classmethod
+    def _with_ends(
+        cls, own: Mapping[str, Tensor], rest: Mapping[str, Tensor]
+    ) -> "Layer":
+        hidden, read = own[LAYER].shape[1], own["weight_ih_l0"].shape[1]
+        matrices = [name for name, tensor in rest.items() if tensor.dim() == 2]
+        tables = [n for n in matrices if f"{n.removesuffix('weight')}bias" not in rest]
+        heads = [n for n in matrices if rest[n].shape[1] == hidden]
+        embedding = None
+        if len(matrices) == 2:
+            first = [n for n in tables if rest[n].shape[1] == read]
+            if len(first) == 2:  # without a bias, the read-out comes last
+                first = first[:1]
+            embedding = first[0] if first else None
+            heads = [n for n in heads if n != embedding]
+        bias = f"{heads[0].removesuffix('weight')}bias" if heads else ""
+        used = {*heads, bias, *([embedding] if embedding else [])}
+        if len(heads) != 1 or (odd := rest.keys() - used):
+            beside = f", beside {min(odd)!r}" if len(heads) == 1 else ""
+            raise KrohnError(
+                "a network that is proved is an embedding or none, one recurrent layer "
+                f"and one linear read-out{beside}"
+            )
+        table = rest[embedding] if embedding else None
+        return cls(own, rest[heads[0]], rest.get(bias), table)
+
+    def file(self, machine: Automaton, shows: Shows) -> ModelFile:
+        """The model file that claims that it computes a machine.
+
+        Raises:
+            KrohnError: If it has another number of letters or classes, or a number that
+                no file holds.
+        """
+        weight = self.recurrent[LAYER]
+        precision = PRECISIONS.get(str(weight.dtype).removeprefix("torch."))
+        kind = GATES.get(weight.shape[0] // weight.shape[1])
+        if precision is None or kind is None:
+            raise KrohnError(
+                f"there is no recurrent layer of torch's in {weight.dtype}"
+            )
+        tensors = self._tensors(kind)
+        arrays = {n: t.detach().cpu().double().numpy() for n, t in tensors.items()}
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise KrohnError(f"the tensor {name!r} has entries that are not finite")
+        width = arrays["recurrent.weight_ih_l0"].shape[1]
+        table = arrays.get("embed.token")
+        letters = width if table is None else len(table)
+        names = output_classes(machine, shows).names
+        counts = (
+            (letters, "letters", machine.letters),
+            (len(self.weight), "classes", names),
+        )
+        for has, what, named in counts:
+            if has != len(named):
+                raise KrohnError(
+                    f"the network has {has} {what}, and {machine.name} has {len(named)}"
+                )
+        shape = {"kind": kind, "dtype": precision.name, "hidden": weight.shape[1]}
+        shape |= {"vocabulary": letters, "outputs": len(names)}
+        if table is not None:
+            shape["embedding"] = width
+        claim = {"start": machine.states[machine.start], "dtype": precision.name}
+        claim |= {"shows": "outputs"} if shows == "outputs" else {}
+        header = {
+            "format": "krohn-model",
+            "architecture": shape,
+            "machine": json_format.to_object(machine),
+            "construction": "trained",
+            "claim": claim,
+            "evidence": None,
+        }
+        return ModelFile(header, arrays, precision)
+
+    def _tensors(self, kind: str) -> dict[str, Tensor]:
+        weight = self.recurrent[LAYER]
+        none = weight.new_zeros(len(weight))
+        found = {"recurrent.bias_ih_l0": none, "recurrent.bias_hh_l0": none}
+        found |= {
+            f"recurrent.{name}": tensor for name, tensor in self.recurrent.items()
+        }
+        for name in cast("type[Gated]", architecture_named(kind)).starts:
+            found[name] = weight.new_zeros(weight.shape[1])
+        if self.embedding is not None:
+            found["embed.token"] = self.embedding
+        bias = (
+            self.bias
+            if self.bias is not None
+            else self.weight.new_zeros(len(self.weight))
+        )
+        return {**found, "unembed.weight": self.weight.T, "unembed.bias": bias}
+
+
+def model_file(
+    model: object, machine: object, observation: str | None = None
+) -> ModelFile | None:
+    """A trained recurrent network as the model file of a machine.
+
+    Args:
+        model: A torch module from letter indices ``(batch, T)`` to logits, its state
+            dict, or the file of one that `krohn.compare` trained.
+        machine: What it must compute.
+        observation: What it says of the machine; None for the state.
+
+    Returns:
+        None if it is something else, or a trained network of another architecture.
+
+    Raises:
+        KrohnError: If no machine is named, or it is a module of another kind.
+    """
+    tensors = tensors_of(model)
+    if tensors is None:
+        return None
+    if machine is None:
+        raise KrohnError("a trained network states no machine; say --machine MACHINE")
+    wanted = machine_of(machine, observation=observation)
+    shows: Shows = "states" if observation is None else "outputs"
+    file = Layer.of(tensors).file(wanted, shows)
+    if isinstance(model, nn.Module):
+        _check_forward(model, file)
+    return file
+
+
+def tensors_of(model: object) -> Mapping[str, Tensor] | None:
+    """The tensors of a trained recurrent network; None if it is something else.
+
+    Raises:
+        KrohnError: If it is a module that cannot be proved.
+    """
+    if isinstance(model, nn.Module):
+        _check_modules(model)
+        return model.state_dict()
+    if isinstance(model, Mapping):
+        if all(isinstance(tensor, Tensor) for tensor in model.values()):
+            return model
+        raise KrohnError("a state dict holds tensors by their names")
+    if isinstance(model, str | Path) and is_trained_network(model):
+        from krohn.compare.models.files import load
+
+        network = load(model)
+        layers = [x for x in network.modules() if isinstance(x, nn.RNNBase)]
+        plain = len(layers) == 1 and layers[0].mode != "RNN_RELU"
+        return network.state_dict() if plain else None
+    return None
+
+
+def _check_modules(model: nn.Module) -> None:
+    for module in model.modules():
+        if isinstance(module, nn.RNN) and module.nonlinearity != "tanh":
+            raise KrohnError(
+                "torch.nn.RNN is proved with tanh; one of ReLUs, as trained, is not"
+            )
+        if isinstance(module, nn.Embedding) and module.max_norm is not None:
+            raise KrohnError("embeddings with max_norm change while they run")
+
+
+def _check_forward(model: nn.Module, file: ModelFile) -> None:
+    """Hold a module against its own tensors on some words: it may do more with them."""
+    rng = np.random.default_rng(0)
+    letters = torch.from_numpy(
+        rng.integers(file.header["architecture"]["vocabulary"], size=(16, 12))
+    )
+    right = Model(file)(letters).double()
+    with evaluation_mode(model), torch.no_grad():
+        try:
+            found = model(letters)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise KrohnError(
+                "the module must take letter indices (batch, T) and give logits "
+                f"(batch, T, classes); it said: {reason}"
+            ) from None
+    said = found[0] if isinstance(found, tuple) else found
+    size = 1 + right.abs().max()
+    if not isinstance(said, Tensor) or said.shape != right.shape:
+        raise KrohnError(
+            "the module must give logits (batch, T, classes) for letter indices (batch, T)"
+        )
+    if not (said.double() - right).abs().max() <= ALIKE * size:
+        raise KrohnError(
+            "the module does something else with its tensors than one recurrent layer "
+            "that starts at zero and a linear read-out"
+        )

@@ -1,0 +1,28 @@
+"""Elman networks with hyperbolic tangents, as torch has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from krohn.network.architecture import Functions, Kind, Step, declare
+from krohn.network.architectures.lstm import halves
+from krohn.program.architectures.elman import Elman
+
+
+def _after(
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+) -> tuple[Any, ...]:
+    letters, past = halves(t, letter, held[0])
+    return (f.tanh(letters + past),)
+
+
+KIND = declare(
+    Kind(
+        Elman,
+        title="Elman network",
+        width_of=lambda elman: elman.hidden,
+        runtime="krohn.network.recurrent:GatedRecurrent",
+        step=Step(Elman.starts, _after),
+        version=lambda _: 5,
+        recurrent=True,
+    )
+)

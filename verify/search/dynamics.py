@@ -1,0 +1,162 @@
+"""A recurrent network in float64: its steps, their Jacobians, and words that break it."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from krohn.program.domains import FloatArray, IntArray
+from krohn.verify.checker.affine_forms import sigmoid
+from krohn.verify.checker.gated_recurrent import Cell
+from krohn.verify.checker.model_file import Machine
+from krohn.verify.errors import WrongWord
+
+SHORT, LONG, LOOPS, LONGEST_LOOP = 2**11, 400, 500, 7
+"""Words of a length that are all run; letters of long words; how many loops are run, and
+of how many letters at most."""
+SEED = 3
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """A network as it would be in real numbers, beside its machine.
+
+    Attributes:
+        cell: The network.
+        machine: The machine.
+    """
+
+    cell: Cell
+    machine: Machine
+
+    @property
+    def width(self) -> int:
+        """How many numbers are remembered."""
+        return int(self.cell.first.shape[-1])
+
+    def begin(self, count: int) -> tuple[FloatArray, IntArray]:
+        """What is remembered before words, and the states."""
+        first = np.repeat(self.cell.first, count, axis=0)
+        return first, np.full(count, self.machine.start)
+
+    def step(
+        self, x: FloatArray, states: IntArray, letters: IntArray
+    ) -> tuple[FloatArray, IntArray]:
+        """What is remembered ``(words, width)`` after a letter each, and the states."""
+        return self._parts(x, letters)[0], self.machine.transitions[letters, states]
+
+    def jacobians(
+        self, x: FloatArray, letters: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What is remembered after a letter, and ``(words, width, width)``: its slopes."""
+        return self._parts(x, letters)
+
+    def ahead(self, x: FloatArray, states: IntArray) -> FloatArray:
+        """How far the right logit is ahead of every other one."""
+        cell, rows = self.cell, np.arange(len(x))
+        logits = x[:, : len(cell.weight)] @ cell.readout + cell.logits
+        right = self.machine.shows[states]
+        own = logits[rows, right]
+        logits[rows, right] = -np.inf
+        return np.asarray(own - logits.max(axis=1))
+
+    def _parts(self, x: FloatArray, letters: IntArray) -> tuple[FloatArray, FloatArray]:
+        cell, n = self.cell, len(self.cell.weight)
+        inputs = cell.letters.value.middle()[0][letters] + cell.bias[0]
+        h, back, turned = x[:, :n], x[:, :n] @ cell.weight + cell.bias[1], cell.weight.T
+        place = np.arange(n)
+        parts = [slice(at, at + n) for at in range(0, cell.weight.shape[1], n)]
+        if len(parts) == 1:
+            y = np.tanh(inputs + back)
+            return y, (1 - y * y)[:, :, None] * turned
+        if len(parts) == 4:
+            c = x[:, n:]
+            i, f, o = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1, 3))
+            g = np.tanh((inputs + back)[:, parts[2]])
+            after = f * c + i * g
+            said = np.tanh(after)
+            cells = np.zeros((len(x), n, 2 * n))
+            cells[:, :, :n] = (f * (1 - f) * c)[:, :, None] * turned[parts[1]]
+            cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[parts[0]]
+            cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[parts[2]]
+            cells[:, place, n + place] = f
+            hidden = (o * (1 - said * said))[:, :, None] * cells
+            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[parts[3]]
+            return np.hstack([o * said, after]), np.concatenate([hidden, cells], axis=1)
+        r, z = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1))
+        inside = back[:, parts[2]]
+        new = np.tanh(inputs[:, parts[2]] + r * inside)
+        slopes = (r * (1 - r) * inside)[:, :, None] * turned[parts[0]]
+        slopes = slopes + r[:, :, None] * turned[parts[2]]
+        slopes = ((1 - z) * (1 - new * new))[:, :, None] * slopes
+        slopes += (z * (1 - z) * (h - new))[:, :, None] * turned[parts[1]]
+        slopes[:, place, place] += z
+        return (1 - z) * new + z * h, slopes
+
+    def words(self, count: int, length: int, rng: np.random.Generator) -> IntArray:
+        """``(count, length)``: biased words with runs; half of them avoid dead ends."""
+        letters, states = self.machine.transitions.shape
+        dead = (self.machine.transitions == np.arange(states)).all(axis=0)
+        bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
+        again = rng.random(count) * (rng.random(count) < 0.5)
+        free = rng.integers(0, 2 * length, count)
+        found, now = (
+            np.zeros((count, length), np.int64),
+            np.full(count, self.machine.start),
+        )
+        for t in range(length):
+            to = self.machine.transitions[:, now].T
+            allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
+            allowed |= ~allowed.any(axis=1, keepdims=True)
+            chances = np.where(allowed, bias, 0.0)
+            if t:
+                kept = (rng.random(count) < again) & allowed[
+                    np.arange(count), found[:, t - 1]
+                ]
+                own = np.eye(letters)[found[:, t - 1]]
+                chances = np.where(kept[:, None], own, chances)
+            chances = chances.cumsum(axis=1)
+            drawn = rng.random(count)[:, None] * chances[:, -1:]
+            found[:, t] = (chances > drawn).argmax(axis=1)
+            now = to[np.arange(count), found[:, t]]
+        return found
+
+    def run(self, words: IntArray) -> list[tuple[FloatArray, IntArray]]:
+        """What is remembered after each letter, and the states.
+
+        Raises:
+            WrongWord: With a word after which another logit is ahead.
+        """
+        x, states = self.begin(len(words))
+        found = []
+        for t in range(words.shape[1]):
+            x, states = self.step(x, states, words[:, t])
+            if (wrong := self.ahead(x, states) < 0).any():
+                raise WrongWord(tuple(words[wrong.argmax(), : t + 1].tolist()))
+            found.append((x, states))
+        return found
+
+    def refute(self) -> int:
+        """Run all short words, random ones, and loops.
+
+        Returns:
+            The length up to which all words were run.
+
+        Raises:
+            WrongWord: If another logit is ahead after one.
+        """
+        rng, letters = np.random.default_rng(SEED), self.cell.reads
+        length = max(1, int(np.log(SHORT) / np.log(max(letters, 2))))
+        self.run(np.array(list(product(range(letters), repeat=length))))
+        self.run(self.words(100, LONG, rng))
+        loops = [
+            np.array(loop)
+            for size in range(1, LONGEST_LOOP + 1)
+            for loop in product(range(letters), repeat=size)
+        ][: 20 * LOOPS]
+        chosen = rng.permutation(len(loops))[: max(0, LOOPS - 60)]
+        loops = [*loops[:60], *(loops[at] for at in chosen)]
+        heads, tails = (self.words(len(loops), 12, rng) for _ in range(2))
+        again = [np.resize(loop, LONG // 2) for loop in loops]
+        self.run(np.hstack([heads, np.array(again), tails, np.array(again)]))
+        return length
