@@ -34,7 +34,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     else:
         readings = refinement.check(program, said["program"], machine)
         law = beliefs(source, machine, readings)
-    streams, looks = walked(model, program)
+    streams, looks = walked(model, program, said)
     size = model.tensors["unembed.weight"].shape[1]
     demand(size == len(source.start), "the network has not one output for each state")
     values, at = np.unique(law.value, return_inverse=True)

@@ -101,7 +101,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     source = source_of(model.header["source"])
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
-    streams, looks = walked(model, program, norm)
+    streams, looks = walked(model, program, said, norm)
     error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
     covers, told = f"all words of up to {program.length} letters", norm.facts
     form = model.format

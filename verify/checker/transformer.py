@@ -14,7 +14,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
-from krohn.program.statement import Statement, parse
+from krohn.program.statement import Statement, parse, statement_of
 from krohn.verify.checker import read_out
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import Format
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from krohn.verify.checker.claimed_error import Established as Within
     from krohn.verify.checker.shown import WithinError
 
-BLOCKS = "text-in-blocks"
-"""The source of texts in blocks, which are followed beside a machine."""
+BLOCKS, CHAIN = "text-in-blocks", "chain-of-thought"
+"""Texts in blocks, which are followed beside a machine; and chains of thought."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def computed(
 
     program, readings = _referenced(model, said, machine)
     report()
-    for stream, found in followed(model, embedding(model, program)):
+    for stream, found in followed(model, embedding(model, program), said):
         streams.append(stream)
         looks |= found
         report()
@@ -123,12 +123,17 @@ def _referenced(
     if source is not None:
         alone = machine is None and "machine" not in model.header
         demand(alone, "the file claims to compute no machine")
-        known = source["kind"] in {*SOURCES, BLOCKS}
+        known = source["kind"] in {*COMPARED, CHAIN, BLOCKS}
         demand(known, "the file is about a source of an unknown kind")
-    if source is not None and source["kind"] in SOURCES:
-        return SOURCES[source["kind"]](model, source)
-    kind = "exact" if source is None else "generates"
-    demand(claim.get("kind", "exact") == kind, "a claim of a wrong kind")
+        demand(model.header["version"] >= 5, "this version is for machines only")
+    plain = source is None or source["kind"] == "program"
+    kind = "exact" if plain else "generates"
+    stands = claim.get("kind", "exact" if source is None else None) == kind
+    demand(stands, "a claim of a wrong kind")
+    if source is not None and source["kind"] == CHAIN:
+        return _generated(model, source)
+    if source is not None and source["kind"] in COMPARED:
+        return _compared(model, source, said["same"])
     if source is not None:
         from krohn.program.blocks import check_words
 
@@ -167,51 +172,51 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     chain = ChainOfThought.from_wire(source)
     program = causal(stated(model, len(chain.tokens)))
     return program, generation.check(program, chain)
 
 
-def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """The same of a Program that was written as it is (Theorem 5i)."""
-    from krohn.verify.checker import same_program
+def _compared(model: Model, source: Any, told: Any) -> tuple[Statement, Readings]:
+    """The same of what is compared with a Program."""
+    from krohn.verify.checker.same_program import Classes, readings
 
-    claim = model.header["claim"].get("kind")
-    demand(claim == "exact", "the claim is not that the Program is computed")
-    demand(model.header["version"] >= 5, "this version has no such source")
+    program, said = COMPARED[source["kind"]](model, source)
+    classes = Classes(program, said, told)
+    found = readings(program, said, classes)
+    if source["kind"] == "rewriting":
+        from krohn.program.rewriting import Rewriting
+        from krohn.verify.checker.rewriting import nearby
+
+        program = nearby(program, Rewriting.from_wire(source), said, classes)
+    return program, found
+
+
+def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
+    """The Program of a file, and the one that was written as it is (Theorem 5i)."""
     demand("classes" in source, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
-    said = parse(source["program"], program.letters, program.length)
-    return program, same_program.readings(program, said)
+    return program, parse(source["program"], program.letters, program.length)
 
 
-def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
+def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of the texts of a rewriting system (Theorem 5k)."""
     from krohn.program.rewriting import Rewriting
-    from krohn.verify.checker import rewriting
+    from krohn.program.rewriting_program import program_of
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     system = Rewriting.from_wire(source)
     program = causal(stated(model, len(system.tokens)))
-    return rewriting.check(program, system)
+    return program, statement_of(program_of(system, program.length))
 
 
-def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
+def _increasing(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of longest increasing subsequences (Theorem 5m)."""
     from krohn.program.increasing import Increasing, program_of
-    from krohn.program.statement import statement_of
-    from krohn.verify.checker import same_program
 
-    demand(model.header["claim"].get("kind") == "generates", "a claim of a wrong kind")
-    demand(model.header["version"] >= 5, "this version is for machines only")
     lists = Increasing.from_wire(source)
     program = causal(stated(model, len(lists.tokens)))
     demand(program.length == lists.length, "the claim is about other texts")
-    said = statement_of(program_of(lists))
-    return program, same_program.readings(program, said)
+    return program, statement_of(program_of(lists))
 
 
 def causal(program: Statement) -> Statement:
@@ -256,7 +261,7 @@ def _filtered(model: Model, source: Any, said: Any) -> "Within":
         from krohn.verify.checker import belief_products
 
         program = stated(model, len(names(source, "letters")), matrices=True)
-        return belief_products.established(model, program)
+        return belief_products.established(model, program, said)
     from krohn.verify.checker import hidden_markov
 
     program = stated(model, len(names(source, "letters")), vectors=True)
@@ -289,7 +294,7 @@ def stated(
 
 
 Progress = Callable[[Established], None]
-Source = Callable[[Model, Any], tuple[Statement, Readings]]
+Both = Callable[[Model, Any], tuple[Statement, Statement]]
 COVERS = {
     "machine": "all words of up to {} letters",
     "program": "all words of up to {} letters",
@@ -298,12 +303,12 @@ COVERS = {
     "rewriting": "each next token in the texts of all lines, after up to {} tokens",
     BLOCKS: "all texts of up to {} tokens in which states are written in time",
 }
-SOURCES: dict[str, Source] = {
-    "chain-of-thought": _generated,
+COMPARED: dict[str, Both] = {
     "program": _written,
     "rewriting": _rewritten,
     "increasing": _increasing,
 }
+"""Sources that say which Program a file must compute."""
 WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     "linear-system": _multiplied,
     "vectors-in-blocks": _multiplied,

@@ -15,7 +15,7 @@ from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine, Model, read
 from krohn.verify.checker.shown import Shown, WithinError
 from krohn.verify.checker.situations import followed_by
-from krohn.verify.search import norms, refinement, simulations
+from krohn.verify.search import cases, norms, refinement, same_program, simulations
 
 # One thread for products of matrices: a proof has many small ones, and threads wait.
 
@@ -99,11 +99,15 @@ def search(
             network, is another one.
     """
     check, evidence = network.check_of(model), dict[str, Any]()
+    if of_program := kind_of(model.header["architecture"]).program:
+        evidence["cases"] = cases.find(model)
     if model.header.get("source", {}).get("kind") in norms.MEASURED:
-        return norms.least(lambda said: check(model, said, machine))
-    if not kind_of(model.header["architecture"]).program:
+        return norms.least(lambda said: check(model, said, machine), evidence)
+    if not of_program:
         evidence |= simulations.find(model, machine)
         return evidence, check(model, evidence, machine)
+    if model.header.get("source", {}).get("kind") in transformer.COMPARED:
+        evidence["same"] = same_program.of_model(model)
     if (beside := machine or transformer.beside(model)) is not None:
         spoken = followed_by(model) is not None
         program = transformer.stated(model, len(beside.transitions), vectors=spoken)

@@ -36,6 +36,7 @@ from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.residual_stream import FREE, Stream, owners
+from krohn.verify.search.cases import needed, told
 
 LETTERS = 3
 Json = dict[str, Any]
@@ -70,9 +71,16 @@ class Case:
         try:
             with np.errstate(all="ignore"):
                 self.mlp.check_reads()
-                return self.mlp.written(self.channel)
+                return self.told().written(self.channel)
         except Refused:
             return None
+
+    def told(self) -> Mlp:
+        """The MLP with evidence of the cases that decide the channel."""
+        if not needed(self.mlp, self.channel):
+            return self.mlp
+        said = {self.channel.name: told(self.mlp, self.channel)}
+        return replace(self.mlp, cases=said)
 
     def occurring(self) -> Iterator[tuple[Mapping[str, int], int]]:
         """Joint values of the stored channels, with that of the channel; at BOS first."""
