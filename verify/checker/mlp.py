@@ -17,18 +17,16 @@ from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest
 from krohn.verify.checker.arithmetic import (
     FARTHEST,
-    INSIDE,
     STORED,
     Interval,
     fits,
-    sum_error,
 )
 from krohn.verify.checker.cases import Cases, decided, every
 from krohn.verify.checker.contributions import Sources, added_up, below
 from krohn.verify.checker.erasure import erased, eraser
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.normaliser import normaliser
-from krohn.verify.checker.passed_sums import stored_either_way
+from krohn.verify.checker.passed_sums import independent, stored_either_way
 from krohn.verify.checker.piecewise import Ridges
 from krohn.verify.checker.product_gates import gates
 from krohn.verify.checker.residual_stream import FREE, Stream, per_value
@@ -336,17 +334,13 @@ class Mlp:
         demand(channel.integer, "a sum of stored channels is written one-hot")
         demand(lone, "a sum is not put together from its parts")
         demand(bias[dims] == 0, "something else is added to a sum")
-        off, size, form = Interval.of(0.0), Interval.of(0.0), self.stream.form
+        parts = list[tuple[Sums, FloatArray]]()
         for i in range(len(sources.each)):
             own = units[sources.depends[-1][units, i]]
-            x, w = sources.run(i, self.layers[:-1], own), weight[np.ix_(own, dims)]
+            x = sources.run(i, self.layers[:-1], own)
             goal = sources.total(i, channel.inputs)[:, None]
-            total, most = Interval.of(x.total), np.abs(w)
-            off += (abs(Interval.of(x.value) @ w - goal) + total @ most).max()
-            size += ((np.abs(x.value) + total) @ most).max()
-        fits(size, form, "a sum", INSIDE)
-        off += sum_error(form, len(units) + 1, size)
-        return self._total(channel, off.most)
+            parts.append((x.products(weight[np.ix_(own, dims)]), goal))
+        return self._total(channel, independent(parts, 0.0, self.stream.form))
 
     def _total(self, channel: Channel, off: float, bias: float = 0.0) -> FloatArray:
         """``(values,)``: how far a channel is off that is written so far off.
