@@ -12,10 +12,12 @@ import krohn
 from krohn.network.modelfile import pack
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
+from krohn.verify.checker.followed import steps
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.refinement import part
 from krohn.verify.search.find import find
+from krohn.verify.search.lemmas import clock
 
 
 def folded(columns: list[tuple[int, ...]]) -> list[int]:
@@ -32,6 +34,7 @@ def folded(columns: list[tuple[int, ...]]) -> list[int]:
     state = {"states": [0], "depths": [0], "follow": [[0, 0]]}
     said = {"length": program.length, "outputs": outputs, **state, **none}
     machine = Machine(0, np.zeros((2, 1), np.int64), np.zeros(1, np.int64))
+    said["repeats"] = clock(steps(program, {}, outputs))
     found: list[int] = part(program, machine, {}, [], said).told.tolist()
     return found
 
@@ -59,6 +62,34 @@ def test_folded_positions_show_the_same_and_are_fewest(
     places = folded(columns)
     assert [values[t] for t in places] == values
     assert len(set(places)) == fewest(list(values))
+
+
+@given(st.data())
+def test_what_does_not_repeat_itself_is_refused(data: st.DataObject) -> None:
+    """Whatever a part accepts, positions that are folded together have the same values."""
+    length = data.draw(st.integers(1, 6))
+    column = data.draw(st.lists(st.integers(0, 1), min_size=length, max_size=length))
+    start, period = (data.draw(st.integers(least, 8)) for least in (0, 1))
+    token = {"name": "token", "op": "token", "domain": [0, 1]}
+    clocked = {"name": "p", "op": "position", "domain": [0, 1], "values": [0, *column]}
+    rest: dict[str, Any] = {"features": {}, "outputs": ["p"], "decode": []}
+    program = parse({"channels": [token, clocked], **rest}, 1, length)
+    said = {
+        "length": 1,
+        "outputs": ["p"],
+        "states": [0],
+        "depths": [0],
+        "follow": [[0]],
+    }
+    none = {"assumed": {}, "cells": {}, "reduced": [], "split": []}
+    machine = Machine(0, np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+    one = part(program, machine, {}, [], {**said, **none, "repeats": [start, period]})
+    try:
+        one.prove()
+    except Refused as reason:
+        if "does not repeat" in str(reason):
+            return
+    assert [[0, *column][t] for t in one.told] == [0, *column]
 
 
 PATTERN, LENGTH = "regex:(a|b)*c(ab)*", 12

@@ -1,5 +1,7 @@
 """Beliefs of a hidden Markov model by products of its operators (docs/within.md, 6)."""
 
+from typing import Any
+
 import numpy as np
 
 from krohn.program.errors import demand
@@ -15,7 +17,7 @@ from krohn.verify.checker.situations import Source, source_of
 from krohn.verify.checker.sublayers import walked
 
 
-def shown(model: Model, program: Statement) -> Established:
+def shown(model: Model, program: Statement, said: Any) -> Established:
     """The error that can be shown.
 
     Raises:
@@ -29,7 +31,7 @@ def shown(model: Model, program: Statement) -> Established:
     demand(len(letters) == 1, "letters have matrices in several channels")
     demand(letters[0].start == program.vector, "a word starts elsewhere")
     metric = Projective.of(*source, letters[0].rows[:-1], program.length)
-    streams, looks = walked(model, program, metric)
+    streams, looks = walked(model, program, said, metric)
     error = _read_out(model, streams[-1], source, metric).most
     covers, told = f"all words of up to {program.length} letters", metric.facts
     form = model.format

@@ -1,6 +1,6 @@
 """Inputs of an MLP grouped into independent sources, for bounds on its sums."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
-from krohn.program.statement import Channel
+from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy, alike, finest
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.case_split import Cases, spread_out
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
 
@@ -89,14 +88,14 @@ class Sources:
     """The sources of an MLP: the letter, the other channels, or sums of two of these.
 
     Attributes:
-        cases: How maps are decided by them.
+        program: The Program.
         each: The sources.
         layers: The weights of the MLP.
         activations: The names of those of its units.
         owner: ``(d,)``: the source that a dimension is of, or -1.
     """
 
-    cases: Cases
+    program: Statement
     each: list[Source]
     layers: Layers
     activations: list[StrArray]
@@ -137,8 +136,12 @@ class Sources:
         for s in sums:
             x = stream.halves(s, blank(s))
             put(s.name, [stream.channel(n) for n in s.inputs], x, x)
-        cases = Cases(stream.program, tuple(s.name for s in each))
-        return Sources(cases, each, layers, activations, owner)
+        return Sources(stream.program, each, layers, activations, owner)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the sources."""
+        return [source.name for source in self.each]
 
     @cached_property
     def depends(self) -> list[BoolArray]:
@@ -147,45 +150,6 @@ class Sources:
         for weight, _ in self.layers[:-1]:
             found.append((weight != 0).T.astype(float) @ found[-1] > 0)
         return found
-
-    def rows(
-        self,
-        cases: IntArray,
-        named: Sequence[int],
-        choices: Callable[[int], BoolArray],
-    ) -> tuple[IntArray, IntArray]:
-        """Every case once for all combinations of some choices.
-
-        Args:
-            cases: ``(cases, sources)``; that of BOS is added as the last one.
-            named: The sources that there is a choice for.
-            choices: ``(sets + 1, choices)`` of a source: those that each of its sets
-                has, and that of BOS.
-
-        Returns:
-            ``(named, rows)`` what is chosen, and ``(rows,)`` the case of each row.
-        """
-        of, columns = np.arange(len(cases) + 1), list[IntArray]()
-        for i in named:
-            chosen = choices(i)
-            number = np.append(cases[:, i], len(chosen) - 1)[of]
-            which, at = spread_out(number, chosen.sum(axis=1))
-            if len(which) > len(of):
-                of, columns = of[which], [c[which] for c in columns]
-            columns.append(chosen.nonzero()[1][at])
-        return np.array(columns, np.int64).reshape(len(named), len(of)), of
-
-    def values(self, source: int) -> BoolArray:
-        """``(sets + 1, values)``: the values of a source in each set, and that at BOS."""
-        inside = self.cases.inside(source)
-        found = np.zeros((len(inside) + 1, inside.shape[1] + 1), bool)
-        found[:-1, :-1], found[-1, -1] = inside, True
-        return found
-
-    def count(self, cases: IntArray, named: Sequence[int]) -> float:
-        """How many joint values some sources have in all cases."""
-        sizes = [self.cases.inside(i).sum(axis=1)[cases[:, i]] for i in named]
-        return float(np.prod(sizes, axis=0, dtype=float).sum())
 
     def at(
         self,
@@ -251,7 +215,7 @@ class Sources:
 
     def total(self, source: int, names: Sequence[str]) -> FloatArray:
         """``(values,)``: the sum of some channels that one source decides."""
-        channels = [self.cases.program.channels[n] for n in names]
+        channels = [self.program.channels[n] for n in names]
         own = [c for c in channels if self.owner[c.span.start] == source]
         x, rows = self.each[source].x.value, np.zeros(len(self.each[source].x.value))
         for c in own:

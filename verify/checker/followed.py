@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import Refused, demand
+from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.sibling_latest import SiblingLatest
@@ -13,7 +14,6 @@ from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.departures import departures
 from krohn.verify.checker.model_file import Machine
 
-MOST_WORK = 2**30  # transitions; a million take a few milliseconds
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
 
@@ -26,44 +26,36 @@ def ways(program: Statement, said: Any, machine: Machine) -> Ways:
         for p, member in enumerate(program.channels[n] for n in names):
             inside = member.bos == p and member.later.max() < len(names)
             demand(inside, "no letter maps")
-    known, work = dict[tuple[str, ...], int](), MOST_WORK // (1 + len(said["families"]))
+    families = [tuple(family) for family in said["families"]]
+    each = zip(families, said["ranks"], strict=True)
+    least = [enough(program, members, machine, ranks) for members, ranks in each]
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
-        members = tuple(said["families"][family])
-        if members not in known:
-            known[members] = enough(program, members, machine, work)
-        if width >= known[members]:
-            found[name] = ("window", members)
+        if width >= least[family]:
+            found[name] = ("window", families[family])
     return found
 
 
 def enough(
-    program: Statement,
-    family: tuple[str, ...],
-    machine: Machine,
-    work: int = MOST_WORK,
+    program: Statement, family: tuple[str, ...], machine: Machine, ranks: Any
 ) -> int:
     """From which width on windows show what all letters so far do (Theorem 2a).
 
-    That is T; or less if in every possible word each so many letters in a row have one
-    among them that leads all points to one, and that is seen by looking at no more than
-    so many transitions.
+    That is T; or one more than the highest rank, if evidence gives each state of the
+    machine a rank, and every possible letter leads to a higher one unless it is one that
+    leads all points to one.
     """
-    going = np.delete(machine.transitions, _resets(program, family), axis=0)
-    alive = np.ones(len(machine.shows), np.bool_)
-    for width in range(min(program.length, 1 + work // (1 + going.size))):
-        if not alive.any():
-            return width
-        reached = np.zeros_like(alive)
-        led = going[:, alive]
-        reached[led[led >= 0]] = True
-        if np.array_equal(reached, alive):
-            break
-        alive = reached
-    return program.length
+    if ranks is None:
+        return program.length
+    rank = whole(ranks, 1)
+    going = np.delete(machine.transitions, resets(program, family), axis=0)
+    demand(len(rank) == going.shape[1], "not each state has a rank")
+    rises = (going < 0) | (rank[going] > rank)
+    demand(rises, "a letter leads to no higher rank")
+    return min(program.length, int(rank.max()) + 1)
 
 
-def _resets(program: Statement, family: tuple[str, ...]) -> list[int]:
+def resets(program: Statement, family: tuple[str, ...]) -> list[int]:
     """The letters at which the members have one value, whatever else they depend on."""
     found: list[set[int]] = [set() for _ in range(program.letters)]
     for channel in map(program.channels.__getitem__, family):

@@ -35,7 +35,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     if any(channel["op"] == "letter-matrix" for channel in channels):
         from krohn.verify.checker import belief_products  # no other proof rests on it
 
-        return belief_products.shown(model, stated(model, letters, matrices=True))
+        return belief_products.shown(model, stated(model, letters, matrices=True), said)
     return _by_situations(model, causal(stated(model, letters, vectors=True)), said)
 
 
@@ -50,7 +50,7 @@ def _by_situations(model: Model, program: Statement, said: Any) -> Established:
     else:
         readings = refinement.check(program, said["program"], machine)
         law = beliefs(source, machine, readings)
-    streams, looks = walked(model, program)
+    streams, looks = walked(model, program, said)
     size = model.tensors["unembed.weight"].shape[1]
     demand(size == len(source.start), "the network has not one output for each state")
     values, at = np.unique(law.value, return_inverse=True)

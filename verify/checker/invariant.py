@@ -45,6 +45,8 @@ class Part:
         depths: At least so many letters lead to it.
         follow: ``(states, letters)``: the next one.
         reduced: Sums, what may be taken from them together, and what must be left.
+        repeats: From which position on functions of the position repeat themselves, and
+            after how many.
         split: Channels of which each value is looked at by itself.
         shown: What the outputs are, and beside which state of the machine.
     """
@@ -60,6 +62,7 @@ class Part:
     depths: IntArray
     follow: IntArray
     reduced: list[Rule]
+    repeats: tuple[int, int]
     split: list[str]
     shown: set[tuple[int, ...]]
 
@@ -78,10 +81,17 @@ class Part:
 
     def prove(self) -> None:
         """Follow every letter that can come out of every abstract state."""
-        start = self.states[0] == self.machine.start and self.depths[0] == 0
-        demand(start, "the first abstract state is not that of BOS")
+        begins = self.states[0] == self.machine.start and self.depths[0] == 0
+        demand(begins, "the first abstract state is not that of BOS")
         for rule in self.reduced:
             check_rule(self.program, self.steps, self.outputs, rule)
+        start, period = self.repeats
+        for given in (
+            c.given[start:] for c, kind, _ in self.steps if kind == "position"
+        ):
+            demand(
+                given[period:] == given[:-period], "a position does not repeat itself"
+            )
         possible = self.machine.transitions[:, self.states].T >= 0
         goes_on = possible & (self.depths[:, None] < self.length)
         blocks = self.work // BLOCK + 1
@@ -90,24 +100,8 @@ class Part:
 
     @cached_property
     def told(self) -> IntArray:
-        """``(T + 1,)``: which positions functions of the position tell apart, if any do.
-
-        The last values repeat themselves backwards as far as the longest border of a
-        prefix says (Knuth, Morris and Pratt 1977).
-        """
-        given = [c.given for c, kind, _ in self.steps if kind == "position"]
-        if not given:
-            return np.zeros(self.program.length + 1, np.int64)
-        value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
-        back, border = value[::-1].tolist(), [0]
-        for end in range(1, len(back)):
-            k = border[-1]
-            while k and back[k] != back[end]:
-                k = border[k - 1]
-            border.append(k + (back[k] == back[end]))
-        last = int(np.argmax(border))
-        start, period = len(back) - 1 - last, last + 1 - border[last]
-        t = np.arange(len(back))
+        """``(T + 1,)``: for each position the first that is not told apart from it."""
+        (start, period), t = self.repeats, np.arange(self.program.length + 1)
         return np.where(t < start, t, start + (t - start) % period)
 
     def _follow(self, s: IntArray, a: IntArray) -> None:

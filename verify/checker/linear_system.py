@@ -103,7 +103,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     program = stated(model, len(source.matrices), matrices=True)
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
-    streams, looks = walked(model, program, norm)
+    streams, looks = walked(model, program, said, norm)
     error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
     covers, told = f"all words of up to {program.length} letters", norm.facts
     form = model.format

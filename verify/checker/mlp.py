@@ -1,12 +1,14 @@
 """MLPs: what they write is the stated function of what was there (docs/soundness.md, 5)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray, Matrices
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
@@ -15,24 +17,23 @@ from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest
 from krohn.verify.checker.arithmetic import (
     FARTHEST,
-    INSIDE,
     STORED,
     Interval,
     fits,
-    sum_error,
 )
+from krohn.verify.checker.cases import Cases, decided, every
 from krohn.verify.checker.contributions import Sources, added_up, below
 from krohn.verify.checker.erasure import erased, eraser
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.normaliser import normaliser
-from krohn.verify.checker.passed_sums import stored_either_way
+from krohn.verify.checker.passed_sums import independent, stored_either_way
 from krohn.verify.checker.piecewise import Ridges
 from krohn.verify.checker.product_gates import gates
 from krohn.verify.checker.residual_stream import FREE, Stream, per_value
 
 CELLS = 2**18
 HALF = 0.5
-FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
+FEW_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,14 @@ class Mlp:
         activations: The names of those of the units of each hidden layer.
         mask: ``(d,)``: which dimensions keep what they hold, 0 or 1.
         stream: What is known.
+        cases: What evidence says of the cases that decide maps, by their names.
     """
 
     layers: list[tuple[FloatArray, FloatArray]]
     activations: list[StrArray]
     mask: FloatArray
     stream: Stream
+    cases: Mapping[str, Any] = field(default_factory=dict)
     _sources: dict[tuple[str, ...], Sources] = field(init=False, default_factory=dict)
 
     def written(self, channel: Channel) -> FloatArray:
@@ -63,17 +66,21 @@ class Mlp:
             ridges = Ridges(channel, self.layers, self.activations, self.stream)
             off = self._total(channel, *ridges.noise())
             return per_value(channel, channel.domain, off)
-        if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):
+        if self.adds_up(channel):
             return per_value(channel, channel.domain, self._added(channel, dims))
-        needed = below(self.layers, dims)
-        sources = self._apart(self._sums(channel, needed))
-        cases, results = sources.cases.of(channel)
-        results = np.append(results, channel.bos)
-        named = {*self._read(sources, needed), *np.flatnonzero(cases.any(axis=0))}
-        off, of = self._distance(
-            sources, cases, sorted(named), needed, channel.code(results)
-        )
+        said, program = self.cases.get(channel.name), self.stream.program
+        if said is None:
+            raise Refused(f"nothing says which cases decide {channel.name!r}")
+        sources = self.sources([program.channels[n] for n in said["sums"]], dims)
+        cases = decided(program, sources.names, channel, said)
+        results, needed = np.append(cases.values, channel.bos), below(self.layers, dims)
+        named = sorted({*self._read(sources, needed), *cases.told_apart()})
+        off, of = self._distance(sources, cases, named, needed, channel.code(results))
         return per_value(channel, results[of], off)
+
+    def adds_up(self, channel: Channel) -> bool:
+        """Whether a channel is a sum of channels that are there."""
+        return channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs)
 
     def _matrices(self, channel: Channel) -> FloatArray:
         """How far a product of matrices, or one that is normalised, is off."""
@@ -110,7 +117,7 @@ class Mlp:
                 continue
             demand(self.stream.matrices is None, "an MLP writes beside all channels")
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
-            cases = np.zeros((1, len(sources.each)), np.int64)
+            cases = every([sources.program.channels[n] for n in sources.names])
             named, zero = self._read(sources, needed), np.zeros((2, 1))
             left[dim] = self._distance(sources, cases, named, needed, zero)[0].max()
         return left
@@ -145,25 +152,27 @@ class Mlp:
             )
         return self._sources[names]
 
-    def _sums(self, channel: Channel, needed: list[IntArray]) -> tuple[Channel, ...]:
-        """Sums of two integers that are read with one weight, and so as their sum."""
-        found, known = list[Channel](), self.stream.program.channels
-        todo = [known[n] for n in channel.inputs if n not in self.stream.noise]
-        while todo:
-            c = todo.pop()
-            if c.op == "sum" and self._summed(c, needed):
-                found.append(c)
-            else:
-                todo += [known[n] for n in c.inputs if n not in self.stream.noise]
-        taken = {n for c in found for n in c.inputs}
-        return tuple(found) if len(taken) == 2 * len(found) else ()
+    def sources(self, sums: list[Channel], dims: IntArray) -> Sources:
+        """What decides some dimensions, some sums among it: each read with one weight.
 
-    def _summed(self, added: Channel, needed: list[IntArray]) -> bool:
+        Raises:
+            Refused: If the parts of a sum are not read so, or are those of another one.
+        """
+        needed = below(self.layers, dims)
+        demand(
+            [self.summed(c, needed) for c in sums], "a sum is not read as one number"
+        )
+        parts = [n for c in sums for n in c.inputs]
+        demand(len({*parts}) == len(parts), "a channel is read in two sums")
+        return self._apart(tuple(sums))
+
+    def summed(self, added: Channel, needed: list[IntArray]) -> bool:
         """Whether what is needed reads both parts of a sum with one weight (14b)."""
         parts = [
             c for n, c in self.stream.program.channels.items() if n in added.inputs
         ]
-        there = len(parts) == 2 == len(added.inputs)
+        there = len(parts) == 2 == len(added.inputs) and added.op == "sum"
+        there &= added.name not in self.stream.noise
         if not there or any(
             not c.integer or c.name not in self.stream.noise for c in parts
         ):
@@ -182,7 +191,7 @@ class Mlp:
     def _distance(
         self,
         sources: Sources,
-        cases: IntArray,
+        cases: Cases,
         named: list[int],
         needed: list[IntArray],
         target: FloatArray,
@@ -195,7 +204,7 @@ class Mlp:
 
         Args:
             sources: What the MLP reads.
-            cases: ``(cases, sources)``; that of BOS is added as the last one.
+            cases: The cases; that of BOS is added as the last one.
             named: The sources that are read or that cases tell apart.
             needed: What the dimensions depend on, and last the dimensions themselves.
             target: ``(cases, dimensions)``.
@@ -203,36 +212,34 @@ class Mlp:
         Returns:
             The distance in each row, and the case of each row.
         """
-        count, (*mixed, _) = sources.count(cases, named), sources.mixes(needed)
+        count, (*mixed, _) = cases.joint(named), sources.mixes(needed)
         steps = self._steps(sources, needed) and count <= FEW_ROWS
         owned = (self.mask != 0) & (self.stream.owner != FREE)
         if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
-            demand(count <= MOST_ROWS, "an MLP mixes too many joint values")
             return self._by_rows(sources, cases, named, needed, target)
         kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)
         out, of = self._summed_up(sources, cases, named, needed)
         off = self._off(kept, out, needed[-1], target[of])
         coarse = np.unique(of[~(off < HALF)])
-        coarse = coarse[coarse < len(cases)]
-        if not len(coarse) or sources.count(cases[coarse], named) > FEW_ROWS:
+        coarse = coarse[coarse < len(cases.each)]
+        some = cases.some(coarse)
+        if not len(coarse) or some.joint(named) > FEW_ROWS:
             return off, of
-        again = np.append(coarse, len(cases))
-        finer, part = self._by_rows(
-            sources, cases[coarse], named, needed, target[again]
-        )
+        again = np.append(coarse, len(cases.each))
+        finer, part = self._by_rows(sources, some, named, needed, target[again])
         fine = ~np.isin(of, again)
         return np.append(off[fine], finer), np.append(of[fine], again[part])
 
     def _by_rows(
         self,
         sources: Sources,
-        cases: IntArray,
+        cases: Cases,
         named: list[int],
         needed: list[IntArray],
         target: FloatArray,
     ) -> tuple[FloatArray, IntArray]:
         """The distances of `_distance`, at every joint value of the sources."""
-        rows, of = sources.rows(cases, named, sources.values)
+        rows, of = cases.rows(named, cases.held)
         held = sources.at(named, rows, needed[-1], kept=True)
         kept = held.where(self.mask[needed[-1]])
         out = self._through(sources.at(named, rows, needed[0]), needed, kept)
@@ -276,7 +283,7 @@ class Mlp:
     def _summed_up(
         self,
         sources: Sources,
-        cases: IntArray,
+        cases: Cases,
         named: list[int],
         needed: list[IntArray],
     ) -> tuple[Noisy, IntArray]:
@@ -287,10 +294,10 @@ class Mlp:
         tables, grids = list[FloatArray](), [constant.grid]
 
         def choices(i: int) -> BoolArray:
-            spans, hit = sources.spans(i, units), sources.values(i)
-            several = hit.sum(axis=1)[cases[:, i]] > 1
+            spans, hit = sources.spans(i, units), cases.held(i)
+            several = hit.sum(axis=1)[cases.each[:, i]] > 1
             table, of = spans.bounds, np.arange(len(spans.bounds) - 1)
-            if (several & (cases[:, i] > 0)).any():
+            if (several & (cases.each[:, i] > 0)).any():
                 table, of = spans.classes()
                 hit = hit.astype(float) @ (of[:, None] == np.arange(len(table) - 1)) > 0
             tables.append(table)
@@ -298,7 +305,7 @@ class Mlp:
             any_value = np.arange(len(hit))[:, None] == 0  # the set of all
             return np.hstack([hit & ~any_value, any_value])
 
-        rows, of = sources.rows(cases, named, choices)
+        rows, of = cases.rows(named, choices)
         ends = np.cumsum([len(table) for table in tables])[:, None]
         free = np.diff(ends, axis=0, prepend=0) - 1 == rows
         rows = rows + np.vstack([[[0]], ends[:-1]])
@@ -327,17 +334,13 @@ class Mlp:
         demand(channel.integer, "a sum of stored channels is written one-hot")
         demand(lone, "a sum is not put together from its parts")
         demand(bias[dims] == 0, "something else is added to a sum")
-        off, size, form = Interval.of(0.0), Interval.of(0.0), self.stream.form
+        parts = list[tuple[Sums, FloatArray]]()
         for i in range(len(sources.each)):
             own = units[sources.depends[-1][units, i]]
-            x, w = sources.run(i, self.layers[:-1], own), weight[np.ix_(own, dims)]
+            x = sources.run(i, self.layers[:-1], own)
             goal = sources.total(i, channel.inputs)[:, None]
-            total, most = Interval.of(x.total), np.abs(w)
-            off += (abs(Interval.of(x.value) @ w - goal) + total @ most).max()
-            size += ((np.abs(x.value) + total) @ most).max()
-        fits(size, form, "a sum", INSIDE)
-        off += sum_error(form, len(units) + 1, size)
-        return self._total(channel, off.most)
+            parts.append((x.products(weight[np.ix_(own, dims)]), goal))
+        return self._total(channel, independent(parts, 0.0, self.stream.form))
 
     def _total(self, channel: Channel, off: float, bias: float = 0.0) -> FloatArray:
         """``(values,)``: how far a channel is off that is written so far off.

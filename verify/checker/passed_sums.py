@@ -1,6 +1,6 @@
 """Sums that further hidden layers pass on, and how they are stored (Theorem 14c)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -8,8 +8,15 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, exact
-from krohn.verify.checker.arithmetic import Format
+from krohn.verify.checker.affine_arithmetic import (
+    FINEST,
+    Noisy,
+    Sums,
+    exact,
+    finest,
+    rounding,
+)
+from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
 
@@ -86,6 +93,27 @@ def passed(
         x = x.activated(np.array([unit.name]))
         x = x.affine(np.array([[unit.weight]]), np.zeros(1))
     return float(x.total.max())
+
+
+def independent(
+    parts: Iterable[tuple[Sums, FloatArray]], bias: float, form: Format
+) -> float:
+    """How far a sum can be off before it is stored, each part having any of its values.
+
+    Args:
+        parts: What each part adds, ``(values, 1)``, and what it should add.
+        bias: What else is added.
+        form: The format.
+    """
+    off, size = Interval.of(0.0), Interval.of(abs(bias))
+    terms, known, grid = 1.0, True, finest(np.array([bias]))
+    for sums, goal in parts:
+        off += (abs(Interval.of(sums.value) - goal) + sums.total).max()
+        size, terms = size + float(sums.size.max()), terms + float(sums.terms.max())
+        known, grid = known and bool(sums.known.all()), max(grid, sums.grid)
+    one = np.ones(1)
+    rest = rounding(form, terms * one, size.high * one, one * known > 0, grid)
+    return (off + float(rest[0])).most
 
 
 def stored_either_way(

@@ -13,11 +13,15 @@ from krohn.program.expressions import Expression
 from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest, rounding
-from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
-from krohn.verify.checker.passed_sums import passed, passing_on, whole_gain
+from krohn.verify.checker.passed_sums import (
+    independent,
+    passed,
+    passing_on,
+    whole_gain,
+)
 from krohn.verify.checker.residual_stream import Stream
 
 MOST_POINTS, MOST_CELLS = 2**20, 2**22
@@ -101,20 +105,11 @@ class Ridges:
         )
         units = self._units(weight)
         self._add_up(units, bias)
-        off, size = Interval.of(0.0), Interval.of(abs(bias))
-        terms, known = 1.0, True
-        grid = finest(np.array([bias]))
-        for direction, along in units.items():
-            part = self._part(direction, along)
-            off += float(part.total.max())
-            size, terms = size + float(part.size.max()), terms + float(part.terms.max())
-            known, grid = known and bool(part.known.all()), max(grid, part.grid)
-        form, one = self.stream.form, np.ones(1)
-        most = size.high * one
-        off += float(rounding(form, terms * one, most, one * known > 0, grid)[0])
+        parts, form = [self._part(*each) for each in units.items()], self.stream.form
+        off = independent([(part, part.value) for part in parts], bias, form)
         if all(unit.name == "relu" for unit in passing):
-            return off.most, bias
-        return passed(passing, self.channel.domain, off.most, bias, form), 0.0
+            return off, bias
+        return passed(passing, self.channel.domain, off, bias, form), 0.0
 
     def _units(self, weight: FloatArray) -> dict[Direction, Along]:
         """The units that count, by the whole number that they depend on."""

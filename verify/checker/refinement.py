@@ -72,24 +72,27 @@ def part(
         assumed[name] = lemma(program.channels[name], parts[j], machine, length)
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
     reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
+    start, period = whole(said["repeats"], 1).tolist()
+    demand(period > 0, "positions repeat themselves after none")
     program = few_values(program, reduced)
     found = steps(program, followed, outputs)
     cells, room = {}, MOST_CELLS
     for step in found:
         channel = step[0]
         if channel.name in said["cells"]:
-            domain, start, size = memory(program, machine, step, assumed)
+            domain, first, size = memory(program, machine, step, assumed)
             sets, of = said["cells"][channel.name]
             room -= len(sets) * len(domain)
             demand(room > 0, "there are too many sets")
             held = np.array([np.isin(domain, one) for one in sets], np.bool_)
             held, of = held.reshape(len(sets), len(domain)), whole(of, 2)
             demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")
-            right = held[of[0]][:, domain == start]
+            right = held[of[0]][:, domain == first]
             demand(right, f"{channel.name!r} starts elsewhere")
             cells[channel.name] = held, of
     told = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
-    return Part(program, machine, *told, list(said["split"]), set())
+    more = (start, period), list(said["split"]), set[tuple[int, ...]]()
+    return Part(program, machine, *told, *more)
 
 
 def _machine(said: Any, machine: Machine, letters: int) -> Machine:

@@ -1,6 +1,6 @@
 """The residual stream from one sublayer to the next (docs/soundness.md, 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +22,20 @@ from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 Noise = dict[str, FloatArray]
 
 
-def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, Look]]]:
-    """The stream after the embedding and after each sublayer, and where heads look."""
+def followed(
+    model: Model, stream: Stream, said: Any
+) -> Iterator[tuple[Stream, dict[str, Look]]]:
+    """The stream after the embedding and after each sublayer, and where heads look.
+
+    Evidence says which ``cases`` decide what MLPs compute.
+    """
     stream = _read(model, stream, 0)
     yield stream, {}
     for block in range(len(model.header["architecture"]["blocks"])):
         stream, looks = attention(model, stream, block)
         stream = _read(model, stream, 2 * block + 1)
         yield stream, looks
-        mlp = mlp_of(model, stream, block)
+        mlp = mlp_of(model, stream, block, said.get("cases", {}))
         new = born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c) for c in new}
         stream = _read(model, after(stream, mlp, 2 * block + 2, noise), 2 * block + 2)
@@ -38,10 +43,10 @@ def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, L
 
 
 def walked(
-    model: Model, program: Statement, matrices: MatrixErrors | None = None
+    model: Model, program: Statement, said: Any, matrices: MatrixErrors | None = None
 ) -> tuple[tuple[Stream, ...], dict[str, Look]]:
     """The stream after the embedding and after each sublayer, and where all heads look."""
-    known = list(followed(model, embedding(model, program, matrices)))
+    known = list(followed(model, embedding(model, program, matrices), said))
     looks = {name: look for _, heads in known for name, look in heads.items()}
     return tuple(stream for stream, _ in known), looks
 
@@ -104,7 +109,7 @@ def attention(
     return _next(stream, snapshot, noise, stream.free), looks
 
 
-def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
+def mlp_of(model: Model, stream: Stream, block: int, cases: Mapping[str, Any]) -> Mlp:
     """The MLP of a block; one without layers if it has none."""
     shape, at = model.header["architecture"]["blocks"][block], f"blocks.{block}.mlp."
     count, tensors = len(shape["mlp"]) + 1 if shape["mlp"] else 0, model.tensors
@@ -113,7 +118,7 @@ def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
     ]
     mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
     demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
-    return Mlp(layers, _activations(shape, model), mask, stream)
+    return Mlp(layers, _activations(shape, model), mask, stream, cases)
 
 
 def _activations(shape: Any, model: Model) -> list[StrArray]:

@@ -14,7 +14,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
-from krohn.program.statement import Statement, parse
+from krohn.program.statement import Statement, parse, statement_of
 from krohn.verify.checker import read_out
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established
@@ -22,8 +22,8 @@ from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.read_out import Readings
 from krohn.verify.checker.sublayers import embedding, followed
 
-BLOCKS = "text-in-blocks"
-"""The source of texts in blocks, which are followed beside a machine."""
+BLOCKS, CHAIN = "text-in-blocks", "chain-of-thought"
+"""Texts in blocks, which are followed beside a machine; and chains of thought."""
 
 
 def established(
@@ -53,7 +53,7 @@ def established(
             progress(found)
 
     report()
-    for stream, looks in followed(model, embedding(model, program)):
+    for stream, looks in followed(model, embedding(model, program), said):
         each, known = (*found.streams, stream), {**found.looks, **looks}
         found = replace(found, streams=each, looks=known)
         report()
@@ -71,9 +71,12 @@ def _referenced(
     source, claim = model.header.get("source"), model.header["claim"]
     about = "machine" if source is None else source["kind"]
     kind = "exact" if about in ("machine", "program") else "generates"
-    demand(claim.get("kind", "exact") == kind, "a claim of a wrong kind")
-    if about in SOURCES:
-        return SOURCES[about](model, source)
+    stands = claim.get("kind", "exact" if source is None else None) == kind
+    demand(stands, "a claim of a wrong kind")
+    if about == CHAIN:
+        return _generated(model, source)
+    if about in COMPARED:
+        return _compared(model, source, said["same"])
     if source is not None:
         from krohn.program.blocks import check_words
 
@@ -111,37 +114,46 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     return program, generation.check(program, chain)
 
 
-def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """The same of a Program that was written as it is (Theorem 5i)."""
-    from krohn.verify.checker import same_program
+def _compared(model: Model, source: Any, told: Any) -> tuple[Statement, Readings]:
+    """The same of what is compared with a Program."""
+    from krohn.verify.checker.same_program import Classes, readings
 
+    program, said = COMPARED[source["kind"]](model, source)
+    classes = Classes(program, said, told)
+    found = readings(program, said, classes)
+    if source["kind"] == "rewriting":
+        from krohn.program.rewriting import Rewriting
+        from krohn.verify.checker.rewriting import nearby
+
+        program = nearby(program, Rewriting.from_wire(source), said, classes)
+    return program, found
+
+
+def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
+    """The Program of a file, and the one that was written as it is (Theorem 5i)."""
     demand("classes" in source, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
-    said = parse(source["program"], program.letters, program.length)
-    return program, same_program.readings(program, said)
+    return program, parse(source["program"], program.letters, program.length)
 
 
-def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
+def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of the texts of a rewriting system (Theorem 5k)."""
     from krohn.program.rewriting import Rewriting
-    from krohn.verify.checker import rewriting
+    from krohn.program.rewriting_program import program_of
 
     system = Rewriting.from_wire(source)
     program = causal(stated(model, len(system.tokens)))
-    return rewriting.check(program, system)
+    return program, statement_of(program_of(system, program.length))
 
 
-def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
+def _increasing(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of longest increasing subsequences (Theorem 5m)."""
     from krohn.program.increasing import Increasing, program_of
-    from krohn.program.statement import statement_of
-    from krohn.verify.checker import same_program
 
     lists = Increasing.from_wire(source)
     program = causal(stated(model, len(lists.tokens)))
     demand(program.length == lists.length, "the claim is about other texts")
-    said = statement_of(program_of(lists))
-    return program, same_program.readings(program, said)
+    return program, statement_of(program_of(lists))
 
 
 def causal(program: Statement) -> Statement:
@@ -170,14 +182,14 @@ def stated(
 
 WORDS = "all words of up to {} letters"
 COVERS = {
-    "chain-of-thought": "the text after every prompt, of {} tokens and the last",
+    CHAIN: "the text after every prompt, of {} tokens and the last",
     "increasing": "each next token in the texts of all lists, after up to {} tokens",
     "rewriting": "each next token in the texts of all lines, after up to {} tokens",
     BLOCKS: "all texts of up to {} tokens in which states are written in time",
 }
-SOURCES: dict[str, Callable[[Model, Any], tuple[Statement, Readings]]] = {
-    "chain-of-thought": _generated,
+COMPARED: dict[str, Callable[[Model, Any], tuple[Statement, Statement]]] = {
     "program": _written,
     "rewriting": _rewritten,
     "increasing": _increasing,
 }
+"""Sources that say which Program a file must compute."""

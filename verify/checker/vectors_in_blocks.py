@@ -72,7 +72,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     column = plain.growth * (most + room) / COORDINATE
     growth = plain.together(column, 1.0).maximum(plain.growth)
     norm = type(plain)(plain.size + 1, growth.most)
-    streams, looks = walked(model, program, norm)
+    streams, looks = walked(model, program, said, norm)
     read, rounded = linear_system.read_out(model, streams[-1], system, norm)
     window, blocks = read + norm.size * rounded, length // (block + 1) + 1
     error = settled(lambda _: blocks * plain.growth * window, room).most

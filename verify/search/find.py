@@ -16,7 +16,7 @@ from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, read
 from krohn.verify.checker.situations import followed_by
-from krohn.verify.search import norms, refinement, simulations
+from krohn.verify.search import cases, norms, refinement, same_program, simulations
 
 # One thread for products of matrices: a proof has many small ones, and threads wait.
 
@@ -99,10 +99,15 @@ def search(
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    evidence = dict[str, Any]()
-    if model.header.get("source", {}).get("kind") in norms.MEASURED:
-        return norms.least(lambda said: network.established(model, said, machine))
-    if not kind_of(model.header["architecture"]).program:
+    evidence, about = dict[str, Any](), model.header.get("source", {}).get("kind")
+    if of_program := kind_of(model.header["architecture"]).program:
+        evidence["cases"] = cases.find(model)
+    if about in transformer.COMPARED:
+        evidence["same"] = same_program.of_model(model)
+    if about in norms.MEASURED:
+        check = partial(network.established, model, machine=machine)
+        return norms.least(check, evidence)
+    if not of_program:
         evidence |= simulations.find(model, machine)
     elif (beside := machine or _beside(model)) is not None:
         spoken = followed_by(model) is not None

@@ -11,7 +11,7 @@ from krohn.algebra.rows import distinct
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.followed import Step, Ways, steps
+from krohn.verify.checker.followed import Step, Ways, resets, steps
 from krohn.verify.checker.lowered_sums import SUMS
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.search.exploration import Effort
@@ -19,12 +19,17 @@ from krohn.verify.search.exploration import Effort
 # Windows found in a Program, for the checker to check (Theorem 2).
 
 
+MOST_WORK = 2**30  # transitions; a million take a few milliseconds
 Claim = tuple[int, int]
 """The place of a family, and a width."""
 
 
-def windows(program: Statement) -> dict[str, Any]:
-    """The families of letter maps, and the windows over them with their widths."""
+def windows(program: Statement, machine: Machine) -> dict[str, Any]:
+    """The families of letter maps, and the windows over them with their widths.
+
+    Beside each family ranks of the states, if letters that are no resets lead to higher
+    ones (`krohn.verify.checker.followed.enough`).
+    """
     families: dict[tuple[str, ...], int] = {}
     claims: dict[str, Claim] = {}
     for name, channel in program.channels.items():
@@ -32,10 +37,47 @@ def windows(program: Statement) -> dict[str, Any]:
             claim = _compose(program, channel, claims, families)
             if claim is not None:
                 claims[name] = claim
+    work = MOST_WORK // (1 + len(families))
     return {
         "families": [list(family) for family in families],
+        "ranks": [ranks(program, family, machine, work) for family in families],
         "windows": {name: list(claim) for name, claim in claims.items()},
     }
+
+
+def ranks(
+    program: Statement, family: tuple[str, ...], machine: Machine, work: int = MOST_WORK
+) -> list[int] | None:
+    """How many letters in a row that are no resets can lead to each state, at most.
+
+    None if there are as many as letters in a word, or more transitions to be looked at
+    than there is work.
+    """
+    going = np.delete(machine.transitions, resets(program, family), axis=0)
+    rank = np.zeros(len(machine.shows), np.int64)
+    for width in range(1, min(program.length, 1 + work // (1 + going.size))):
+        led = going[:, rank == width - 1]
+        if not (led >= 0).any():
+            found: list[int] = rank.tolist()
+            return found
+        rank[led[led >= 0]] = width
+        if not (rank == width - 1).any():  # there is no end to it
+            return None
+    return None
+
+
+def clock(steps: list[Step]) -> list[int]:
+    """From which position on functions of the position repeat themselves, and how often.
+
+    As few positions as there can be are told apart.
+    """
+    given = [c.given for c, kind, _ in steps if kind == "position"]
+    if not given:
+        return [0, 1]
+    value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
+    same = overlaps(value[::-1].tolist())[1:]
+    period = 1 + int(same.argmax())
+    return [len(value) - period - int(same[period - 1]), period]
 
 
 def _compose(

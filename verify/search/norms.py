@@ -11,15 +11,17 @@ MEASURED = ("linear-system", "vectors-in-blocks")
 """Sources whose errors are measured in a norm."""
 
 
-def least(check: Callable[[Any], Established]) -> tuple[dict[str, Any], Established]:
-    """Evidence that names a norm, and what a check shows by it.
+def least(
+    check: Callable[[Any], Established], told: dict[str, Any]
+) -> tuple[dict[str, Any], Established]:
+    """Evidence that names a norm beside what it has told, and what a check shows by it.
 
     Raises:
         Refused: If nothing is shown by any norm; with the reasons.
     """
     found, reasons = list[tuple[dict[str, Any], Established]](), list[str]()
     for name in NORMS:
-        evidence = {"norm": name}
+        evidence = {**told, "norm": name}
         try:
             shown = check(evidence)
         except Refused as reason:

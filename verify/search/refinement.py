@@ -32,6 +32,7 @@ from krohn.verify.search.exploration import (
 from krohn.verify.search.lemmas import (
     about,
     chain,
+    clock,
     counters,
     reductions,
     smallest,
@@ -82,7 +83,7 @@ class Search:
     def __init__(self, program: Statement, machine: Machine) -> None:
         self.program, self.machine, self.effort = program, machine, Effort()
         self.effort.allow(sum(map(_numbers, program.channels.values())))
-        self.windows = windows(program)
+        self.windows = windows(program, machine)
         self.followed = ways(program, self.windows, machine)
         self.found, self.proved = list[dict[str, Any]](), list[Part]()
         self.counted: dict[tuple[str, ...], tuple[dict[str, Any], Part] | None] = {}
@@ -122,6 +123,9 @@ class Search:
         known = self.followed | dict.fromkeys(said["assumed"], ("assumed", ()))
         return steps(self.program, known, said["outputs"])
 
+    def _clock(self, said: dict[str, Any]) -> list[int]:
+        return clock(self._steps(said))
+
     def _groups(self) -> list[list[str]]:
         """The outputs, those together that share more than the letters."""
         groups: list[tuple[set[str], list[str]]] = []
@@ -146,7 +150,8 @@ class Search:
         for name, shift, length in links if len(links) > 1 else []:
             assumed = {} if shift is None else {shift: len(self.found) - 1}
             plain = {"reduced": [], "split": [], "assumed": assumed}
-            yield {**plain, "outputs": [name], "length": length}
+            said = {**plain, "outputs": [name], "length": length}
+            yield {**said, "repeats": self._clock(said)}
 
     def _count(self, outputs: list[str]) -> dict[str, int]:
         """A lemma on channels that read sums of letters: the channels that it has shown."""
@@ -157,6 +162,7 @@ class Search:
         shown, rules = counted
         if tuple(shown) not in self.counted:
             told = {**said, "outputs": shown, "reduced": rules, "split": []}
+            told["repeats"] = self._clock(told)
             self.counted[tuple(shown)] = self._count_lemma(told)
         found = self.counted[tuple(shown)]
         if found is None:
@@ -199,6 +205,7 @@ class Search:
         return {
             **said,
             "reduced": reductions(found, outputs),
+            "repeats": clock(found),
             "split": _matches_to_split(found),
         }
 

@@ -70,7 +70,7 @@ def named(names: list[int]) -> Json:
 
 def _part(output: str, states: list[int]) -> Json:
     said: Json = {"outputs": [output], "length": LENGTH, "states": states}
-    return {**said, "reduced": [], "assumed": {}, "split": []}
+    return {**said, "reduced": [], "repeats": [0, 1], "assumed": {}, "split": []}
 
 
 def lowered(states: list[int], follow: list[int], sets: list[list[int]]) -> Json:
@@ -85,7 +85,13 @@ def lowered(states: list[int], follow: list[int], sets: list[list[int]]) -> Json
 
 
 def told(*parts: Json) -> Json:
-    return {"families": [], "windows": {}, "parts": parts, "final": [len(parts) - 1]}
+    return {
+        "families": [],
+        "ranks": [],
+        "windows": {},
+        "parts": parts,
+        "final": [len(parts) - 1],
+    }
 
 
 def test_a_lowered_sum_shows_what_it_did() -> None:

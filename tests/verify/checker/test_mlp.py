@@ -36,6 +36,7 @@ from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.residual_stream import FREE, Stream, owners
+from krohn.verify.search.cases import needed, told
 
 LETTERS = 3
 Json = dict[str, Any]
@@ -65,14 +66,24 @@ class Case:
         noise = (x.max() for x in self.mlp.stream.noise.values())
         return float(max(*noise, 0.0, self.mlp.stream.free.max()))
 
-    def verdict(self) -> FloatArray | None:
-        """The noise of each value, or None if it is refused."""
+    def verdict(self, said: Json | None = None) -> FloatArray | None:
+        """The noise of each value, or None if it is refused; by evidence of its cases."""
         try:
             with np.errstate(all="ignore"):
                 self.mlp.check_reads()
-                return self.mlp.written(self.channel)
-        except Refused:
+                mlp = self.told()
+                if said is not None:
+                    mlp = replace(mlp, cases={self.channel.name: said})
+                return mlp.written(self.channel)
+        except (Refused, LookupError):  # `recheck` refuses what cannot be followed
             return None
+
+    def told(self) -> Mlp:
+        """The MLP with evidence of the cases that decide the channel."""
+        if not needed(self.mlp, self.channel):
+            return self.mlp
+        said = {self.channel.name: told(self.mlp, self.channel)}
+        return replace(self.mlp, cases=said)
 
     def occurring(self) -> Iterator[tuple[Mapping[str, int], int]]:
         """Joint values of the stored channels, with that of the channel; at BOS first."""
@@ -344,6 +355,38 @@ def test_what_is_accepted_after_damage_keeps_its_bounds(
             if noise is not None:
                 assert spoilt.excess(noise, rng) <= 0
     assert 0.1 < np.mean(verdicts) < 0.9
+
+
+@part_of(2)
+def test_what_other_evidence_shows_keeps_its_bounds(part: int) -> None:
+    """Other sums, sets and parts than those that were found."""
+    verdicts = []
+    for case, rng in cases(20 + part, 25):
+        if not needed(case.mlp, case.channel):
+            continue
+        said = told(case.mlp, case.channel)
+        for _ in range(4):
+            noise = case.verdict(forged(said, case.program, rng))
+            verdicts.append(noise is not None)
+            if noise is not None:
+                assert case.excess(noise, rng) <= 0
+    assert 0 < np.mean(verdicts) < 1
+
+
+def forged(said: Json, program: Stated, rng: np.random.Generator) -> Json:
+    """Evidence of cases with something changed."""
+    said = copy.deepcopy(said)
+    kind, parts = rng.integers(4), said["parts"]
+    if kind == 0:
+        said["sums"] = rng.choice([*program.channels], 1).tolist()
+    elif kind == 1:
+        held = said["sets"][rng.integers(len(said["sets"]))]
+        if held and held[0]:
+            held[0] = held[0][1:]
+    elif parts:
+        at, which = rng.integers(len(parts)), rng.integers(3)
+        parts[at][which] = max(0, parts[at][which] + int(rng.choice([-1, 1])))
+    return said
 
 
 @UNITS

@@ -10,7 +10,7 @@ import pytest
 
 import krohn
 from krohn.network.modelfile import ModelFile
-from krohn.program import Map, table
+from krohn.program import Map, Program, table
 from krohn.program.errors import Refused
 from krohn.program.operations.latest import Latest
 from krohn.program.rewriting import Rewriting, Rule
@@ -23,8 +23,10 @@ from krohn.sources.rewriting.arithmetic import arithmetic
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.fetches import against
-from krohn.verify.checker.rewriting import check
+from krohn.verify.checker.rewriting import nearby
+from krohn.verify.checker.same_program import Classes
 from krohn.verify.proof import prove
+from krohn.verify.search.same_program import find
 
 KIND = Rewritings()
 SMALL = Rewriting(
@@ -143,14 +145,20 @@ def test_no_other_rules_are_proved(file: ModelFile) -> None:
 def test_flags_of_other_heads_are_not_near() -> None:
     """A look-back is near if its flag is that of one of the theorem, and not else."""
     program = program_of(SMALL, LENGTH)
-    own, _ = check(statement_of(program), SMALL)
+    own = near(program)
     latest = {n for n, op in program.operations.items() if isinstance(op, Latest)}
-    assert set(own.near) == latest
+    assert own == latest
     bit = {(0, 0): 1, (0, 1): 1, (1, 0): 0, (1, 1): 1}
     order = {**program.operations, "seen.flag": Map(table(bit), ("ends", "ends.1"))}
     far = {**order, "far": Latest("letter", "seen.flag")}
-    found, _ = check(statement_of(replace(program, operations=far)), SMALL)
-    assert "far" not in found.near
+    assert "far" not in near(replace(program, operations=far))
+
+
+def near(program: Program) -> set[str]:
+    """The look-backs of a Program that are known to fetch from nearby."""
+    own, said = statement_of(program), statement_of(program_of(SMALL, LENGTH))
+    classes = Classes(own, said, find(own, said))
+    return set(nearby(own, SMALL, said, classes).near)
 
 
 @pytest.mark.parametrize(("operators", "prime"), [(1, 5), (2, 3)])

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from work import calls_at_most
 
 from krohn.program import Map, Operation, Program, Shift, Token, table
@@ -9,7 +11,8 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import statement_of
 from krohn.verify.checker import same_program
-from krohn.verify.checker.same_program import Classes
+from krohn.verify.checker.same_program import FILE, SOURCE, Classes
+from krohn.verify.search.same_program import find
 
 ONCE, TWICE = (2, 0, 1), (1, 2, 0)
 """Two steps of the second are one of the first."""
@@ -49,7 +52,8 @@ def pairs(count: int, last: tuple[int, ...] = ONCE) -> tuple[Program, Program]:
 
 
 def compared(source: Program, file: Program) -> Classes:
-    return Classes(statement_of(file), statement_of(source))
+    both = statement_of(file), statement_of(source)
+    return Classes(*both, find(*both))
 
 
 def test_what_is_equal_makes_equal_what_reads_it() -> None:
@@ -58,10 +62,10 @@ def test_what_is_equal_makes_equal_what_reads_it() -> None:
     for i in range(5):
         for above in ("", " before"):
             left, right = (
-                classes.of_source[f"{s}{i}{above}"] for s in ("left", "right")
+                classes.of[SOURCE][f"{s}{i}{above}"] for s in ("left", "right")
             )
-            assert left == right == classes.of_file[f"right{i}{above}"]
-    assert len(set(classes.of_source.values())) == 1 + 4 * 5
+            assert left == right == classes.of[FILE][f"right{i}{above}"]
+    assert len(set(classes.of[SOURCE].values())) == 1 + 4 * 5
 
 
 def test_channels_of_one_class_are_equal_on_words() -> None:
@@ -69,7 +73,8 @@ def test_channels_of_one_class_are_equal_on_words() -> None:
     classes = compared(source, file)
     words = np.random.default_rng(0).integers(2, size=(50, 7))
     said: dict[object, np.ndarray] = {}
-    for program, of_program in ((source, classes.of_source), (file, classes.of_file)):
+    of_file, of_source = classes.of
+    for program, of_program in ((source, of_source), (file, of_file)):
         held = interpret(program, words)
         for name, one in of_program.items():
             assert np.array_equal(held[name], said.setdefault(one, held[name])), name
@@ -78,9 +83,44 @@ def test_channels_of_one_class_are_equal_on_words() -> None:
 def test_another_table_is_not_equal() -> None:
     source, file = pairs(3, last=(2, 1, 0))
     classes = compared(source, file)
-    assert classes.of_file["right2"] not in classes.of_source.values()
+    assert classes.of[FILE]["right2"] not in classes.of[SOURCE].values()
     with pytest.raises(Refused, match="'right2 before' is not shown"):
-        same_program.readings(statement_of(file), statement_of(source))
+        same_program.readings(statement_of(file), statement_of(source), classes)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_whatever_evidence_says_channels_of_one_class_are_equal(
+    seed: int, right: bool
+) -> None:
+    """Channels moved to other classes, and listed in another order."""
+    rng = np.random.default_rng(seed)
+    source, file = pairs(3, last=ONCE if right else (2, 1, 0))
+    both = statement_of(file), statement_of(source)
+    told = find(*both)
+    for _ in range(rng.integers(1, 4)):
+        i, j = rng.integers(len(told), size=2)
+        told[i] = (*told[i][:2], told[j][2])
+    if rng.random() < 0.3:
+        told = [told[i] for i in rng.permutation(len(told))]
+    try:
+        of_file, of_source = Classes(*both, told).of
+    except (Refused, KeyError):
+        return
+    words, said = np.random.default_rng(0).integers(2, size=(50, 4)), {}
+    for program, of_program in ((source, of_source), (file, of_file)):
+        held = interpret(program, words)
+        for name, one in of_program.items():
+            assert np.array_equal(held[name], said.setdefault(one, held[name])), name
+
+
+@pytest.mark.parametrize("own", ["1", True, 1.0, None])
+def test_a_class_is_a_whole_number(own: object) -> None:
+    """1 and "1" would be one class where an operation reads them."""
+    source, file = pairs(1)
+    both = statement_of(file), statement_of(source)
+    (side, name, _), *others = find(*both)
+    with pytest.raises(Refused, match="in no class"):
+        Classes(*both, [(side, name, own), *others])
 
 
 def test_work_grows_with_the_program_and_no_faster() -> None:
@@ -88,12 +128,14 @@ def test_work_grows_with_the_program_and_no_faster() -> None:
         tuple(map(statement_of, reversed(pairs(count)))) for count in (100, 800)
     )
     with calls_at_most(10**7) as counted:
-        Classes(*few)
+        Classes(*few, find(*few))
     with calls_at_most(10 * counted[0]):
-        Classes(*many)
+        Classes(*many, find(*many))
 
 
 def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, file = map(statement_of, pairs(100))
+    told = file, source, find(file, source)
     monkeypatch.setattr(same_program, "MOST", 50 * same_program.CALL)
     with pytest.raises(Refused, match="takes too long to compare"):
-        compared(*pairs(100))
+        Classes(*told[:2], told[2])

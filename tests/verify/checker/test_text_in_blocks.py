@@ -23,11 +23,12 @@ from krohn.program import Map, Operation, Program, Row, Token, table
 from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.statement import parse, program_to_wire
+from krohn.program.statement import Statement, parse, program_to_wire
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.proof import prove
+from krohn.verify.search.lemmas import ranks, windows
 
 KIND, OPTIONS = TextsInBlocks(), Options(PRECISIONS["float32"])
 
@@ -176,7 +177,7 @@ def test_enough_is_never_less_than_the_longest_run(seed: int) -> None:
     written = Program(("a", "b", "c"), states, 12, operations, tuple(names), {})
     told = program_to_wire(InferDomains().apply(written), {}, {})
     program = parse(told, letters, 12)
-    found = enough(program, tuple(names), Machine(0, led, np.arange(states)))
+    found = shown(program, tuple(names), Machine(0, led, np.arange(states)))
     plain = [a for a in range(letters) if len(set(maps[a].tolist())) > 1]
     ends, run = set(range(states)), 0
     while ends and run < 12:
@@ -192,24 +193,46 @@ def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
     program = statement(file)
     family = tuple(file_family(program))
     legal = Machine(*source.legal())
-    assert enough(program, family, legal) == 4
+    assert shown(program, family, legal) == 4
     cells = legal.transitions.size
-    assert enough(program, family, legal, 5 * cells) == 4
-    assert enough(program, family, legal, cells) == program.length
+    assert shown(program, family, legal, 5 * cells) == 4
+    assert shown(program, family, legal, cells) == program.length
     complete = Machine(source.start, source.resets, np.arange(3))
-    assert enough(program, family, complete) == program.length
+    assert shown(program, family, complete) == program.length
 
 
-def statement(file: ModelFile) -> Any:
+def test_ranks_rise_with_every_letter_that_is_no_reset() -> None:
+    source = KIND.of_source(read("Cyclic-DET3,2@1"), 3)
+    program = statement(windowed(source, 20, 4))
+    family, legal = tuple(file_family(program)), Machine(*source.legal())
+    found = ranks(program, family, legal)
+    assert found is not None
+    for state, rank in enumerate(found):
+        lower = [*found[:state], rank - 1, *found[state + 1 :]]
+        if rank:
+            with pytest.raises(Refused, match=r"no higher rank|negative"):
+                enough(program, family, legal, lower)
+    with pytest.raises(Refused, match="not each state"):
+        enough(program, family, legal, found[1:])
+
+
+def shown(
+    program: Statement, family: tuple[str, ...], machine: Machine, *work: int
+) -> int:
+    """The width that is enough, by the ranks that are found."""
+    return enough(program, family, machine, ranks(program, family, machine, *work))
+
+
+def statement(file: ModelFile) -> Statement:
     letters = len(file.header["source"]["letters"])
     return parse(file.header["program"], letters, file.header["claim"]["length"])
 
 
-def file_family(program: Any) -> list[str]:
+def file_family(program: Statement) -> list[str]:
     """The maps of one letter."""
-    from krohn.verify.search.lemmas import windows
-
-    return list(windows(program)["families"][0])
+    one = np.zeros((program.letters, 1), np.int64)
+    found = windows(program, Machine(0, one, one[0]))
+    return list(found["families"][0])
 
 
 def test_texts_and_what_is_blank() -> None:

@@ -248,8 +248,14 @@ def test_joint_values_of_piecewise_functions_are_work(
     every = [[*range(length + 1)], [[0]]]
     part = {"length": length, "outputs": ["z150"], "states": [0], "follow": [[0]]}
     part |= {"depths": [0], "assumed": {}, "reduced": [], "split": []}
+    part |= {"repeats": [0, 1]}
     cells = {n: [[every[0]], every[1]] for n in "xy"}
-    program = {"windows": {}, "families": [], "parts": [{**part, "cells": cells}]}
+    program = {
+        "windows": {},
+        "families": [],
+        "ranks": [],
+        "parts": [{**part, "cells": cells}],
+    }
     told = {"format": "krohn-evidence", "version": 1, "tables": {}}
     told |= {"model": sha256(data).hexdigest(), "program": {**program, "final": [0]}}
     with bounded(), pytest.raises(Refused, match="too much work"):

@@ -1,28 +1,105 @@
-"""Cases: sets of stored values on which a map has one value (docs/soundness.md, 5)."""
+"""Finding cases: sets of stored values on which a map has one value.
+
+Nothing here is trusted: `krohn.verify.checker.cases` checks the cases that are found.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
-from krohn.program.errors import demand
+from krohn.program.domains import BoolArray, IntArray, Matrices
+from krohn.program.errors import Refused, demand
+from krohn.program.piecewise import Piecewise
+from krohn.program.program import cone
 from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.contributions import below
+from krohn.verify.checker.mlp import Mlp
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.residual_stream import Stream, owners
+from krohn.verify.checker.sublayers import born, mlp_of
+from krohn.verify.checker.transformer import stated
 
 MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
+DEEPEST = 250  # Python's stack
+
+
+def find(model: Model) -> dict[str, Any]:
+    """What evidence says of the cases that decide what MLPs compute, channel by channel.
+
+    Where nothing is found nothing is said, and the checker says what is wrong, of a
+    damaged file too.
+    """
+    found = dict[str, Any]()
+    try:
+        letters = model.header["architecture"]["vocabulary"] - 1
+        program = stated(model, letters, matrices=True, vectors=True)
+        for block in range(len(model.header["architecture"]["blocks"])):
+            stream = _stream(model, program, 2 * block + 1)
+            mlp = mlp_of(model, stream, block, {})
+            for channel in born(stream, 2 * block + 2):
+                if needed(mlp, channel):
+                    found[channel.name] = told(mlp, channel)
+    except (Refused, KeyError, IndexError, TypeError, ValueError):
+        pass
+    return found
+
+
+def needed(mlp: Mlp, channel: Channel) -> bool:
+    """Whether the checker asks for the cases of a channel that an MLP writes."""
+    real = isinstance(channel.values, Matrices) or not mlp.layers
+    return not (real or channel.op == Piecewise.wire or mlp.adds_up(channel))
+
+
+def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
+    """The cases that decide a channel, which an MLP writes.
+
+    Raises:
+        Refused: If none are found, or there are too many.
+    """
+    sums = _sums(mlp, channel)
+    names = mlp.sources(sums, np.array(channel.span)).names
+    split = Split(mlp.stream.program, tuple(names))
+    split.of(channel)
+    return {"sums": [c.name for c in sums], **split.evidence()}
+
+
+def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
+    """Which channels are there before an MLP, as if they were exact."""
+    width = model.tensors["embed.token"].shape[1]
+    owner, names = owners(program, snapshot, width)
+    noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
+    none = np.zeros((program.length + 1, width))
+    return Stream(program, model.format, none, owner, noise, np.zeros(width))
+
+
+def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:
+    """Sums of two integers that are read with one weight, and so as their sum."""
+    found, known = list[Channel](), mlp.stream.program.channels
+    reads = below(mlp.layers, np.array(channel.span))
+    todo = [known[n] for n in channel.inputs if n not in mlp.stream.noise]
+    while todo:
+        c = todo.pop()
+        if mlp.summed(c, reads):
+            found.append(c)
+        else:
+            todo += [known[n] for n in c.inputs if n not in mlp.stream.noise]
+    taken = {n for c in found for n in c.inputs}
+    return found if len(taken) == 2 * len(found) else []
 
 
 @dataclass(frozen=True)
-class Cases:
-    """How maps are decided by some channels, the *sources*, at positions after BOS.
+class Split:
+    """Cases, split until they decide a map.
 
-    A case has for each source the number of a set of values that it has at such
-    positions; 0 stands for all of them.
+    A case has for each source the number of a set of values that it has after BOS; 0
+    stands for all of them.
 
     Attributes:
         program: The Program.
-        sources: Their names.
+        sources: Channels that are there.
     """
 
     program: Statement
@@ -30,9 +107,9 @@ class Cases:
     _sets: list[list[BoolArray]] = field(init=False, default_factory=list)
     _numbers: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
     _splits: dict[tuple[int, int, bytes], tuple[IntArray, IntArray]] = field(
-        default_factory=dict
+        init=False, default_factory=dict
     )
-    _stacked: dict[int, BoolArray] = field(init=False, default_factory=dict)
+    _parts: list[tuple[int, int, int]] = field(init=False, default_factory=list)
     _questions: Iterator[int] = field(init=False, default_factory=count)
 
     def __post_init__(self) -> None:
@@ -40,20 +117,21 @@ class Cases:
             self._sets.append([])
             self._number(i, np.ones(len(self.program.channels[name].later), bool))
 
-    def of(self, channel: Channel) -> tuple[IntArray, IntArray]:
-        """``(cases, sources)`` and ``(cases,)``: cases with the value of a map in each.
+    def of(self, channel: Channel) -> None:
+        """Split the case of all values until a map has one value in each part."""
+        depth = dict.fromkeys(self.sources, 0)
+        for name in cone(self.program, channel.name, self.sources):
+            reads = self.program.operations[name].reads
+            depth[name] = 1 + max((depth[n] for n in reads), default=0)
+        demand(depth[channel.name] <= DEEPEST, "tables are nested too deeply")
+        # The last column is the number of a case among all that are split.
+        every = np.zeros((1, len(self.sources) + 1), np.int64)
+        self._opened(channel, np.arange(len(channel.later)), every)
 
-        Every position after BOS is in one of them (Theorem R3).
-        """
-        every = np.zeros((1, len(self.sources)), np.int64)
-        cases, _, answer = self._opened(channel, np.arange(len(channel.later)), every)
-        return cases, channel.later[answer]
-
-    def inside(self, source: int) -> BoolArray:
-        """``(sets, later values)``: which values of a source each of its sets holds."""
-        if len(self._stacked.get(source, ())) != len(self._sets[source]):
-            self._stacked[source] = np.array(self._sets[source])
-        return self._stacked[source]
+    def evidence(self) -> dict[str, Any]:
+        """The sets of each source, and which case each case is a part of."""
+        sets = [[x.nonzero()[0].tolist() for x in held[1:]] for held in self._sets]
+        return {"sets": sets, "parts": [list(part) for part in self._parts]}
 
     def _number(self, source: int, inside: BoolArray) -> int:
         sets = self._sets[source]
@@ -108,7 +186,16 @@ class Cases:
         demand(len(which) <= MOST_CASES, "too many cases")
         found = cases[which]
         found[:, source] = np.concatenate([number for _, number in parts])[at]
+        whole = np.bincount(which, minlength=len(cases))[which] == 1
+        self._divided(found, source, np.flatnonzero(~whole))
         return found, which, np.concatenate([answer for answer, _ in parts])[at]
+
+    def _divided(self, cases: IntArray, source: int, new: IntArray) -> None:
+        """Number some cases, which are parts of those whose numbers they have."""
+        for case in new.tolist():
+            of, number = int(cases[case, -1]), int(cases[case, source])
+            self._parts.append((of, source, number))
+            cases[case, -1] = len(self._parts)
 
     def _split(
         self, source: int, number: int, answers: IntArray

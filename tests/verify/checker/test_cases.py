@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from krohn.program.errors import Refused
 from krohn.program.statement import Channel, Statement, parse
-from krohn.verify.checker import case_split
-from krohn.verify.checker.case_split import Cases
+from krohn.verify.checker.cases import decided
+from krohn.verify.search import cases as search
+from krohn.verify.search.cases import Split
 
 LETTERS = 3
 Json = dict[str, Any]
@@ -58,16 +59,20 @@ class Cone:
 
     def cases(self) -> list[tuple[Mapping[str, set[int]], int]]:
         """Each case, as the values of every source, with its value."""
-        every = Cases(self.program, self.sources)
-        numbers, values = every.of(self.top)
+        every = decided(self.program, self.sources, self.top, self.evidence())
         found = []
-        for row, value in zip(numbers, values.tolist(), strict=True):
+        for row, value in zip(every.each, every.values.tolist(), strict=True):
             sets = {}
             for i, name in enumerate(self.sources):
-                inside = every.inside(i)[row[i]]
+                inside = every.sets[i][row[i]]
                 sets[name] = set(self.program.channels[name].later[inside].tolist())
             found.append((sets, value))
         return found
+
+    def evidence(self) -> Json:
+        split = Split(self.program, self.sources)
+        split.of(self.top)
+        return split.evidence()
 
     def occurring(self) -> Iterator[tuple[Mapping[str, int], int]]:
         """Joint values of the sources after BOS, with the value of the top."""
@@ -128,6 +133,61 @@ def test_what_occurs_lies_in_one_case_with_its_value(seed: int) -> None:
         assert held == [value]
 
 
+@given(st.integers(0, 2**32), st.data())
+def test_damaged_evidence_is_refused_or_holds(seed: int, data: st.DataObject) -> None:
+    """Whatever is accepted holds all that occurs, with its value in every case."""
+    drawn = cone(seed)
+    said = drawn.evidence()
+    damage = data.draw(st.sampled_from(["drop", "change", "value", "move"]))
+    if said["parts"]:
+        part = data.draw(st.integers(0, len(said["parts"]) - 1))
+        of, source, number = said["parts"][part]
+        if damage == "drop":
+            del said["parts"][part]
+        elif damage == "change":
+            said["parts"][part] = [of, source, (number + 1) % 3]
+        elif damage == "move":
+            said["parts"][part] = [data.draw(st.integers(0, part)), source, number]
+        else:
+            said["sets"][source][number - 1] = said["sets"][source][number - 1][1:]
+    try:
+        every = decided(drawn.program, drawn.sources, drawn.top, said)
+    except (Refused, IndexError):
+        return
+    later = [drawn.program.channels[n].later for n in drawn.sources]
+    for values, value in drawn.occurring():
+        at = [v.tolist().index(values[n]) for n, v in zip(values, later, strict=True)]
+        inside = [s[e, a] for s, e, a in zip(every.sets, every.each.T, at, strict=True)]
+        held = every.values[np.all(inside, axis=0)]
+        assert len(held)
+        assert (held == value).all()
+
+
+def three() -> Cone:
+    """The largest of two channels with values 0 to 2."""
+    letter = table("e", ["token"], {(t,): t % 3 for t in range(4)})
+    rows = {(x, y): max(x, y) for x in range(3) for y in range(3)}
+    shifts = [shift(n, "e", [0, 1, 2]) for n in ("x", "y")]
+    return Cone(stated(letter, *shifts, table("m", ["x", "y"], rows)), ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ([], "does not decide"),
+        ([[0, 0, 1], [0, 0, 2]], "do not hold all"),
+        ([[0, 0, 1], [0, 1, 1]], "no part of one before"),
+        ([[1, 0, 1], [0, 0, 2]], "no part of one before"),
+        ([[0, 0, 1], [0, 0, 2], [0, 0, 3]], "does not decide"),
+    ],
+)
+def test_what_is_no_cover_is_refused(parts: list[list[int]], reason: str) -> None:
+    drawn = three()
+    said = {"sets": [[[0], [1], [2]], [[0], [1], [2]]], "parts": parts}
+    with pytest.raises(Refused, match=reason):
+        decided(drawn.program, drawn.sources, drawn.top, said)
+
+
 def test_what_does_not_matter_is_not_asked() -> None:
     domain = list(range(3))
     letter = table("e", ["token"], {(t,): t % 3 for t in range(4)})
@@ -171,7 +231,7 @@ def test_more_cases_than_allowed_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     rows = {(x, y): 3 * x + y for x in range(3) for y in range(3)}
     drawn = Cone(stated(letter, *shifts, table("m", ["x", "y"], rows)), ("x", "y"))
     assert len(drawn.cases()) == 9
-    monkeypatch.setattr(case_split, "MOST_CASES", 8)
+    monkeypatch.setattr(search, "MOST_CASES", 8)
     with pytest.raises(Refused, match="too many cases"):
         drawn.cases()
 
@@ -194,8 +254,8 @@ def test_a_chain_of_tables_is_walked_once() -> None:
 def test_chains_that_would_take_forever_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(case_split, "MOST_QUESTIONS", 5_000)
+    monkeypatch.setattr(search, "MOST_QUESTIONS", 5_000)
     with pytest.raises(Refused, match="too many questions"):
         chain(60, True).cases()
-    with pytest.raises(RecursionError):  # `recheck` refuses it
+    with pytest.raises(Refused, match="nested too deeply"):
         chain(600, False).cases()
