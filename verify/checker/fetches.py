@@ -18,7 +18,6 @@ from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import summed
 from krohn.verify.checker.attention_kinds import SOFTMAX, SPARSE
 from krohn.verify.checker.heads import Bounds, Heads, Look
-from krohn.verify.checker.node_scores import Keys, Looking, bounds
 from krohn.verify.checker.scores import (
     CELLS,
     MOST,
@@ -160,9 +159,22 @@ def _many(heads: Heads, rows: Rows, k: Noisy) -> bool:
     return len(rows.t) * len(k.value) > WALKED and heads.kind.name == SOFTMAX
 
 
-def _by_nodes(heads: Heads, channel: Channel, rows: Rows, keys: Keys) -> Bounds:
-    """Of any operation that fetches (Theorem R4)."""
-    operation, entries = channel.operation, keys.k.value.shape[1]
+def _by_nodes(
+    heads: Heads,
+    channel: Channel,
+    rows: Rows,
+    k: Noisy,
+    compared: tuple[Channel, IntArray] | None = None,
+) -> Bounds:
+    """Of any operation that fetches (Theorem R4).
+
+    ``compared`` is the channel with the values for which there are keys, if one is.
+    """
+    # No proof of fewer scores rests on it.
+    from krohn.verify.checker.node_scores import Keys, Looking, bounds
+
+    keys = Keys.alike(k) if compared is None else Keys.of(k, *compared)
+    operation, entries = channel.operation, k.value.shape[1]
     assert isinstance(operation, LookBack)
     demand(
         len(rows.t) * entries <= MOST_NUMBERS, "a head has too many queries to check"
@@ -194,7 +206,7 @@ def _one(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     rows = rows_of(heads, channel, asks)
     _of_bos(heads, channel, asks, k)
     if _many(heads, rows, k):
-        return _by_nodes(heads, channel, rows, Keys.alike(k))
+        return _by_nodes(heads, channel, rows, k)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for part in _parts(rows, len(k.value)):
         read = dict(zip(operation.asks, part.asked, strict=True))
@@ -251,7 +263,7 @@ def _flagged(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
     _of_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
     if _many(heads, rows, k):
-        return _by_nodes(heads, channel, rows, Keys.of(k, key, said))
+        return _by_nodes(heads, channel, rows, k, (key, said))
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     occurs, at_bos = np.isin(said, key.later), said == key.bos
