@@ -119,7 +119,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
         ({}, "needs the longest length"),
         (
             {"length": 9, "dtype": "bfloat16"},
-            "no network: beliefs: .* window: .* as within=0.01; .* cannot hold products",
+            "no network: beliefs: .* window: .* as in within=0.01; .* cannot hold products",
         ),
         ({"length": 9, "within": 2.0}, "between 0 and 1"),
         ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),

@@ -106,6 +106,23 @@ STEPS = Room(4.0, 4.0)
 """Up to five operations, each stored, with numbers that add up to the bound."""
 
 
+def fits_between(least: float, most: float, form: Format, digits: float) -> None:
+    """Refuse positive numbers that are near the ends of the range of a format.
+
+    Args:
+        least: The binary logarithm of a bound from below.
+        most: That of a bound from above.
+        form: The format that is computed in.
+        digits: How many binary digits there must be between them and the ends.
+
+    Raises:
+        Refused: If there are fewer, or a bound is not a number.
+    """
+    low, high = np.log2(form.smallest) + digits, np.log2(form.largest) - digits
+    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
+    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")
+
+
 def fits(size: Any, form: Format, what: str, room: Room) -> None:
     """Refuse what can overflow on the way or in the end (Lemma 6b).
 
@@ -489,6 +506,11 @@ def store_error(form: Format, size: Operand) -> Interval:
 def own_error(operations: FloatArray | float, size: Operand) -> Interval:
     """What so many operations of this checker on numbers up to a size can be off by."""
     return Interval.of(size) * (4 * operations * OWN_UNIT)
+
+
+def most_exp(exponent: FloatArray) -> FloatArray:
+    """e^x, at least; positive where float64 has no such number, too."""
+    return np.asarray(np.exp(exponent) * (1 + OWN_FUNCTIONS) + TINY)
 
 
 def summed(positive: Operand, terms: float) -> Interval:

@@ -13,7 +13,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Format, Interval, gamma
+from krohn.verify.checker.arithmetic import Format, Interval, fits_between, gamma
 from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
@@ -135,7 +135,7 @@ def _product(known: Held, step: Product, words: OperatorWords, form: Format) -> 
     )
     begun = float(words.said[0]) if step.last else 0.0
     least, most = 2 * known.least + begun, 2 * known.most
-    _fits(form, least, most)
+    fits_between(least, most, form, ROOM)
     off = 2 * known.off + _relative(form, 2 * size + 1 if step.last else size + 1)
     demand(off <= MOST_OFF, "errors are too large to be followed")
     bounds = words.vector if step.last else words.window(2 ** (step.level + 1))
@@ -153,9 +153,9 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
         demand(np.isfinite(numbers) & (numbers > 0), "a factor is not positive")
     demand(step.shut >= 4 * max(a.max(), 1.0), "wrong positions are not shut out")
     logs = [np.log2(numbers) for numbers in (a, into, out)]
-    _fits(form, known.least + logs[1].min(), known.most + logs[1].max())
+    fits_between(known.least + logs[1].min(), known.most + logs[1].max(), form, ROOM)
     weighed = 2 * logs[0] + logs[1]
-    _fits(form, 0.0, max(weighed.max(), (weighed + logs[2]).max()))
+    fits_between(0.0, max(weighed.max(), (weighed + logs[2]).max()), form, ROOM)
     terms = words.size ** (2 if step.vector < 0 else 1) + 2
     sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
     demand(sums.low > 0, "a sum may become 0")
@@ -170,7 +170,7 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     off = known.off + own
     demand(off <= MOST_OFF, "errors are too large to be followed")
     wide = sums * (1 - own).joined(1 + 2 * own)
-    _fits(form, least, float(np.log2(wide.most)))
+    fits_between(least, float(np.log2(wide.most)), form, ROOM)
     return Held(least - ROUGH, wide, known.share, off, False)
 
 
@@ -204,11 +204,3 @@ def _relative(form: Format, terms: int) -> Interval:
     """How far the logarithm of a sum of so many positive terms can be off, at most."""
     part = gamma(terms, form.sum_unit)
     return part / (1 - part)
-
-
-def _fits(form: Format, least: float, most: float) -> None:
-    """Refuse numbers between powers of 2 that are near the ends of the range."""
-    low = np.log2(form.smallest) + ROOM
-    high = np.log2(form.largest) - ROOM
-    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
-    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")

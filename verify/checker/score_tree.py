@@ -13,7 +13,7 @@ import numpy as np
 
 from krohn.program.domains import AnyArray, BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import OWN_UNIT, TINY
+from krohn.verify.checker.arithmetic import most_exp, own_error
 from krohn.verify.checker.scores import CELLS, MOST
 
 LEAF = 16
@@ -242,7 +242,7 @@ class Rivals:
             pairs = self._seen(pairs[:most])
             weight = self._weight(pairs)
             sure = weight <= self.light
-            light = self.keys.size[pairs[sure, 1]] * (weight[sure] + TINY)
+            light = self.keys.size[pairs[sure, 1]] * weight[sure]
             np.add.at(nodes, pairs[sure, 0], light)
             pairs = pairs[~sure]
             last = self.rows.leaf[pairs[:, 0]] & self.keys.leaf[pairs[:, 1]]
@@ -265,7 +265,7 @@ class Rivals:
         keys = [self.asked.whole, *self.asking.right]
         far = np.max([np.abs(x).max(axis=0) for x in keys], axis=0)
         size = self.size + squares + 4 * float(self.asking.off.max(axis=0) @ far)
-        return 16 * (self.width + 16) * OWN_UNIT * size + TINY
+        return own_error(4 * (self.width + 16), size + 1.0).most
 
     # ------------------------------------------------------------------- trees
 
@@ -350,7 +350,7 @@ class Rivals:
         apart = np.maximum(np.maximum(q.low - k.high, k.low - q.high), 0.0)
         near = (rows.norm[of] + keys.norm[at] - (apart**2).sum(axis=1)) / 2
         score = keys.fixed[at] + np.minimum(product, near) - rows.floor[of]
-        return np.asarray(np.exp(score + self._gained(pairs) + 2 * self.rounded))
+        return most_exp(score + self._gained(pairs) + 2 * self.rounded)
 
     def _gained(self, pairs: IntArray) -> FloatArray:
         """``(pairs,)``: what a rival gains on a right position by noise, at most."""
@@ -376,7 +376,7 @@ class Rivals:
                 noise = gained[part][:, None, None] if little else self._noise(row, key)
                 scores = self._scores(row, key) + noise + 2 * self.rounded
                 rival = self._rivals(row, key) & own[:, :, None] & there[:, None]
-                weight = np.exp(np.where(rival, scores, -np.inf)) + TINY
+                weight = most_exp(np.where(rival, scores, -np.inf))
                 np.add.at(weights, row[own], weight.sum(axis=2)[own])
 
     def _scores(self, row: IntArray, key: IntArray) -> FloatArray:

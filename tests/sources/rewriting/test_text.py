@@ -76,7 +76,7 @@ def test_names_and_contexts_are_read() -> None:
         ("letters a\nlongest many", "line 2: longest takes one number"),
         ("letters a\nset a = a", "line 2: a has a meaning already"),
         ("letters a\nrule -> a", "line 2: the rule reads nothing"),
-        ("", "a line has no letters"),
+        ("", "no line says a rule"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, reason: str) -> None:
