@@ -28,9 +28,10 @@ from krohn.program.architectures.lstm import Gated
 
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
-LAYER, ALIKE = "weight_hh_l0", 1e-3
-"""What every layer of torch has; how far logits of a module may be from those of its
-tensors."""
+LAYER = "weight_hh_l0"
+"""What every layer of torch has."""
+ALIKE = 1e-3
+"""How far logits of a module may be from those of its tensors, of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,15 @@ class Layer:
         table = rest[embedding] if embedding else None
         return cls(own, rest[heads[0]], rest.get(bias), table)
 
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the embedding could be the read-out, and the other way round."""
+        return (
+            self.bias is None
+            and self.embedding is not None
+            and self.embedding.shape == self.weight.shape
+        )
+
     def file(self, machine: Automaton, shows: Shows) -> ModelFile:
         """The model file that claims that it computes a machine.
 
@@ -118,6 +128,13 @@ class Layer:
                 f"there is no recurrent layer of torch's in {weight.dtype}"
             )
         tensors = self._tensors(kind)
+        if odd := {str(tensor.dtype) for tensor in tensors.values()} - {
+            str(weight.dtype)
+        }:
+            raise KrohnError(
+                f"the recurrent layer has {weight.dtype}, and another tensor {min(odd)}: "
+                "say .float() or .double() of the network, so that all have one format"
+            )
         arrays = {n: t.detach().cpu().double().numpy() for n, t in tensors.items()}
         for name, array in arrays.items():
             if not np.isfinite(array).all():
@@ -194,7 +211,13 @@ def model_file(
         raise KrohnError("a trained network states no machine; say --machine MACHINE")
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
-    file = Layer.of(tensors).file(wanted, shows)
+    layer = Layer.of(tensors)
+    if isinstance(model, Mapping) and layer.ambiguous:
+        raise KrohnError(
+            "the state dict does not say which of two matrices is the embedding and "
+            "which the read-out: give the module itself"
+        )
+    file = layer.file(wanted, shows)
     if isinstance(model, nn.Module):
         _check_forward(model, file)
     return file
@@ -234,12 +257,20 @@ def _check_modules(model: nn.Module) -> None:
 
 
 def _check_forward(model: nn.Module, file: ModelFile) -> None:
-    """Hold a module against its own tensors on some words: it may do more with them."""
+    """Hold a module against its own tensors on some words: it may do more with them.
+
+    Some are asked again, as it may remember something from one call to the next.
+    """
     rng = np.random.default_rng(0)
     letters = torch.from_numpy(
         rng.integers(file.header["architecture"]["vocabulary"], size=(16, 12))
     )
-    right = Model(file)(letters).double()
+    right = Model(file)(letters)
+    for words in (16, 16, 1):
+        _check_alike(_said(model, letters[:words]), right[:words])
+
+
+def _said(model: nn.Module, letters: Tensor) -> object:
     with evaluation_mode(model), torch.no_grad():
         try:
             found = model(letters)
@@ -249,13 +280,21 @@ def _check_forward(model: nn.Module, file: ModelFile) -> None:
                 "the module must take letter indices (batch, T) and give logits "
                 f"(batch, T, classes); it said: {reason}"
             ) from None
-    said = found[0] if isinstance(found, tuple) else found
-    size = 1 + right.abs().max()
+    return found[0] if isinstance(found, tuple) else found
+
+
+def _check_alike(said: object, right: Tensor) -> None:
     if not isinstance(said, Tensor) or said.shape != right.shape:
         raise KrohnError(
             "the module must give logits (batch, T, classes) for letter indices (batch, T)"
         )
-    if not (said.double() - right).abs().max() <= ALIKE * size:
+    if said.dtype != right.dtype:
+        raise KrohnError(
+            f"the module gives logits in {said.dtype}, and its tensors are in "
+            f"{right.dtype}: a proof is about one format"
+        )
+    off = (said.double() - right.double()).abs().max()
+    if not off <= ALIKE * (1 + right.double().abs().max()):
         raise KrohnError(
             "the module does something else with its tensors than one recurrent layer "
             "that starts at zero and a linear read-out"

@@ -159,7 +159,6 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     terms = words.size ** (2 if step.vector < 0 else 1) + 2
     sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
     demand(sums.low > 0, "a sum may become 0")
-    least = float(np.log2(sums.low)) - ROUGH + known.share - ROUGH
     # Products with small weights may be below the normal range; they add little. A head
     # adds something only where the sum is at most its point.
     part = np.maximum(known.share, known.least - logs[0] - SLACK)
@@ -170,8 +169,10 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     off = known.off + own
     demand(off <= MOST_OFF, "errors are too large to be followed")
     wide = sums * (1 - own).joined(1 + 2 * own)
+    share = known.share - 4 * own.most  # entries are off by at most this, and their sum
+    least = float(np.log2(wide.low)) - ROUGH + share - ROUGH
     fits_between(least, float(np.log2(wide.most)), form, ROOM)
-    return Held(least - ROUGH, wide, known.share, off, False)
+    return Held(least - ROUGH, wide, share, off, False)
 
 
 def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:

@@ -19,8 +19,8 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import operator_words
-from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.attention_products import _sums
+from krohn.verify.checker.arithmetic import FORMATS, Interval
+from krohn.verify.checker.attention_products import Held, _scaled, _sums
 from krohn.verify.checker.doubling_tensors import Scaling
 from krohn.verify.checker.operator_words import OperatorWords
 
@@ -148,6 +148,19 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
     assert found.low <= right.min() + 1e-12
     assert found.high >= right.max() - 1e-12
     assert found.high <= 1.05 * right.max() + 1e-6
+
+
+def test_rounding_may_make_the_least_number_less() -> None:
+    """Of float32 a sum over 60 heads is off by more than logarithms of the checker are."""
+    model = sparse(2, 2, 8)
+    operators = OperatorWords.of(model.operators, model.start, 1)
+    sums = Interval(np.asarray(0.5), np.asarray(1.0))
+    known = Held(-1.0, sums, -0.25, Interval.of(0.0), False)
+    step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0)
+    found = _scaled(known, step, operators, FORMATS["float32"])
+    off = 2 * found.off.most  # of an entry, in units of the sum
+    assert found.share <= known.share - off
+    assert 2.0**found.least <= found.sums.low * 2.0**known.share * (1 - off)
 
 
 MODEL = sparse(2, 2, 8)

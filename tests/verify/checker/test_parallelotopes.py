@@ -263,6 +263,34 @@ class Squared(torch.nn.Module):
         return said
 
 
+class Other(torch.nn.Module):
+    """An LSTM that remembers calls, or has two formats."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = torch.nn.LSTM(2, 4, batch_first=True)
+        self.head = torch.nn.Linear(4, 2)
+        self.what = what
+        self.memory: tuple[torch.Tensor, torch.Tensor] | None = None
+        if what == "two formats":
+            self.head.double()
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.one_hot(letters, 2).float()
+        h, memory = self.layer(x, self.memory)
+        if self.what == "remembers":
+            self.memory = memory
+        said: torch.Tensor = self.head(h.to(self.head.weight))
+        return said.double() if self.what == "says" else said
+
+
+def _without_bias() -> dict[str, torch.Tensor]:
+    """A read-out that comes before an embedding of the same shape."""
+    tables = {f"{name}.weight": torch.zeros(2, 4) for name in ("head", "embed")}
+    return {**tables, **torch.nn.GRU(4, 4).state_dict()}
+
+
 def _with(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {**layer.state_dict(), "head.weight": torch.zeros(2, 4)}
 
@@ -271,6 +299,10 @@ def _with(layer: torch.nn.Module) -> dict[str, torch.Tensor]:
     ("model", "machine", "why"),
     [
         (Squared(), "C2", "something else with its tensors"),
+        (Other("remembers"), "C2", "something else with its tensors"),
+        (Other("says"), "C2", "one format"),
+        (Other("two formats"), "C2", "have one format"),
+        (_without_bias(), "C2", "which of two matrices"),
         (_with(torch.nn.GRU(2, 4, num_layers=2)), "C2", "none above it"),
         (_with(torch.nn.GRU(2, 4, bidirectional=True)), "C2", "one way"),
         (_with(torch.nn.LSTM(2, 4, proj_size=3)), "C2", "projected"),
