@@ -105,6 +105,11 @@ def _framed(data: bytes) -> bytes:
         raise ModelFileError(
             "is not a safetensors file (shorter than its length field)"
         )
+    if data.startswith(b"PK"):
+        raise ModelFileError(
+            "is a file of torch.save; write the state dict with "
+            "safetensors.torch.save_file"
+        )
     if int.from_bytes(data[:8], "little") > min(LARGEST_HEADER, len(data) - 8):
         raise ModelFileError(
             "is not a safetensors file, or is truncated (its header does not fit)"

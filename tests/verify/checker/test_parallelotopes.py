@@ -90,7 +90,7 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
     cell = opened(model_of(file), told)
     nodes, own = cell.nodes, np.flatnonzero(cell.nodes.made < 0)
     edges = np.frombuffer(base64.b64decode(told["edges"]), "<i4").reshape(
-        -1, cell.count
+        -1, cell.reads
     )
     rng, n = np.random.default_rng(0), len(cell.weight)
     net: Any = Model(file).network
@@ -103,9 +103,9 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
         x = torch.from_numpy(np.linalg.solve(turned, y.T).T).float()
         at = np.full(40, node)
         for _ in range(12):
-            letter = rng.integers(cell.count, size=40)
+            letter = rng.integers(cell.reads, size=40)
             parts = tuple(x[:, k : k + n] for k in range(0, x.shape[1], n))
-            x = torch.cat(net.heard(torch.from_numpy(letter), parts)[1], dim=1)
+            x = torch.cat(net.advance(torch.from_numpy(letter), parts)[1], dim=1)
             at = edges[at, letter]
             held = cell.held(at)
             inside = x.double().numpy()
