@@ -11,7 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
-from krohn.verify.checker.arithmetic import TINY, Interval, Operand, own_error, summed
+from krohn.verify.checker.arithmetic import (
+    Interval,
+    Operand,
+    own_error_anywhere,
+    summed,
+)
 
 WIDE = 2.0**-20
 """A secant over a shorter stretch is taken for the slope at its middle."""
@@ -214,7 +219,7 @@ def joined(forms: "list[AffineForm]", axis: int) -> AffineForm:
 
 def _off(operations: int, size: Interval) -> Interval:
     """What slopes can be off by together, by so many roundings."""
-    return own_error(float(operations), size) + operations * TINY
+    return own_error_anywhere(float(operations), size)
 
 
 def _made(base: Interval, slopes: FloatArray, off: Operand) -> AffineForm:

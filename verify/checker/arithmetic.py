@@ -508,6 +508,11 @@ def own_error(operations: FloatArray | float, size: Operand) -> Interval:
     return Interval.of(size) * (4 * operations * OWN_UNIT)
 
 
+def own_error_anywhere(operations: float, size: Operand) -> Interval:
+    """What so many operations can be off by, below the normal range, too."""
+    return own_error(operations, size) + operations * TINY
+
+
 def most_exp(exponent: FloatArray) -> FloatArray:
     """e^x, at least; positive where float64 has no such number, too."""
     return np.asarray(np.exp(exponent) * (1 + OWN_FUNCTIONS) + TINY)

@@ -24,11 +24,10 @@ from krohn.verify.checker.affine_forms import (
 from krohn.verify.checker.arithmetic import (
     GATE,
     STEPS,
-    TINY,
     Format,
     Interval,
     fits,
-    own_error,
+    own_error_anywhere,
     sum_error,
 )
 from krohn.verify.checker.established import Established
@@ -103,7 +102,7 @@ class Nodes:
         centre = Interval.of(middle[:, None]) @ turned
         reach = (Interval.of(bounds.size[:, None]) @ np.abs(turned)).high.max(axis=-1)
         slopes = np.moveaxis(turned * off[..., None], 1, 0)[:, :, None]
-        rounded = own_error(1.0, np.abs(slopes).sum(axis=0) * 2) + TINY
+        rounded = own_error_anywhere(1.0, np.abs(slopes).sum(axis=0) * 2)
         rest = apart[:, None] * (2 * reach[..., None]) + rounded
         return AffineForm(centre.wider(rest), slopes)
 

@@ -85,7 +85,7 @@ def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
         assert isinstance(net, GatedRecurrent)
         held = torch.from_numpy(inside).to(getattr(torch, dtype))
         parts = tuple(held[:, at : at + n] for at in range(0, width, n))
-        for letter in range(cell.count):
+        for letter in range(cell.reads):
             _, after = net._read(torch.full((50, 1), letter), parts)
             said = torch.cat(after, dim=1).double().numpy()
             assert (found.low[:, letter] <= said).all()
