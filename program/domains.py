@@ -153,7 +153,7 @@ def places(domain: IntArray, values: IntArray) -> IntArray:
     Raises:
         Refused: If one is not there.
     """
-    found = np.searchsorted(domain, values).clip(max=len(domain) - 1)
+    found = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
     demand(domain[found] == values, "a channel takes values outside its domain")
     return found
 

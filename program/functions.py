@@ -104,10 +104,10 @@ class Table:
         at = np.zeros(np.shape(columns[0]), np.int64)
         there = np.ones(at.shape, np.bool_)
         for column, (values, codes) in zip(columns, self._levels, strict=True):
-            place = np.searchsorted(values, column).clip(max=len(values) - 1)
+            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
             there &= values[place] == column
             code = at * len(values) + place
-            at = np.searchsorted(codes, code).clip(max=len(codes) - 1)
+            at = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
             there &= codes[at] == code
         return np.where(there, at, -1)
 
@@ -185,7 +185,7 @@ class Table:
         """The results that may occur: every joint value of the inputs is looked up."""
         weights, numbers = self._numbering(tuple(int(m.domain[-1]) for m in read))
         at, number = _weighted_sums(read, weights)
-        there = np.searchsorted(numbers, number).clip(max=len(numbers) - 1)
+        there = np.minimum(np.searchsorted(numbers, number), len(numbers) - 1)
         hit = numbers[there] == number
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
         found[at[hit], places(own.domain, self.values[there[hit]])] = True

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from damaged_tensors import mutant
 from every_kind import BESIDE, SOURCES
+from trained_networks import NETWORKS as TRAINED
+from trained_networks import file_of
 
 import krohn
 from krohn.algebra.automaton import Automaton
@@ -93,7 +95,11 @@ NETWORKS: dict[str, Network] = {
     "windows": _row("RanHMM2,2@3", length=6, within=0.5),
     "points": _row("Cyclic-HARD2,2@1", length=6),
     "normalised": _row("RanHMM3,2@1", length=6),
+    "heads that multiply": _row(
+        "RanHMM2,2@3", length=6, construction="attention-products"
+    ),
     "kernel attention": _row("Exp8:swap=3", arch="transformer"),
+    "trained RNN": _row("Tomita1-rnn8"),
     "C-RASP": _row("crasp:Majority", ALL6, length=6),
     "sparse rewriting": _row("Sorting3", length=24, attention="sparse"),
     "smooth target": _row("Sine3,1.5:points=32,length=4,knots=16"),
@@ -107,6 +113,9 @@ def compiled(name: str) -> CompiledModel:
     source, how, _ = NETWORKS[name]
     if name == "generator":
         return krohn.compile_generator(source, 6)
+    if name == "trained RNN":
+        file, machine = file_of(source), TRAINED[source][0]
+        return CompiledModel(file, "trained", prove(file, machine), 0.0)
     return krohn.compile(source, **how)
 
 

@@ -28,7 +28,7 @@ torch.set_num_threads(1)
 Json = Any
 Edit = Callable[[Json], object]
 Tensors = dict[str, FloatArray]
-SECONDS = 20.0  # of computing; the slowest takes about five, more on a shared processor
+SECONDS = 10.0  # of computing; the slowest takes about two
 MEMORY = 2**30
 LENGTH = 40  # too long for all words to be run
 FORMATS = ("float64", "float32", "float16", "bfloat16")
@@ -80,7 +80,7 @@ def put(*path: str | int, value: Json) -> Edit:
 
 @dataclass(frozen=True)
 class Said:
-    """The answer of the command to a file."""
+    """What the command said of a file."""
 
     code: int
     out: str

@@ -35,9 +35,7 @@ EACH = pytest.mark.parametrize("name", NETWORKS)
 
 def test_every_kind_of_network_and_of_source_has_a_row() -> None:
     headers = [compiled(name).file.header for name in NETWORKS]
-    # Elman networks are trained, not compiled: checker/test_parallelotopes.py has them.
-    compiled_kinds = set(every_kind()) - {"elman"}
-    assert {h["architecture"]["kind"] for h in headers} == compiled_kinds
+    assert {h["architecture"]["kind"] for h in headers} == set(every_kind())
     assert {h["source"]["kind"] for h in headers if "source" in h} >= set(KINDS)
 
 

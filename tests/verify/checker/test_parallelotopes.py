@@ -5,15 +5,15 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from trained_networks import NETWORKS, file_of, path
 
 import krohn
-from krohn.algebra.automaton import Automaton, Output, Semiautomaton
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.files import load
 from krohn.network import modelfile
@@ -26,34 +26,7 @@ from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.find import for_file, model_of
 
-HERE = Path(__file__).parents[1] / "trained"
-ONES = Automaton(
-    Semiautomaton(np.array([[1, 1], [0, 1]]), ("0", "1"), ("all ones", "not")),
-    name="Tomita1",
-    output=Output("states", np.array([1, 0]), ("reject", "accept")),
-)
-LATCH = Automaton(
-    Semiautomaton(np.array([[0, 1], [0, 0], [1, 1]]), ("keep", "0", "1"), ("0", "1")),
-    name="latch",
-)
-NETWORKS: dict[str, tuple[Automaton, str | None]] = {
-    "Tomita1-rnn8": (ONES, "outputs"),
-    "latch-gru8": (LATCH, None),
-    "Tomita1-lstm8": (ONES, "outputs"),
-}
-"""Networks that `krohn.compare` trained, and what they learned."""
 QUICK = ("Tomita1-rnn8", "latch-gru8")
-
-
-def path(name: str) -> Path:
-    return HERE / f"{name}.safetensors"
-
-
-@cache
-def file_of(name: str) -> ModelFile:
-    file = model_file(path(name), *NETWORKS[name])
-    assert file is not None
-    return file
 
 
 @cache
