@@ -118,8 +118,8 @@ class PossibleValues:
         if np.array_equal(self.domain, domain):
             return self.sets
         found = np.zeros((len(self.sets), len(domain)), np.bool_)
-        both = np.isin(self.domain, domain)
-        found[:, places(domain, self.domain[both])] = self.sets[:, both]
+        at, both = sought(domain, self.domain)
+        found[:, at[both]] = self.sets[:, both]
         return found
 
 
@@ -136,9 +136,11 @@ def beside(rows: IntArray, sets: BoolArray) -> tuple[IntArray, IntArray]:
     Raises:
         Refused: If there are too many.
     """
+    if np.count_nonzero(sets) == len(sets):
+        only = sets.argmax(axis=1)
+        if sets[np.arange(len(sets)), only].all():  # one value in each row
+            return np.arange(len(rows)), only[rows]
     row, values = sets.nonzero()
-    if len(row) == len(sets) and (row[:-1] < row[1:]).all():  # one value in each row
-        return np.arange(len(rows)), values[rows]
     count = np.bincount(row, minlength=len(sets))
     each = count[rows]
     demand(each.sum() <= MOST, "too many values are possible at once")
@@ -153,9 +155,15 @@ def places(domain: IntArray, values: IntArray) -> IntArray:
     Raises:
         Refused: If one is not there.
     """
-    found = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
-    demand(domain[found] == values, "a channel takes values outside its domain")
+    found, there = sought(domain, values)
+    demand(there, "a channel takes values outside its domain")
     return found
+
+
+def sought(domain: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
+    """Where values stand in an ascending domain, if they do, and whether they do."""
+    found = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
+    return found, domain[found] == values
 
 
 def sums(some: IntArray, others: IntArray) -> IntArray:

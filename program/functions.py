@@ -17,8 +17,8 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
-    joint,
     places,
+    sought,
     sums,
 )
 from krohn.program.errors import Refused, demand
@@ -104,11 +104,9 @@ class Table:
         at = np.zeros(np.shape(columns[0]), np.int64)
         there = np.ones(at.shape, np.bool_)
         for column, (values, codes) in zip(columns, self._levels, strict=True):
-            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
-            there &= values[place] == column
-            code = at * len(values) + place
-            at = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
-            there &= codes[at] == code
+            place, known = sought(values, column)
+            at, follows = sought(codes, at * len(values) + place)
+            there &= known & follows
         return np.where(there, at, -1)
 
     def __call__(self, columns: Sequence[IntArray]) -> IntArray:
@@ -166,10 +164,17 @@ class Table:
 
     def _missing(self, read: Sequence[Values]) -> list[int]:
         """The first tuple that occurs and has no row."""
-        bos = np.array([[v.bos for v in read]])
-        asked = np.concatenate([bos, joint([v.later for v in read])])
-        known = set(map(tuple, self.rows.tolist()))
-        return next(row for row in asked.tolist() if tuple(row) not in known)
+        bos = [v.bos for v in read]
+        if not (self.rows == bos).all(axis=1).any():
+            return bos
+        inputs = list(zip(self.rows.T, read, strict=True))
+        known = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        at = np.stack([np.searchsorted(v.later, x[known]) for x, v in inputs], axis=1)
+        weights = factors([np.arange(len(v.later)) for v in read])
+        number = np.unique(at @ weights)
+        gap = np.flatnonzero(np.append(number, -1) != np.arange(len(number) + 1))[0]
+        missing = ((v.later, gap // w) for v, w in zip(read, weights, strict=True))
+        return [int(later[i % len(later)]) for later, i in missing]
 
     def infer(self, read: Sequence[Values]) -> Values:
         """The results of the rows that occur."""
@@ -185,8 +190,7 @@ class Table:
         """The results that may occur: every joint value of the inputs is looked up."""
         weights, numbers = self._numbering(tuple(int(m.domain[-1]) for m in read))
         at, number = _weighted_sums(read, weights)
-        there = np.minimum(np.searchsorted(numbers, number), len(numbers) - 1)
-        hit = numbers[there] == number
+        there, hit = sought(numbers, number)
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
         found[at[hit], places(own.domain, self.values[there[hit]])] = True
         return found
@@ -264,9 +268,9 @@ class Sum:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
         at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
-        hit = np.isin(total, own.domain)
+        there, hit = sought(own.domain, total)
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], places(own.domain, total[hit])] = True
+        found[at[hit], there[hit]] = True
         return found
 
     def to_wire(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
-    places,
+    sought,
 )
 from krohn.program.errors import demand
 from krohn.program.expression_bounds import Bounds
@@ -90,9 +90,9 @@ class Piecewise:
             at = at[which]
             columns = [*(c[which] for c in columns), each.domain[value]]
         result = self(columns)
-        hit = np.isin(result, own.domain)
+        there, hit = sought(own.domain, result)
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], places(own.domain, result[hit])] = True
+        found[at[hit], there[hit]] = True
         return found
 
     def to_wire(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
-    places,
+    sought,
 )
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Memory, Operation
@@ -81,7 +81,7 @@ def possible_sums(
     which, value = beside(np.arange(len(before)), before)
     then, more = beside(which, source.sets)
     total = own.domain[value[then]] + source.domain[more]
-    kept = np.isin(total, own.domain)
+    at, kept = sought(own.domain, total)
     found = np.zeros_like(before)
-    found[which[then][kept], places(own.domain, total[kept])] = True
+    found[which[then][kept], at[kept]] = True
     return found

@@ -103,6 +103,9 @@ def explore(
 class Explorer:
     """Abstract states as they are found; each round follows new ones and ones that grew.
 
+    Of states that grew only the new values are followed, until none comes any more; then
+    they are followed whole, since values of different memories may act together.
+
     Attributes:
         size: How many abstract states there are; arrays have room for more.
         states: The state of the machine in each of them.
@@ -110,7 +113,9 @@ class Explorer:
         parents: From which abstract state, and by which letter, it was first reached.
         follow: ``(states, letters)``: the next one.
         cells: Of each channel ``(states, bytes)``: sets of all its cells, packed.
+        fresh: Of each channel whose memories are joined, packed: values not yet followed.
         dirty: Whether it is still to be followed.
+        stale: Whether it is still to be followed whole.
     """
 
     def __init__(
@@ -129,13 +134,15 @@ class Explorer:
         self.size, self.shown = 0, set[tuple[int, ...]]()
         self.index: dict[bytes, int] = {}
         none = np.zeros(0, np.int64)
-        self.states, self.depths, self.dirty = none, none, none.astype(np.bool_)
+        self.states, self.depths = none, none
+        self.dirty, self.stale = none.astype(np.bool_), none.astype(np.bool_)
         self.parents = np.zeros((0, 2), np.int64)
         self.follow = np.zeros((0, first.program.letters), np.int64)
         widths = {
             n: -(-cells * values // 8) for n, (cells, values) in self.shapes.items()
         }
         self.cells = {n: np.zeros((0, widths[n]), np.uint8) for n in some}
+        self.fresh = {n: self.cells[n] for n in self.joined}
         self.width = sum(len(c.domain) for c, _, _ in first.steps)
         self.width += sum(cells * values for cells, values in self.shapes.values())
 
@@ -144,13 +151,25 @@ class Explorer:
         start = {n: sets[of] for n, (sets, of) in self.part.cells.items()}
         q, none = self.part.states[:1], np.zeros(1, np.int64)
         self._find(q, none, start, np.zeros((1, 2), np.int64))
-        while len(found := np.flatnonzero(self.dirty[: self.size])):
-            self.dirty[found] = False
+        while len(found := self._next()):
             frontier = found[self.depths[found] < self.part.length]
             self._each(frontier, self._step if self.cells else self._walk)
         if not self.cells:
             every = np.flatnonzero(self.depths[: self.size] < self.part.length)
             self._each(every, self._look)
+
+    def _next(self) -> IntArray:
+        """The abstract states to be followed: by their new values, or whole."""
+        found = np.flatnonzero(self.dirty[: self.size])
+        if not len(found):
+            found = np.flatnonzero(self.stale[: self.size])
+            self.stale[found] = False
+            return found
+        for name, fresh in self.fresh.items():
+            part = (fresh[found] != self.cells[name][found]).any(axis=1)
+            self.stale[found[part & fresh[found].any(axis=1)]] = True
+        self.dirty[found] = False
+        return found
 
     def values(self) -> IntArray:
         """The outputs of each state, if no memories were joined: ``(states, outputs)``.
@@ -246,12 +265,21 @@ class Explorer:
         found: Sets = {}
         for name, shape in self.shapes.items():
             if name in self.cells:
-                packed = self.cells[name][s]
+                packed = self._followed(name, s)
                 bits = np.unpackbits(packed, axis=1, count=shape[0] * shape[1])
                 found[name] = bits.view(np.bool_).reshape(len(s), *shape)
             else:
                 found[name] = np.zeros((len(s), *shape), np.bool_)
         return found
+
+    def _followed(self, name: str, s: IntArray) -> npt.NDArray[np.uint8]:
+        """The values of a channel's cells that are followed: the new ones, if any are."""
+        cells = self.cells[name][s]
+        if name not in self.fresh:
+            return cells
+        fresh = self.fresh[name][s]
+        self.fresh[name][s] = 0
+        return np.where(fresh.any(axis=1, keepdims=True), fresh, cells)
 
     def _find(self, q: IntArray, t: IntArray, after: Sets, made: IntArray) -> IntArray:
         """The abstract states of memories; they are made, or grow, as need be."""
@@ -278,9 +306,10 @@ class Explorer:
         self.depths[at] = np.minimum(self.depths[at], least)
         for name in self.joined:
             sets = np.bitwise_or.reduceat(packed[name][order], first, axis=0)
-            grown = self.cells[name][at] | sets
-            self.dirty[at] |= (grown != self.cells[name][at]).any(axis=1)
-            self.cells[name][at] = grown
+            new_bits = sets & ~self.cells[name][at]
+            self.dirty[at] |= new_bits.any(axis=1)
+            self.cells[name][at] |= new_bits
+            self.fresh[name][at] |= new_bits
         return found
 
     def _add(self, q: IntArray, t: IntArray, cells: Packed, made: IntArray) -> None:
@@ -292,11 +321,14 @@ class Explorer:
         self.states = _with(self.states, room, q)
         self.depths = _with(self.depths, room, t)
         self.dirty = _with(self.dirty, room, np.ones(len(q), np.bool_))
+        self.stale = _with(self.stale, room, np.zeros(len(q), np.bool_))
         self.parents = _with(self.parents, room, made)
         none = np.zeros((len(q), self.part.program.letters), np.int64)
         self.follow = _with(self.follow, room, none)
         for name in self.cells:
             self.cells[name] = _with(self.cells[name], room, cells[name])
+        for name in self.joined:
+            self.fresh[name] = _with(self.fresh[name], room, cells[name])
         self.size = size
 
     def evidence(self) -> dict[str, Any]:
