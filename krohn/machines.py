@@ -119,8 +119,8 @@ def automaton(
             States and letters are called by their ``str``.
         start: The start state, where the object does not say it; the first one if
             nothing does.
-        complete: What to do with missing transitions: refuse (``"reject"``), lead them
-            to a new ``"sink"``, or ``"stay"``.
+        complete: What to do with missing transitions: refuse (``"reject"``; acceptors
+            get a sink), lead them to a new ``"sink"``, or ``"stay"``.
         name: What to call the machine.
         **said: What the object does not say itself, by the names in
             `krohn.machine_objects.Told`.

@@ -221,8 +221,9 @@ def _with_transition_outputs(
 Complete = Literal["reject", "sink", "stay"]
 """The treatment of missing transitions.
 
-``"reject"`` refuses the machine; ``"sink"`` leads them to a new state that is never
-left; ``"stay"`` leaves the state as it is.
+``"sink"`` leads them to a new state that is never left; ``"stay"`` leaves the state as
+it is; ``"reject"`` refuses the machine, unless it is an acceptor: it gets a sink, since
+words that need a missing transition are not accepted.
 """
 
 
@@ -236,17 +237,31 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     if how not in get_args(Complete):
         choices = ", ".join(get_args(Complete))
         raise MachineError(f"{quote(str(how))} completes nothing; choose of {choices}")
-    missing = draft.transitions < 0
+    missing, remark = draft.transitions < 0, ""
     if missing.any():
         if how == "reject":
-            raise _incomplete(draft, missing)
+            if not _is_acceptor(draft):
+                raise _incomplete(draft, missing)
+            how, remark = "sink", _rejected(missing)
         draft = _with_sink(draft) if how == "sink" else _staying(draft, missing)
     output = None
     if draft.on is not None and draft.outputs is not None:
         output = Output(draft.on, draft.outputs, draft.names)
     semiautomaton = Semiautomaton(draft.transitions, draft.letters, draft.states)
+    name, inputs = title(draft.name), draft.inputs
     return Automaton(
-        semiautomaton, draft.start, output, title(draft.name), inputs=draft.inputs
+        semiautomaton, draft.start, output, name, inputs=inputs, remark=remark
+    )
+
+
+def _is_acceptor(draft: Draft) -> bool:
+    return draft.on == "states" and {*draft.names} <= {"accept", "reject"}
+
+
+def _rejected(missing: BoolArray) -> str:
+    return (
+        f"{missing.sum()} of {missing.size} transitions are missing: words that need one "
+        "are not accepted (--complete sink); --complete stay keeps the state instead"
     )
 
 

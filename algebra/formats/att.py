@@ -49,8 +49,7 @@ def read(
     Args:
         text: The file.
         name: What to call the file in messages.
-        complete: The treatment of missing transitions; ``"sink"`` is the usual
-            meaning in an acceptor.
+        complete: The treatment of missing transitions.
         kind: ``"acceptor"`` to leave the outputs out, ``"mealy"`` to leave out which
             states are final; None to go by the labels.
 
@@ -79,7 +78,8 @@ def read(
         shown = {q: "accept" if q in file.finals else "reject" for q in states}
         shown.setdefault(file.start, "reject")
     draft = assemble(transitions, file.start, name, states=states, shown=shown)
-    return replace(complete_draft(draft, complete), remark=remark)
+    machine = complete_draft(draft, complete)
+    return replace(machine, remark="; ".join(filter(None, (remark, machine.remark))))
 
 
 def write(machine: Automaton) -> str:

@@ -88,7 +88,8 @@ class FileReading:
         typer.Option(
             "--complete",
             metavar="HOW",
-            help="Missing transitions of a file: reject, sink (a new state) or stay.",
+            help="Missing transitions of a file: sink (a new state; acceptors have it by "
+            "default), stay, or reject the file.",
         ),
     ] = "reject"
     kind: Annotated[

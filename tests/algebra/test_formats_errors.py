@@ -117,7 +117,6 @@ CORPUS = [
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "only some states are final"),
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "kind='acceptor' to leave out the outputs"),
     ("m.att", "0 1 a\n0 0 a\n", ":2: nondeterministic"),
-    ("m.att", "0 1 a\n1\n", "1 of 2 transitions are missing"),
     ("m.g", "", "no Transformation(...) and no cycles"),
     ("m.g", "Transformation([2,3])", ":1: a list of 2 points cannot send one to 3"),
     ("m.g", "[Transformation([1])\n", ":1: not GAP: column 1: the '[' stays open"),

@@ -141,7 +141,8 @@ def test_kiss2_completions_show_zeros() -> None:
 
 
 def test_att_acceptors_and_transducers() -> None:
-    acceptor = read_att("0 1 a\n1 0 b\n1 0\n", "x", "sink")
+    acceptor = read_att("0 1 a\n1 0 b\n1 0\n", "x")
+    assert acceptor.remark.startswith("2 of 4 transitions are missing")
     assert acceptor.run("abaa") == ("accept", "reject", "accept", "reject")
     printed = read_att("0 1 a a\n1 1 a a 0\n1\n", "x")
     assert printed.run("a") == ("accept",)
