@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from inspect import signature
 from itertools import islice
 from typing import Any, NamedTuple, TypedDict
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple, TypedDict
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, att
-from krohn.algebra.formats.assembly import Transition, assemble, complete_draft
+from krohn.algebra.formats.acceptors import EMPTY, machine_of
+from krohn.algebra.formats.assembly import Transition, fresh
 
 # Tables with the states and letters of an object, and the machines that they are.
 
@@ -104,22 +106,23 @@ def machine(table: Table, told: Told, complete: Complete) -> Automaton:
         Transition(
             states[q],
             _letter(letters, q, a),
-            _target(states, q, a, to),
+            target,
             None if said is None else str(said(q, a)),
         )
         for q, row in table.moves.items()
         for a, to in row.items()
+        for target in _targets(states, q, a, to)
     ]
     seen = {states[q]: str(shown(q)) for q in table.moves} if shown else None
-    draft = assemble(
+    return machine_of(
         transitions,
         states[table.start],
         "machine",
+        complete,
         states=states.values(),
         letters=letters.values(),
         shown=seen,
     )
-    return complete_draft(draft, complete)
 
 
 def names(what: str, things: Iterable[Hashable]) -> dict[Any, str]:
@@ -147,20 +150,23 @@ def names(what: str, things: Iterable[Hashable]) -> dict[Any, str]:
     return named
 
 
-def _target(states: Mapping[Any, str], q: object, a: object, to: Any) -> str:
-    if isinstance(to, list | set | frozenset | tuple) and (
+def _targets(states: Mapping[Any, str], q: object, a: object, to: Any) -> list[str]:
+    """The states to which a letter leads: one, or a collection of them."""
+    several = isinstance(to, list | set | frozenset | tuple) and (
         not isinstance(to, Hashable) or to not in states
-    ):
+    )
+    found = sorted(to, key=str) if several else [to]
+    strange = next((r for r in found if r not in states), None)
+    if strange is not None:
         raise MachineError(
-            f"nondeterministic: from {q!r} the letter {a!r} leads to {line(to)}, which is "
-            "no state; a letter leads to one state"
+            f"from {q!r} the letter {a!r} leads to {strange!r}, no state"
         )
-    if to not in states:
-        raise MachineError(f"from {q!r} the letter {a!r} leads to {to!r}, no state")
-    return states[to]
+    return [states[r] for r in found]
 
 
 def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
+    if a is NO_LETTER:
+        return EMPTY
     if a not in letters:
         raise MachineError(f"state {q!r} has the letter {a!r}, which letters= lacks")
     return letters[a]
@@ -295,36 +301,61 @@ def of_permutations(source: Sequence[Any], told: Told) -> Table:
 EDGE = "letter"
 
 
+class NoLetter(Enum):
+    """The letter of a move that reads none."""
+
+    EMPTY = "the empty word"
+
+
+NO_LETTER = NoLetter.EMPTY
+
+
 def of_automata_lib(source: Any, told: Told) -> Table:
-    """A DFA; sets have no order of their own, so that of the names is taken."""
+    """A DFA or an NFA; sets have no order of their own, so that of the names is taken."""
     for has in ("stack_symbols", "tape_symbols"):
         if hasattr(source, has):
             raise MachineError(f"a {type(source).__name__} is no finite machine")
     states = sorted(source.states, key=str)
-    moves = {q: dict(source.transitions.get(q, {})) for q in states}
+    moves = {
+        q: {a or NO_LETTER: to for a, to in source.transitions.get(q, {}).items()}
+        for q in states
+    }
     shown = {q: "accept" if q in source.final_states else "reject" for q in states}
     letters = sorted(source.input_symbols, key=str)
     return Table(moves, source.initial_state, letters, shown)
 
 
 def of_pyformlang(source: Any, told: Told) -> Table:
-    """A DFA; sets have no order of their own, so that of the names is taken."""
-    if not source.is_deterministic() or len(source.start_states) != 1:
-        raise MachineError(
-            f"a {type(source).__name__} with one start and one way for each letter is "
-            "needed; to_deterministic() makes it"
-        )
-    (start,) = source.start_states
+    """A DFA, an NFA with or without epsilons, or a Regex.
+
+    Sets have no order of their own, so that of the names is taken.
+    """
+    if hasattr(source, "to_epsilon_nfa"):
+        source = source.to_epsilon_nfa()
     found = source.to_dict()
     states = sorted(source.states, key=str)
-    moves = {
-        q.value: {a.value: r.value for a, r in found.get(q, {}).items()} for q in states
+    moves: dict[Any, dict[Any, Any]] = {
+        q.value: {
+            NO_LETTER if type(a).__name__ == "Epsilon" else a.value: _values(to)
+            for a, to in found.get(q, {}).items()
+        }
+        for q in states
     }
     shown = {
         q.value: "accept" if q in source.final_states else "reject" for q in states
     }
     letters = sorted((a.value for a in source.symbols), key=str)
-    return Table(moves, start.value, letters, shown)
+    starts = _values(source.start_states)
+    if len(starts) == 1:
+        return Table(moves, starts[0], letters, shown)
+    start = fresh("start", [*map(str, moves)])
+    moves[start], shown[start] = {NO_LETTER: starts}, "reject"
+    return Table(moves, start, letters, shown)
+
+
+def _values(states: Any) -> list[Any]:
+    """The values of a state, or of several, of pyformlang."""
+    return [q.value for q in (states if isinstance(states, set) else [states])]
 
 
 def of_aalpy(source: Any, told: Told) -> Table:
@@ -355,7 +386,7 @@ def of_graph(source: Any, told: Told) -> Table:
     if not len(source):
         raise MachineError("the graph has no nodes")
     attribute = told.edge or EDGE
-    moves: dict[Any, dict[Any, Any]] = {q: {} for q in source.nodes}
+    moves: dict[Any, dict[Any, list[Any]]] = {q: {} for q in source.nodes}
     for q, to, data in source.edges(data=True):
         if attribute not in data:
             raise MachineError(
@@ -365,11 +396,7 @@ def of_graph(source: Any, told: Told) -> Table:
         found = data[attribute]
         several = isinstance(found, list | tuple | set | frozenset)
         for a in sorted(found, key=str) if several else [found]:
-            if moves[q].setdefault(a, to) != to:
-                raise MachineError(
-                    f"nondeterministic: from {q!r} the letter {a!r} leads to "
-                    f"{moves[q][a]!r} and to {to!r}"
-                )
+            moves[q].setdefault(a, []).append(to)
     return started(moves, told)
 
 
@@ -461,7 +488,7 @@ READERS = (
     Reader("a dict", lambda s: isinstance(s, Mapping), of_dict, _SHOWN),
     Reader("a list of permutations", _is_permutations, of_permutations, _SHOWN),
     Reader(
-        "a DFA of automata-lib",
+        "an automaton of automata-lib",
         _has("input_symbols", "transitions", "initial_state"),
         of_automata_lib,
         frozenset(),
@@ -471,7 +498,7 @@ READERS = (
     ),
     Reader(
         "an automaton of pyformlang",
-        _has("start_states", "final_states", "symbols", "to_dict"),
+        lambda s: hasattr(s, "to_epsilon_nfa") or hasattr(s, "start_states"),
         of_pyformlang,
         frozenset(),
     ),

@@ -114,9 +114,10 @@ def automaton(
         source: A machine, a compiled model (the machine that it computes), what `read`
             reads; or a dict from states to a dict from letters to states, a function
             from state and letter to a state, a list of permutations of 0, 1, …, one for
-            each letter (of sympy too), a DFA of automata-lib, a Dfa, MooreMachine or
-            MealyMachine of AALpy, a directed graph of networkx, an Fst of OpenFst.
-            States and letters are called by their ``str``.
+            each letter (of sympy too), a DFA or NFA of automata-lib, a Dfa, MooreMachine
+            or MealyMachine of AALpy, an automaton or Regex of pyformlang, a directed
+            graph of networkx, an Fst of OpenFst. States and letters are called by their
+            ``str``; an acceptor with choices becomes the smallest one without.
         start: The start state, where the object does not say it; the first one if
             nothing does.
         complete: What to do with missing transitions: refuse (``"reject"``; acceptors

@@ -295,7 +295,7 @@ def _with_sink(draft: Draft) -> Draft:
         outputs, names = _fill_undefined_outputs(
             np.concatenate([outputs, gap], axis=-1), draft
         )
-    states = (*draft.states, _fresh("sink", draft.states))
+    states = (*draft.states, fresh("sink", draft.states))
     return replace(
         draft, states=states, transitions=table, outputs=outputs, names=names
     )
@@ -318,7 +318,8 @@ def _fill_undefined_outputs(
     return np.where(outputs < 0, index[draft.undefined], outputs), tuple(index)
 
 
-def _fresh(name: str, taken: Iterable[str]) -> str:
+def fresh(name: str, taken: Iterable[str]) -> str:
+    """The name, made longer until nothing else has it."""
     names = set(taken)
     while name in names:
         name += "_"

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import (
     Complete,
     Kind,
     Transition,
     acceptance,
-    assemble,
-    complete_draft,
     shown_after,
 )
 from krohn.algebra.formats.files import check_writable, problem, quote
@@ -54,14 +53,14 @@ def read(
             states are final; None to go by the labels.
 
     Raises:
-        MachineError: If a line is malformed, the machine is weighted, has epsilons, is
-            nondeterministic or a transducer in which only some states are final, or
-            transitions are missing and ``complete`` does not say what to do; if a Mealy
-            machine is asked for and there are no outputs.
+        MachineError: If a line is malformed, the machine is weighted or a transducer in
+            which only some states are final; if a Mealy machine has epsilons, choices or
+            missing transitions without a word in ``complete``, or is asked for and there
+            are no outputs.
     """
     file = _parse(text, name)
     transitions = _transitions(file)
-    _check_epsilon(transitions, name)
+    _check_numbers(transitions, name)
     ends = [state for t in transitions for state in (t.source, t.target)]
     states = list(
         dict.fromkeys([*(t.source for t in transitions), *ends, *file.finals])
@@ -73,12 +72,15 @@ def read(
     if asked == "mealy" and transitions[0].output is None:
         raise problem(name, 0, "no outputs, so it is no Mealy machine; leave --as out")
     shown = None
-    if asked == "acceptor":
-        transitions = [t._replace(output=None) for t in transitions]
+    if asked == "mealy":
+        _check_epsilon(transitions, name)
+    else:
+        transitions = [_without_output(t) for t in transitions]
         shown = {q: "accept" if q in file.finals else "reject" for q in states}
         shown.setdefault(file.start, "reject")
-    draft = assemble(transitions, file.start, name, states=states, shown=shown)
-    machine = complete_draft(draft, complete)
+    machine = machine_of(
+        transitions, file.start, name, complete, states=states, shown=shown
+    )
     return replace(machine, remark="; ".join(filter(None, (remark, machine.remark))))
 
 
@@ -174,6 +176,11 @@ def _transition(file: _File, line: int, words: list[str], width: int) -> Transit
     return Transition(words[0], words[2], words[1], output, line)
 
 
+def _without_output(t: Transition) -> Transition:
+    letter = EMPTY if _EPSILON.fullmatch(t.letter) else t.letter
+    return t._replace(output=None, letter=letter)
+
+
 def _check_weight(file: _File, weights: list[str], line: int) -> None:
     for weight in weights:
         try:
@@ -191,18 +198,30 @@ def _check_weight(file: _File, weights: list[str], line: int) -> None:
             )
 
 
+def _check_numbers(transitions: list[Transition], name: str) -> None:
+    """Refuse the label 0 among numbers: epsilon, or a letter that somebody calls so."""
+    labels = [label for t in transitions for label in (t.letter, t.output or t.letter)]
+    if not all(map(_INTEGER.fullmatch, labels)):
+        return
+    for t in transitions:
+        if "0" in (t.letter, t.output):
+            raise problem(
+                name,
+                t.line,
+                "the label '0' is epsilon where all labels are numbers; write <eps> for "
+                "it, or call the letter otherwise",
+            )
+
+
 def _check_epsilon(transitions: list[Transition], name: str) -> None:
-    labels = [label for t in transitions for label in (t.letter, t.output)]
-    # A file without symbol tables has numbers for labels, and the number 0 is epsilon.
-    numbers = all(_INTEGER.fullmatch(label) for label in labels if label is not None)
     for t in transitions:
         for label in (t.letter, t.output or t.letter):
-            if _EPSILON.fullmatch(label) or (numbers and label == "0"):
+            if _EPSILON.fullmatch(label):
                 raise problem(
                     name,
                     t.line,
-                    f"the label {quote(label)} is epsilon, but every step must read "
-                    "one letter and show one output; remove epsilons first",
+                    f"the label {quote(label)} is epsilon, but every step of a machine "
+                    "with outputs reads one letter and shows one; remove epsilons first",
                 )
 
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.acceptors import machine_of
 from krohn.algebra.formats.assembly import (
     Complete,
     Transition,
     acceptance,
-    assemble,
-    complete_draft,
 )
 from krohn.algebra.formats.files import check_writable, misread, problem, quote
 from krohn.program.parsing import Language, Misread, Node
@@ -251,8 +250,7 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     nodes = {q: found for q, found in graph.nodes.items() if q not in markers}
     shown = _state_outputs(nodes) if transitions[0].output is None else None
     start = _start(graph, markers, name) or arrows[0].source
-    draft = assemble(transitions, start, name, states=nodes, shown=shown)
-    return complete_draft(draft, complete)
+    return machine_of(transitions, start, name, complete, states=nodes, shown=shown)
 
 
 def write(machine: Automaton) -> str:

@@ -9,11 +9,12 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Transition, assemble, complete_draft
+from krohn.algebra.formats.acceptors import Choices, acceptor
 from krohn.algebra.formats.regex_reading import (
     TOKEN,
     pattern_error,
@@ -22,7 +23,6 @@ from krohn.algebra.formats.regex_reading import (
 )
 
 if TYPE_CHECKING:
-    from automata.fa.dfa import DFA
     from automata.fa.nfa import NFA
 
 MAX_LENGTH = 2_000
@@ -33,15 +33,6 @@ MAX_REPEATS = 2_000
 
 MAX_PARTS = 20_000
 """The most states of the automaton with choices that stands for a pattern."""
-
-MAX_STEPS = 3_000_000
-"""The most of its states in all states of the deterministic acceptor, letter by letter."""
-
-MAX_STATES = 20_000
-"""The most states of the deterministic acceptor before it is minimised."""
-
-MAX_TRANSITIONS = 1_000_000
-"""The most transitions of that acceptor."""
 
 
 def from_regex(pattern: str, formal: bool = False) -> Automaton:
@@ -57,25 +48,18 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
         formal: Whether it is in mathematicians' notation (`formal_regex`).
 
     Raises:
-        MachineError: If the pattern is malformed, has no letters, or needs more than
-            ``MAX_STATES`` states.
+        MachineError: If the pattern is malformed, has no letters, or needs more states,
+            transitions or steps than `krohn.algebra.formats.acceptors` allows.
     """
     if len(pattern) > MAX_LENGTH:
         raise _pattern_error(pattern, f"longer than {MAX_LENGTH} characters")
     plain, remark = (to_pattern(pattern), "") if formal else read_signs(pattern)
-    dfa = _determinise(_nfa(plain), pattern).minify(retain_names=False)
-    names = _breadth_first(dfa)
-    transitions = [
-        Transition(name, letter, names[dfa.transitions[q][letter]])
-        for q, name in names.items()
-        for letter in sorted(dfa.input_symbols)
-    ]
-    shown = {
-        name: "accept" if q in dfa.final_states else "reject"
-        for q, name in names.items()
-    }
-    draft = assemble(transitions, "0", "pattern", states=names.values(), shown=shown)
-    return replace(complete_draft(draft, "reject"), remark=remark)
+    nfa = _nfa(plain)
+    choices = Choices(
+        sorted(nfa.input_symbols), nfa.initial_state, nfa.transitions, nfa.final_states
+    )
+    machine = acceptor(choices, "pattern", partial(_pattern_error, pattern))
+    return replace(machine, remark=remark)
 
 
 def _letters(pattern: str) -> set[str]:
@@ -167,67 +151,6 @@ def _nfa(pattern: str) -> "NFA":
     if not nfa.input_symbols:
         raise _pattern_error(pattern, "no letters in it")
     return nfa
-
-
-def _determinise(nfa: "NFA", pattern: str) -> "DFA":
-    """The subset automaton, which may be exponentially larger, and so is counted."""
-    from automata.fa.dfa import DFA
-
-    first = _closure(nfa, [nfa.initial_state])
-    number, queue = {first: 0}, [first]
-    table: dict[int, dict[str, int]] = {}
-    steps = 0
-    for subset in queue:
-        steps += len(subset) * len(nfa.input_symbols)
-        if steps > MAX_STEPS:
-            raise _pattern_error(pattern, f"needs more than {MAX_STEPS} steps")
-        row = table[number[subset]] = {}
-        for letter in nfa.input_symbols:
-            found = _closure(nfa, _successors(nfa, subset, letter))
-            if found not in number:
-                number[found] = len(number)
-                queue.append(found)
-            row[letter] = number[found]
-        if len(number) > MAX_STATES:
-            raise _pattern_error(pattern, f"needs more than {MAX_STATES} states")
-        if len(number) * len(row) > MAX_TRANSITIONS:
-            raise _pattern_error(
-                pattern, f"needs more than {MAX_TRANSITIONS} transitions"
-            )
-    return DFA(
-        states=set(table),
-        input_symbols=set(nfa.input_symbols),
-        transitions=table,
-        initial_state=0,
-        final_states={i for s, i in number.items() if s & nfa.final_states},
-    )
-
-
-def _successors(nfa: "NFA", subset: Iterable[str], letter: str) -> list[str]:
-    return [r for q in subset for r in nfa.transitions.get(q, {}).get(letter, ())]
-
-
-def _closure(nfa: "NFA", states: Iterable[str]) -> frozenset[str]:
-    reached = set(states)
-    waiting = list(reached)
-    while waiting:
-        for state in nfa.transitions.get(waiting.pop(), {}).get("", ()):
-            if state not in reached:
-                reached.add(state)
-                waiting.append(state)
-    return frozenset(reached)
-
-
-def _breadth_first(dfa: "DFA") -> dict[str, str]:
-    names: dict[str, str] = {dfa.initial_state: "0"}
-    queue = [dfa.initial_state]
-    for state in queue:
-        for letter in sorted(dfa.input_symbols):
-            target = dfa.transitions[state][letter]
-            if target not in names:
-                names[target] = str(len(names))
-                queue.append(target)
-    return names
 
 
 def _pattern_error(pattern: str, reason: str) -> MachineError:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.formats import from_regex, read, regex, write
+from krohn.algebra.formats import acceptors, from_regex, read, regex, write
 from krohn.algebra.formats.files import MAX_CELLS
 from krohn.program import files
 from krohn.program.writing import atomic_write
@@ -112,11 +112,12 @@ CORPUS = [
     ("m.att", "0 1 a\n1 1 a x\n", ":2: the weight 'x' is no number"),
     ("m.att", "0 1 a\n1 0.5\n", ":2: weighted: the weight '0.5' is not 0"),
     ("m.att", "0 1 a 0.5\n1 0 a 0.5\n", ":1: weighted"),
-    ("m.att", "0 1 <eps>\n", ":1: the label '<eps>' is epsilon"),
+    ("m.att", "0 1 <eps> x\n", ":1: the label '<eps>' is epsilon"),
+    ("m.att", "0 1 <eps>\n", ": no transitions; a machine needs at least one letter"),
     ("m.att", "0 1 1\n1 0 0\n", ":2: the label '0' is epsilon"),
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "only some states are final"),
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "kind='acceptor' to leave out the outputs"),
-    ("m.att", "0 1 a\n0 0 a\n", ":2: nondeterministic"),
+    ("m.att", "0 1 a x\n0 0 a x\n", ":2: nondeterministic"),
     ("m.g", "", "no Transformation(...) and no cycles"),
     ("m.g", "Transformation([2,3])", ":1: a list of 2 points cannot send one to 3"),
     ("m.g", "[Transformation([1])\n", ":1: not GAP: column 1: the '[' stays open"),
@@ -176,7 +177,7 @@ def test_bad_patterns_are_refused(pattern: str, message: str) -> None:
 
 
 def test_steps_of_a_pattern_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regex, "MAX_STEPS", 10_000)
+    monkeypatch.setattr(acceptors, "MAX_STEPS", 10_000)
     assert len(from_regex("(ab)*^(cd)*").states) > 2
     with pytest.raises(MachineError, match="needs more than 10000 steps"):
         from_regex("(a|b)*a(a|b){9}^(a|b)*")

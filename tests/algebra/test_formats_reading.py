@@ -152,6 +152,28 @@ def test_att_acceptors_and_transducers() -> None:
     assert never.run("a") == ("reject",)
 
 
+@pytest.mark.parametrize("form", ["att", "dot"])
+def test_acceptors_with_choices_and_empty_moves(form: str) -> None:
+    """One of a*b and ab*: they share only ab."""
+    arcs = [("s", "p", ""), ("s", "q", ""), ("p", "p", "a"), ("p", "f", "b")]
+    arcs += [("q", "g", "a"), ("g", "g", "b")]
+    if form == "att":
+        lines = [f"{q} {r} {a or '<eps>'}" for q, r, a in arcs]
+        machine = read_att("\n".join([*lines, "f", "g", ""]), "x")
+    else:
+        plain = [f'{q} -> {r} [label="{a}"];' for q, r, a in arcs if a]
+        also = ['s -> p [label="a"]; s -> f [label="b"]; s -> g [label="a"];']
+        final = [
+            "f [shape=doublecircle]; g [shape=doublecircle]; i [shape=point]; i -> s;"
+        ]
+        machine = dot.read("digraph {" + " ".join(final + also + plain) + "}", "x")
+    words = ("".join(w) for n in range(1, 6) for w in itertools.product("ab", repeat=n))
+    for word in words:
+        right = re.fullmatch("a*b|ab*", word) is not None
+        assert (machine.run(word)[-1] == "accept") == right
+    assert machine.remark.startswith("x: nondeterministic")
+
+
 DOUBLED = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
 
 

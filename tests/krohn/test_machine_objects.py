@@ -1,6 +1,7 @@
 """Machines from Python objects: each is the machine that the object's own library runs."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -201,7 +202,7 @@ def test_an_fst_is_an_acceptor_or_a_mealy_machine() -> None:
     assert mealy.run("aab") == ("one", "zero", "one")
     for bad, reason in (
         (_Fst(_moves(1, 2, 1, 2), {0: "0.5"}), "weighted"),
-        (_Fst(_moves(1, 0, 1, 2), {0: "0"}), "epsilon"),
+        (_Fst(_moves(1, 0, 1, 2), {}), "epsilon"),
     ):
         with pytest.raises(MachineError, match=reason):
             krohn.automaton(bad)
@@ -291,9 +292,9 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
         lambda: krohn.automaton([[1, 0], [0, 1]], letters="a"),
         "1 letters for 2 permutations",
     ),
-    "an NFA": (
-        lambda: krohn.automaton(NFA.from_regex("(ab)*a")),
-        "nondeterministic|missing",
+    "an NFA whose missing moves stay": (
+        lambda: krohn.automaton(NFA.from_regex("(ab)*a"), complete="stay"),
+        "nondeterministic, so complete='stay' has no meaning",
     ),
     "a graph without letters": (
         lambda: krohn.automaton(nx.DiGraph([(0, 1)])),
@@ -320,6 +321,43 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
         "no machine in an object of type float",
     ),
 }
+
+
+def accepted(machine: Automaton, letters: str, longest: int = 6) -> set[str]:
+    """The words that a machine accepts, up to a length."""
+    every = (
+        "".join(w) for n in range(1, longest + 1) for w in product(letters, repeat=n)
+    )
+    return {w for w in every if machine.run(w)[-1] == "accept"}
+
+
+LAST_BUT_ONE = re.compile("[ab]*a[ab]")
+CHOICES = {0: {"a": [0, 1], "b": 0}, 1: {"a": 2, "b": 2}, 2: {}}
+
+
+def choosing_graph() -> nx.MultiDiGraph:
+    edges = [(0, 0, ["a", "b"]), (0, 1, "a"), (1, 2, ["a", "b"])]
+    graph = nx.MultiDiGraph()
+    for source, target, letter in edges:
+        graph.add_edge(source, target, letter=letter)
+    return graph
+
+
+@pytest.mark.parametrize("named", ["dict", "graph", "automata-lib", "pyformlang"])
+def test_acceptors_with_choices_accept_the_same_words(named: str) -> None:
+    if named == "dict":
+        machine = krohn.automaton(CHOICES, accepting=[2])
+    elif named == "graph":
+        machine = krohn.automaton(choosing_graph(), accepting=[2])
+    elif named == "automata-lib":
+        machine = krohn.automaton(NFA.from_regex("(a|b)*a(a|b)"))
+    else:
+        expressions: Any = pytest.importorskip("pyformlang.regular_expression")
+        machine = krohn.automaton(expressions.Regex("(a|b)* a (a|b)"))
+    every = ("".join(w) for n in range(1, 7) for w in product("ab", repeat=n))
+    assert accepted(machine, "ab") == {w for w in every if LAST_BUT_ONE.fullmatch(w)}
+    assert len(machine.states) == 4
+    assert "nondeterministic: read as the smallest deterministic" in machine.remark
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -1,0 +1,201 @@
+"""Acceptors with choices, made deterministic.
+
+A letter may lead to several states, and a move may read no letter. A word is accepted if
+some way of reading it ends in an accepting state. The machine is the smallest deterministic
+acceptor of the same words, by the subset construction.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats.assembly import (
+    ACCEPTANCE,
+    Complete,
+    Transition,
+    assemble,
+    complete_draft,
+)
+from krohn.algebra.formats.files import problem
+
+if TYPE_CHECKING:
+    from automata.fa.dfa import DFA
+
+EMPTY = ""
+"""The letter of a move that reads none."""
+
+MAX_STEPS = 3_000_000
+"""The most states in all subsets of the deterministic acceptor, letter by letter."""
+
+MAX_STATES = 20_000
+"""The most states of the deterministic acceptor before it is minimised."""
+
+MAX_TRANSITIONS = 1_000_000
+"""The most transitions of that acceptor."""
+
+
+class Choices(NamedTuple):
+    """An acceptor with choices.
+
+    Attributes:
+        letters: The letters, in their order.
+        start: The start state.
+        moves: For each state and letter, or `EMPTY`, where it may lead.
+        accepting: The accepting states.
+    """
+
+    letters: Sequence[str]
+    start: str
+    moves: Mapping[str, Mapping[str, Collection[str]]]
+    accepting: Collection[str]
+
+
+def machine_of(
+    transitions: Sequence[Transition],
+    start: str,
+    name: str,
+    complete: Complete = "reject",
+    *,
+    states: Iterable[str] = (),
+    letters: Iterable[str] = (),
+    shown: Mapping[str, str] | None = None,
+) -> Automaton:
+    """The machine that is given transition by transition.
+
+    An acceptor may have choices: it becomes the smallest deterministic one, and the
+    machine's remark says so.
+
+    Args:
+        transitions: As `assemble` takes them; the letter `EMPTY` reads none.
+        start: The name of the start state.
+        name: What to call the file in messages.
+        complete: The treatment of missing transitions.
+        states: States to number first.
+        letters: Letters to number first.
+        shown: What each state shows; None unless the outputs lie on states.
+
+    Raises:
+        MachineError: If there are no transitions, a machine that is no acceptor has
+            choices, transitions are missing and ``complete`` does not say what to do, or
+            an acceptor with choices is to ``"stay"`` or becomes too large.
+    """
+    if shown is None or not {*shown.values()} <= {*ACCEPTANCE} or _decided(transitions):
+        draft = assemble(
+            transitions, start, name, states=states, letters=letters, shown=shown
+        )
+        return complete_draft(draft, complete)
+    if complete == "stay":
+        raise problem(
+            name, 0, "nondeterministic, so --complete stay has no meaning; leave it out"
+        )
+    moves: dict[str, dict[str, list[str]]] = {}
+    for t in transitions:
+        moves.setdefault(t.source, {}).setdefault(t.letter, []).append(t.target)
+    every = dict.fromkeys([*letters, *(t.letter for t in transitions)])
+    accepting = {q for q, said in shown.items() if said == "accept"}
+    choices = Choices([a for a in every if a != EMPTY], start, moves, accepting)
+    machine = acceptor(choices, name, lambda said: problem(name, 0, said))
+    remark = (
+        f"{name}: nondeterministic: read as the smallest deterministic acceptor of the "
+        f"same words, with {len(machine.states)} states"
+    )
+    return replace(machine, remark=remark)
+
+
+def _decided(transitions: Sequence[Transition]) -> bool:
+    """Whether no move reads no letter, and a letter leads to one state each."""
+    led = {(t.source, t.letter, t.target) for t in transitions}
+    moves = {(source, letter) for source, letter, _ in led}
+    return len(led) == len(moves) and all(letter != EMPTY for _, letter in moves)
+
+
+def acceptor(
+    choices: Choices, name: str, refuse: Callable[[str], MachineError]
+) -> Automaton:
+    """The smallest complete deterministic acceptor of the same words.
+
+    The states are ``"0"``, ``"1"``, … in the order of a breadth-first search.
+
+    Args:
+        choices: The acceptor with choices.
+        name: What to call the file in messages.
+        refuse: The error with a reason.
+
+    Raises:
+        MachineError: If it becomes too large, or there are no letters.
+    """
+    dfa = _subsets(choices, refuse).minify(retain_names=False)
+    names = _breadth_first(dfa, choices.letters)
+    transitions = [
+        Transition(named, letter, names[dfa.transitions[q][letter]])
+        for q, named in names.items()
+        for letter in choices.letters
+    ]
+    shown = {
+        named: "accept" if q in dfa.final_states else "reject"
+        for q, named in names.items()
+    }
+    draft = assemble(transitions, "0", name, states=names.values(), shown=shown)
+    return complete_draft(draft, "reject")
+
+
+def _subsets(choices: Choices, refuse: Callable[[str], MachineError]) -> "DFA":
+    """The subset automaton, which may be exponentially larger, and so is counted."""
+    from automata.fa.dfa import DFA  # it takes a while, and most machines need none
+
+    first = _closure(choices, [choices.start])
+    number, queue = {first: 0}, [first]
+    table: dict[int, dict[str, int]] = {}
+    steps = 0
+    for subset in queue:
+        steps += len(subset) * len(choices.letters)
+        if steps > MAX_STEPS:
+            raise refuse(f"needs more than {MAX_STEPS} steps")
+        row = table[number[subset]] = {}
+        for letter in choices.letters:
+            found = _closure(choices, _successors(choices, subset, letter))
+            if found not in number:
+                number[found] = len(number)
+                queue.append(found)
+            row[letter] = number[found]
+        if len(number) > MAX_STATES:
+            raise refuse(f"needs more than {MAX_STATES} states")
+        if len(number) * len(row) > MAX_TRANSITIONS:
+            raise refuse(f"needs more than {MAX_TRANSITIONS} transitions")
+    accepting = {*choices.accepting}
+    return DFA(
+        states=set(table),
+        input_symbols=set(choices.letters),
+        transitions=table,
+        initial_state=0,
+        final_states={i for s, i in number.items() if s & accepting},
+    )
+
+
+def _successors(choices: Choices, subset: Iterable[str], letter: str) -> list[str]:
+    return [r for q in subset for r in choices.moves.get(q, {}).get(letter, ())]
+
+
+def _closure(choices: Choices, states: Iterable[str]) -> frozenset[str]:
+    reached = set(states)
+    waiting = list(reached)
+    while waiting:
+        for state in choices.moves.get(waiting.pop(), {}).get(EMPTY, ()):
+            if state not in reached:
+                reached.add(state)
+                waiting.append(state)
+    return frozenset(reached)
+
+
+def _breadth_first(dfa: "DFA", letters: Sequence[str]) -> dict[str, str]:
+    names: dict[str, str] = {dfa.initial_state: "0"}
+    queue = [dfa.initial_state]
+    for state in queue:
+        for letter in letters:
+            target = dfa.transitions[state][letter]
+            if target not in names:
+                names[target] = str(len(names))
+                queue.append(target)
+    return names
