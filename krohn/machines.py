@@ -15,7 +15,8 @@ from krohn.algebra.minimisation import moore
 from krohn.algebra.observation import observe
 from krohn.algebra.wording import near
 from krohn.foreign import Headed, own_machine
-from krohn.machine_objects import Told, ToldKeywords, from_object
+from krohn.machine_objects import Told, ToldKeywords
+from krohn.machine_readers import from_object
 from krohn.network import modelfile
 from krohn.source_kinds import KINDS, found
 
@@ -115,8 +116,9 @@ def automaton(
             reads; or a dict from states to a dict from letters to states, a function
             from state and letter to a state, a list of permutations of 0, 1, …, one for
             each letter (of sympy too), a DFA or NFA of automata-lib, a Dfa, MooreMachine
-            or MealyMachine of AALpy, an automaton or Regex of pyformlang, a directed
-            graph of networkx, an Fst of OpenFst. States and letters are called by their
+            or MealyMachine of AALpy, an automaton or Regex of pyformlang, a Machine of
+            transitions, a StateMachine of python-statemachine, a directed graph of
+            networkx, an Fst of OpenFst. States and letters are called by their
             ``str``; an acceptor with choices becomes the smallest one without.
         start: The start state, where the object does not say it; the first one if
             nothing does.

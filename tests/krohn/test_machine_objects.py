@@ -360,6 +360,48 @@ def test_acceptors_with_choices_accept_the_same_words(named: str) -> None:
     assert "nondeterministic: read as the smallest deterministic" in machine.remark
 
 
+def turnstile(library: str, **said: Any) -> Any:
+    """A turnstile as controllers' libraries have it, with what else is said of a coin."""
+    if library == "transitions":
+        moves = [
+            {"trigger": "coin", "source": "locked", "dest": "open", **said},
+            {"trigger": "push", "source": "open", "dest": "locked"},
+            {"trigger": "look", "source": "*", "dest": None},
+        ]
+        return pytest.importorskip("transitions").Machine(
+            states=["locked", "open"],
+            initial="locked",
+            transitions=moves,
+            ignore_invalid_triggers=True,
+            model=None,
+        )
+    statemachine = pytest.importorskip("statemachine")
+    locked, opened = statemachine.State(initial=True), statemachine.State()
+    parts = {
+        "locked": locked,
+        "open": opened,
+        "coin": locked.to(opened, **said) | opened.to.itself(),
+        "push": opened.to(locked) | locked.to.itself(),
+        "look": opened.to.itself(internal=True) | locked.to.itself(),
+        "paid": lambda self: True,
+    }
+    return type("Turnstile", (statemachine.StateMachine,), parts)
+
+
+@pytest.mark.parametrize("library", ["transitions", "python-statemachine"])
+def test_controllers_of_other_libraries(library: str) -> None:
+    found = turnstile(library)
+    machine = krohn.automaton(found)
+    assert machine.letters == ("coin", "push", "look")
+    ran = ("open", "open", "open", "locked", "locked")
+    assert machine.run(["coin", "look", "coin", "push", "push"]) == ran
+    if library == "python-statemachine":
+        assert krohn.automaton(found()) == machine
+    said = {"conditions" if library == "transitions" else "cond": "paid"}
+    with pytest.raises(MachineError, match="has a condition; a network sees letters"):
+        krohn.automaton(turnstile(library, **said))
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_get_one_line(mistake: str) -> None:
     build, reason = MISTAKES[mistake]

@@ -1,0 +1,289 @@
+"""Machines from Python objects: tables, functions, graphs, other libraries' automata.
+
+Each reader makes a table with the object's own states and letters. Objects of libraries are
+read by their attributes: none of these libraries is imported.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import Complete, att
+from krohn.algebra.formats.assembly import fresh
+from krohn.machine_objects import (
+    NO_LETTER,
+    Table,
+    Told,
+    line,
+    machine,
+    of_dict,
+    of_function,
+    of_permutations,
+    started,
+)
+
+EDGE = "letter"
+
+
+def of_automata_lib(source: Any, told: Told) -> Table:
+    """A DFA or an NFA; sets have no order of their own, so that of the names is taken."""
+    for has in ("stack_symbols", "tape_symbols"):
+        if hasattr(source, has):
+            raise MachineError(f"a {type(source).__name__} is no finite machine")
+    states = sorted(source.states, key=str)
+    moves = {
+        q: {a or NO_LETTER: to for a, to in source.transitions.get(q, {}).items()}
+        for q in states
+    }
+    shown = {q: "accept" if q in source.final_states else "reject" for q in states}
+    letters = sorted(source.input_symbols, key=str)
+    return Table(moves, source.initial_state, letters, shown)
+
+
+def of_pyformlang(source: Any, told: Told) -> Table:
+    """A DFA, an NFA with or without epsilons, or a Regex.
+
+    Sets have no order of their own, so that of the names is taken.
+    """
+    if hasattr(source, "to_epsilon_nfa"):
+        source = source.to_epsilon_nfa()
+    found = source.to_dict()
+    states = sorted(source.states, key=str)
+    moves: dict[Any, dict[Any, Any]] = {
+        q.value: {
+            NO_LETTER if type(a).__name__ == "Epsilon" else a.value: _values(to)
+            for a, to in found.get(q, {}).items()
+        }
+        for q in states
+    }
+    shown = {
+        q.value: "accept" if q in source.final_states else "reject" for q in states
+    }
+    letters = sorted((a.value for a in source.symbols), key=str)
+    starts = _values(source.start_states)
+    if len(starts) == 1:
+        return Table(moves, starts[0], letters, shown)
+    start = fresh("start", [*map(str, moves)])
+    moves[start], shown[start] = {NO_LETTER: starts}, "reject"
+    return Table(moves, start, letters, shown)
+
+
+def _values(states: Any) -> list[Any]:
+    """The values of a state, or of several, of pyformlang."""
+    return [q.value for q in (states if isinstance(states, set) else [states])]
+
+
+def of_aalpy(source: Any, told: Told) -> Table:
+    """A Dfa, a MooreMachine or a MealyMachine."""
+    moves, shown = {}, {}
+    for state in source.states:
+        for a, to in state.transitions.items():
+            if not hasattr(to, "state_id"):
+                raise MachineError(
+                    f"a {type(source).__name__} is nondeterministic: {a!r} leads from "
+                    f"{state.state_id!r} to several states"
+                )
+        moves[state.state_id] = {a: to.state_id for a, to in state.transitions.items()}
+        shown[state.state_id] = _aalpy_output(state)
+    return started(moves, replace(told, start=source.initial_state.state_id), shown)
+
+
+def _aalpy_output(state: Any) -> Any:
+    if hasattr(state, "is_accepting"):
+        return "accept" if state.is_accepting else "reject"
+    return state.output if hasattr(state, "output") else state.output_fun
+
+
+def of_transitions(source: Any, told: Told) -> Table:
+    """A Machine of transitions: its triggers are the letters.
+
+    Triggers ``to_STATE`` that the library adds by itself are left out. Where invalid
+    triggers are ignored they change nothing.
+    """
+    nested = next(
+        (q for q, s in source.states.items() if getattr(s, "states", ())), None
+    )
+    if nested is not None:
+        raise MachineError(f"the state {nested!r} has states of its own; flatten them")
+    added = {f"to_{q}" for q in source.states} if source.auto_transitions else set()
+    letters = [a for a in source.events if a not in added]
+    moves: dict[Any, dict[Any, Any]] = {q: {} for q in source.states}
+    for q, state in source.states.items():
+        for a in letters:
+            ways = source.events[a].transitions.get(q, ())
+            if ways and ways[0].conditions:
+                raise _conditional(q, a)
+            if ways or state.ignore_invalid_triggers:
+                led = ways[0].dest if ways else None
+                moves[q][a] = q if led is None else led
+    return Table(moves, source.initial, letters)
+
+
+def of_statemachine(source: Any, told: Told) -> Table:
+    """A StateMachine of python-statemachine, a class or an object: events are letters."""
+    letters = [str(a) for a in source.events]
+    moves: dict[str, dict[str, str]] = {q.id: {} for q in source.states}
+    start = ""
+    for q in source.states:
+        if q.states:
+            raise MachineError(
+                f"the state {q.id!r} has states of its own; flatten them"
+            )
+        start = q.id if q.initial else start
+        for way in q.transitions:
+            for a in map(str, way.events):
+                if list(way.cond):
+                    raise _conditional(q.id, a)
+                moves[q.id].setdefault(a, way.target.id)  # the first one is taken
+    return Table(moves, start, letters)
+
+
+def _conditional(state: object, letter: object) -> MachineError:
+    return MachineError(
+        f"the transition from {state!r} under {letter!r} has a condition; a network sees "
+        "letters only: make two letters of it, one for each outcome"
+    )
+
+
+def of_graph(source: Any, told: Told) -> Table:
+    """A node is a state; the first one is the start if nothing else is said."""
+    if not source.is_directed():
+        raise MachineError("the graph has no directions; give a DiGraph")
+    if not len(source):
+        raise MachineError("the graph has no nodes")
+    attribute = told.edge or EDGE
+    moves: dict[Any, dict[Any, list[Any]]] = {q: {} for q in source.nodes}
+    for q, to, data in source.edges(data=True):
+        if attribute not in data:
+            raise MachineError(
+                f"the edge from {q!r} to {to!r} has no attribute {attribute!r}; say edge= "
+                f"(it has {', '.join(map(repr, data)) or 'none'})"
+            )
+        found = data[attribute]
+        several = isinstance(found, list | tuple | set | frozenset)
+        for a in sorted(found, key=str) if several else [found]:
+            moves[q].setdefault(a, []).append(to)
+    return started(moves, told)
+
+
+def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
+    """An Fst of OpenFst, written as the AT&T text that OpenFst prints."""
+    start = source.start()
+    if start < 0:
+        raise MachineError("the Fst has no start state")
+    rest = [q for q in source.states() if q != start]
+    lines = [line for q in [start, *rest] for line in _fst_lines(source, q)]
+    if not lines or not lines[0].startswith(f"{start}"):
+        raise MachineError("the start state of the Fst has no arcs")
+    return att.read("\n".join(lines), "fst", complete, told.kind)
+
+
+def _fst_lines(source: Any, q: int) -> Iterable[str]:
+    tables = source.input_symbols(), source.output_symbols()
+    for arc in source.arcs(q):
+        labels = (
+            str(label) if table is None else str(table.find(label))
+            for table, label in zip(tables, (arc.ilabel, arc.olabel), strict=True)
+        )
+        words = [str(q), str(arc.nextstate), *labels, str(arc.weight)]
+        if any(len(word.split()) != 1 for word in words):
+            raise MachineError(f"the Fst has a label that is no single word: {words}")
+        yield "\t".join(words)
+    if str(weight := source.final(q)) not in ("Infinity", "inf"):
+        yield f"{q}\t{weight}"
+
+
+def from_object(source: object, told: Told, complete: Complete) -> Automaton:
+    """The machine that an object is.
+
+    Raises:
+        MachineError: If it is no object of a known kind, something said has no meaning
+            for it, or it describes no deterministic machine.
+    """
+    reader = next((r for r in READERS if r.recognises(source)), None)
+    if reader is None:
+        raise MachineError(
+            f"there is no machine in an object of type {type(source).__name__}; "
+            "help(krohn.automaton) says what machines are read from"
+        )
+    for option in told.given:
+        if option not in reader.takes:
+            raise MachineError(f"{option}= has no effect on {reader.called}")
+    try:
+        if reader.read is of_fst:
+            return of_fst(source, told, complete)
+        return machine(reader.read(source, told), told, complete)
+    except (AttributeError, TypeError, LookupError) as error:
+        raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
+
+
+def _has(*attributes: str) -> Callable[[Any], bool]:
+    return lambda source: all(hasattr(source, name) for name in attributes)
+
+
+def _first(source: Any, attribute: str) -> Any:
+    return next(iter(getattr(source, attribute, ())), None)
+
+
+def _is_permutations(source: Any) -> bool:
+    one = next(iter(source), None) if isinstance(source, list | tuple) else None
+    return hasattr(one, "array_form") or isinstance(one, list | tuple)
+
+
+class Reader(NamedTuple):
+    """How objects of one kind are recognised and read.
+
+    Attributes:
+        called: The kind in messages.
+        recognises: Whether an object is of the kind.
+        read: Its table; of an Fst its machine.
+        takes: What may be said beside the object.
+    """
+
+    called: str
+    recognises: Callable[[Any], bool]
+    read: Callable[..., Any]
+    takes: frozenset[str]
+
+
+_SHOWN = frozenset({"start", "letters", "accepting", "outputs"})
+READERS = (
+    Reader(
+        "a Machine of transitions",
+        _has("events", "ignore_invalid_triggers"),
+        of_transitions,
+        frozenset(),
+    ),
+    Reader(
+        "a StateMachine of python-statemachine",
+        lambda s: (
+            hasattr(s, "events") and _has("id", "transitions")(_first(s, "states"))
+        ),
+        of_statemachine,
+        frozenset(),
+    ),
+    Reader("a dict", lambda s: isinstance(s, Mapping), of_dict, _SHOWN),
+    Reader("a list of permutations", _is_permutations, of_permutations, _SHOWN),
+    Reader(
+        "an automaton of automata-lib",
+        _has("input_symbols", "transitions", "initial_state"),
+        of_automata_lib,
+        frozenset(),
+    ),
+    Reader(
+        "an automaton of AALpy", _has("states", "initial_state"), of_aalpy, frozenset()
+    ),
+    Reader(
+        "an automaton of pyformlang",
+        lambda s: hasattr(s, "to_epsilon_nfa") or hasattr(s, "start_states"),
+        of_pyformlang,
+        frozenset(),
+    ),
+    Reader(
+        "a graph", _has("nodes", "edges", "is_directed"), of_graph, _SHOWN | {"edge"}
+    ),
+    Reader("an Fst", _has("arcs", "final", "start"), of_fst, frozenset({"kind"})),
+    Reader("a transition function", callable, of_function, _SHOWN | {"limit"}),
+)
