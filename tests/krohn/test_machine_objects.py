@@ -14,7 +14,11 @@ from aalpy.automata import Dfa, DfaState, MealyMachine, MooreMachine, Onfsm, Onf
 from aalpy.utils import generate_random_deterministic_automata
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
+from pyformlang.finite_automaton import DeterministicFiniteAutomaton
+from pyformlang.regular_expression import Regex
+from statemachine import State, StateMachine
 from sympy.combinatorics import Permutation
+from transitions import Machine
 
 import krohn
 from krohn.algebra.automaton import Automaton
@@ -352,8 +356,7 @@ def test_acceptors_with_choices_accept_the_same_words(named: str) -> None:
     elif named == "automata-lib":
         machine = krohn.automaton(NFA.from_regex("(a|b)*a(a|b)"))
     else:
-        expressions: Any = pytest.importorskip("pyformlang.regular_expression")
-        machine = krohn.automaton(expressions.Regex("(a|b)* a (a|b)"))
+        machine = krohn.automaton(Regex("(a|b)* a (a|b)"))
     every = ("".join(w) for n in range(1, 7) for w in product("ab", repeat=n))
     assert accepted(machine, "ab") == {w for w in every if LAST_BUT_ONE.fullmatch(w)}
     assert len(machine.states) == 4
@@ -368,15 +371,14 @@ def turnstile(library: str, **said: Any) -> Any:
             {"trigger": "push", "source": "open", "dest": "locked"},
             {"trigger": "look", "source": "*", "dest": None},
         ]
-        return pytest.importorskip("transitions").Machine(
+        return Machine(
             states=["locked", "open"],
             initial="locked",
             transitions=moves,
             ignore_invalid_triggers=True,
             model=None,
         )
-    statemachine = pytest.importorskip("statemachine")
-    locked, opened = statemachine.State(initial=True), statemachine.State()
+    locked, opened = State(initial=True), State()
     parts = {
         "locked": locked,
         "open": opened,
@@ -385,7 +387,7 @@ def turnstile(library: str, **said: Any) -> Any:
         "look": opened.to.itself(internal=True) | locked.to.itself(),
         "paid": lambda self: True,
     }
-    return type("Turnstile", (statemachine.StateMachine,), parts)
+    return type("Turnstile", (StateMachine,), parts)
 
 
 @pytest.mark.parametrize("library", ["transitions", "python-statemachine"])
@@ -442,8 +444,7 @@ def test_objects_of_the_libraries_go_wherever_machines_do(library: str) -> None:
         even.transitions, odd.transitions = {"x": odd}, {"x": even}
         flips = Dfa(even, [even, odd])
     else:
-        automata: Any = pytest.importorskip("pyformlang.finite_automaton")
-        flips = automata.DeterministicFiniteAutomaton()
+        flips = DeterministicFiniteAutomaton()
         flips.add_start_state("even")
         flips.add_final_state("even")
         flips.add_transitions([("even", "x", "odd"), ("odd", "x", "even")])
