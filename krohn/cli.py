@@ -27,6 +27,7 @@ from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
 from krohn.commands.verify import verify
+from krohn.commands.workbench import score, workbench
 from krohn.commands.zoo import zoo
 from krohn.network.errors import ModelFileError
 from krohn.program.wording import in_a_command
@@ -71,6 +72,8 @@ for name, command in (
     ("grammar", grammar),
     ("learn", learn),
     ("decompile", decompile),
+    ("workbench", workbench),
+    ("score", score),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 

@@ -273,7 +273,7 @@ def export(
         model = model.file
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     home = destination(to)
-    with _whole(Path(directory)) as place:
+    with whole_directory(Path(directory)) as place:
         _write(home, file, place, states)
         proved = home.proved(file, place)
         report = partial(progress or silent, "running words")
@@ -291,7 +291,7 @@ def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> Non
 
 
 @contextmanager
-def _whole(directory: Path) -> Iterator[Path]:
+def whole_directory(directory: Path) -> Iterator[Path]:
     """A directory to write into, which takes its place in the end, or disappears.
 
     Raises:

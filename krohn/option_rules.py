@@ -286,6 +286,14 @@ RUN = (
     _MACHINE,
 )
 
+WORKBENCH = (
+    Need(
+        ("only", "seed"),
+        lambda values: not values["again"],
+        "has no effect with --check, which takes the set as it is",
+    ),
+)
+
 BATCH = (Need(("effort",), _any("longest"), "is for --longest only; leave it out"),)
 
 DRAW = (

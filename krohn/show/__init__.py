@@ -19,7 +19,15 @@ from krohn.show.network import (
     steps,
     trusted,
 )
-from krohn.show.tables import batch, beliefs, comparison, decompiled, grammar
+from krohn.show.tables import (
+    batch,
+    beliefs,
+    comparison,
+    decompiled,
+    grammar,
+    workbench,
+    workbench_check,
+)
 
 __all__ = [
     "answers",
@@ -43,5 +51,7 @@ __all__ = [
     "steps",
     "trusted",
     "twins",
+    "workbench",
+    "workbench_check",
     "zoo",
 ]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from krohn.comparison.belief_result import BeliefComparison
     from krohn.comparison.result import Comparison
     from krohn.decompiling import Recovered
+    from krohn.workbench.checking import Checked
+    from krohn.workbench.making import Made
 
 # Texts and tables on a terminal.
 
@@ -254,3 +256,43 @@ def _law(law: dict[str, str]) -> str:
     return ", ".join(
         f"{letter} {share}" for letter, share in law.items() if share != "0"
     )
+
+
+# Texts of the workbench.
+
+
+def workbench(made: "list[Made]") -> None:
+    """Print a line for each network of a set that was made."""
+    columns = ("name", "of", " T", "construction", " blocks", " heads", " parameters")
+    table = new_table(*columns, " edges", "forms")
+    for each in made:
+        forms = [form for form, told in each.forms.items() if told[:5] != "none:"]
+        table.add_row(
+            each.name,
+            each.source,
+            str(each.length),
+            each.construction,
+            str(each.layers),
+            str(each.heads),
+            f"{each.parameters:,}",
+            f"{each.edges[0]} of {each.edges[1]}",
+            ", ".join(forms),
+        )
+    print_table(table)
+    print(
+        f"{count(len(made), 'network')}, each proved; README.md there says what is what."
+    )
+
+
+def workbench_check(rows: "list[Checked]") -> None:
+    """Print what is wrong with a set, and how much was looked at."""
+    out = console()
+    for row in rows:
+        for told in row.wrong:
+            out.print(f"{row.name}: {told}")
+    right = sum(not row.wrong for row in rows)
+    proved = sum(row.gpt2 == "verified" for row in rows)
+    words, pairs = sum(row.words for row in rows), sum(row.pairs for row in rows)
+    out.print(f"{right} of {count(len(rows), 'network')} as they should be:")
+    out.print(f"  proofs checked: {len(rows)}; GPT-2 directories proved: {proved}")
+    out.print(f"  words run in other forms: {words:,}; interchanges run: {pairs:,}")

@@ -178,6 +178,36 @@ def circuit(file: ModelFile) -> dict[str, Any]:
     }
 
 
+def nodes(circuit: Mapping[str, Any]) -> list[str]:
+    """The components of a network, in the order in which they are computed."""
+    return [node for stage in _stages(circuit) for node in stage]
+
+
+def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """All edges that a network of this shape could have: from each component to later ones.
+
+    Heads of one block are computed side by side.
+    """
+    stages = _stages(circuit)
+    return [
+        (source, target)
+        for i, earlier in enumerate(stages)
+        for source in earlier
+        for later in stages[i + 1 :]
+        for target in later
+    ]
+
+
+def _stages(circuit: Mapping[str, Any]) -> list[list[str]]:
+    found = [[EMBEDDING]]
+    for block in circuit["blocks"]:
+        at = f"blocks.{block['layer']}"
+        heads = [f"{at}.attn.{head}" for head in range(block["heads"])]
+        mlp = [f"{at}.mlp"] if block["mlp"] else []
+        found += [part for part in (heads, mlp) if part]
+    return [*found, [READ_OUT]]
+
+
 def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
     for channel in stated.channels.values():
         place = channel.stored

@@ -1,0 +1,11 @@
+"""The workbench: a set of networks with known circuits, each proved.
+
+`make` writes the set, `check` verifies it again, and `score_edges` holds an answer of a
+method for circuit discovery against the circuit of a network.
+"""
+
+from krohn.workbench.checking import check
+from krohn.workbench.making import make
+from krohn.workbench.scoring import EdgeScore, score_edges
+
+__all__ = ["EdgeScore", "check", "make", "score_edges"]

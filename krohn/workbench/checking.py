@@ -1,0 +1,147 @@
+"""Checking the set again: the proofs, the exports and the interchange interventions."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from krohn import evidence
+from krohn.algebra.errors import KrohnError
+from krohn.exporting import run
+from krohn.intervention import run_changed
+from krohn.network import modelfile
+from krohn.network.exports import destination
+from krohn.network.model import said
+from krohn.open_model import Model
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
+from krohn.program.interpreter import Held
+from krohn.report import Progress, silent
+from krohn.verification import verify
+from krohn.workbench.making import (
+    EVIDENCE,
+    FORMAT,
+    FORMS,
+    INDEX,
+    MODEL,
+    PAIRS,
+    VERSION,
+    WORDS,
+)
+
+LARGEST = 2**28
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A network of the set, checked again.
+
+    Attributes:
+        name: Its folder.
+        verdict: Of the small checker, on the model file and its evidence.
+        gpt2: The verdict of a proof of the GPT-2 directory; None if there is none.
+        words: How many words were run, in each form.
+        pairs: How many interchange interventions were run.
+        wrong: What was wrong; nothing if all is as it should be.
+    """
+
+    name: str
+    verdict: str
+    gpt2: str | None
+    words: int
+    pairs: int
+    wrong: tuple[str, ...]
+
+
+def check(
+    directory: str | Path, *, words: int = 10_000, progress: Progress | None = None
+) -> list[Checked]:
+    """Verify a set again.
+
+    Every model file is checked with its evidence, and every GPT-2 directory is proved
+    from what is on disk. The other forms answer adversarial words as the model file does.
+    Listed words and interchange interventions are run.
+
+    Args:
+        directory: What `make` wrote.
+        words: How many words to run through each form; fewer of long words.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If it is no such directory.
+    """
+    home, report = Path(directory), progress or silent
+    names = _names(home)
+    found = []
+    for i, name in enumerate(names):
+        report(name, i, len(names))
+        found.append(_check(home / name, words))
+    return found
+
+
+def _names(home: Path) -> list[str]:
+    try:
+        told = strict_json.read(read_bytes(home / INDEX, LARGEST))
+        if (told["format"], told["version"]) != (FORMAT, VERSION):
+            raise ValueError("another format")
+        return [str(each["name"]) for each in told["models"]]
+    except (ValueError, LookupError, TypeError):
+        raise KrohnError(
+            f"{home / INDEX} is no list of a workbench; `krohn workbench DIR` makes one"
+        ) from None
+
+
+def _check(home: Path, words: int) -> Checked:
+    checked = evidence.check(home / MODEL, home / EVIDENCE)
+    wrong = [] if checked.verdict == "verified" else [f"proof: {checked.reason}"]
+    model, count, gpt2 = Model(modelfile.read(home / MODEL)), 0, None
+    for form in FORMS:
+        place = home / form
+        if not place.is_dir():
+            continue
+        if form == "gpt2":
+            proof = verify(place, proof=True)
+            gpt2 = proof.verdict
+            wrong += [] if gpt2 == "verified" else [f"gpt2: {proof.reason}"]
+        try:
+            ran = run(model.file, destination(form), place, words, 0, lambda *_: None)
+            count += ran.words
+        except KrohnError as error:
+            wrong.append(f"{form}: {error}")
+    wrong += [f"words: line {i}" for i in _wrong_words(model, home / WORDS)]
+    pairs = list(_lines(home / PAIRS))
+    wrong += [f"pairs: line {i}" for i, row in pairs if not _as_told(model, row)]
+    name, verdict = home.name, checked.verdict
+    return Checked(name, verdict, gpt2, count, len(pairs), tuple(wrong))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    text = read_bytes(path, LARGEST).decode("utf-8", "replace")
+    for i, line in enumerate(text.splitlines(), 1):
+        try:
+            yield i, json.loads(line)
+        except ValueError:
+            raise KrohnError(f"{path}:{i}: no JSON") from None
+
+
+def _wrong_words(model: Model, path: Path) -> Iterator[int]:
+    for i, row in _lines(path):
+        with torch.inference_mode():
+            logits = model(model.encode(row["word"]))[0, row["from"] - 1 :]
+        if list(said(logits, model.classes)) != row["answers"]:
+            yield i
+
+
+def _as_told(model: Model, row: dict[str, Any]) -> bool:
+    tokens = model.encode(row["base"])
+    shape = (1, tokens.shape[1] + 1)
+    held = Held(np.full(shape, row["value"]), np.zeros(shape, np.bool_))
+    assert held.where is not None
+    held.where[0, row["position"]] = True
+    with torch.inference_mode():
+        logits, _ = run_changed(model, tokens, {row["variable"]: held})
+    return bool(list(said(logits[0], model.classes)) == row["answers"])

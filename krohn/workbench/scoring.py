@@ -1,0 +1,122 @@
+"""Scores of an answer to circuit discovery, held against the circuit of a network."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krohn.algebra.errors import KrohnError
+from krohn.network.exports import circuit as circuits
+from krohn.program import strict_json
+from krohn.program.files import read_bytes
+
+LARGEST = 2**28
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class EdgeScore:
+    """How the edges that a method found agree with those of a circuit.
+
+    Attributes:
+        found: How many edges it found; of edges with scores those above 0.
+        true: How many the circuit has.
+        possible: How many there could be between the components.
+        precision: The share of found edges that are true; 1 if none is found.
+        recall: The share of true edges that are found.
+        f1: The harmonic mean of both.
+        auc: The area under the ROC curve of the scores, edges without one last; None if
+            no edge has a score, or all possible edges are true.
+    """
+
+    found: int
+    true: int
+    possible: int
+    precision: float
+    recall: float
+    f1: float
+    auc: float | None
+
+
+def score_edges(
+    circuit: Mapping[str, Any] | str | Path,
+    found: Mapping[Edge, float] | Iterable[Edge] | str | Path,
+) -> EdgeScore:
+    """Hold edges that a method found against a circuit.
+
+    Args:
+        circuit: The content of a ``circuit.json``, or its path.
+        found: Pairs of components, as the circuit names them (``embedding``,
+            ``blocks.0.attn.1``, ``blocks.0.mlp``, ``read-out``), or a score for each;
+            or the path of a CSV file with columns ``from``, ``to`` and perhaps ``score``.
+
+    Raises:
+        KrohnError: If a file is malformed, or a pair is no possible edge.
+    """
+    told = _circuit(circuit) if isinstance(circuit, str | Path) else circuit
+    given = _table(found) if isinstance(found, str | Path) else found
+    scored = isinstance(given, Mapping)
+    scores = (
+        dict(given) if isinstance(given, Mapping) else {tuple(e): 1.0 for e in given}
+    )
+    possible = circuits.possible(told)
+    strange = next((e for e in scores if e not in possible), None)
+    if strange is not None:
+        raise KrohnError(
+            f"{' → '.join(map(str, strange))} is no possible edge of the network; its "
+            f"components are {', '.join(circuits.nodes(told))}"
+        )
+    true = {(e["from"], e["to"]) for e in told["edges"]}
+    chosen = {edge for edge, score in scores.items() if score > 0}
+    right = len(chosen & true)
+    precision = right / len(chosen) if chosen else 1.0
+    recall = right / len(true) if true else 1.0
+    both = precision + recall
+    return EdgeScore(
+        len(chosen),
+        len(true),
+        len(possible),
+        precision,
+        recall,
+        2 * precision * recall / both if both else 0.0,
+        _auc(possible, true, scores) if scored else None,
+    )
+
+
+def _auc(
+    possible: list[Edge], true: set[Edge], scores: dict[Any, float]
+) -> float | None:
+    """The chance that a true edge has a higher score than another; ties count half."""
+    lowest = min(scores.values(), default=0.0) - 1.0
+    value = np.array([scores.get(edge, lowest) for edge in possible])
+    mark = np.array([edge in true for edge in possible])
+    if mark.all() or not mark.any():
+        return None
+    higher = np.sign(value[mark][:, None] - value[~mark])
+    return float((higher.mean() + 1) / 2)
+
+
+def _circuit(path: str | Path) -> dict[str, Any]:
+    try:
+        told = strict_json.read(read_bytes(path, LARGEST))
+    except ValueError as error:
+        raise KrohnError(f"{path} is no JSON: {error}") from None
+    if not isinstance(told, dict) or told.get("format") != circuits.FORMAT:
+        raise KrohnError(f"{path} is no circuit.json of Krohn")
+    return told
+
+
+def _table(path: str | Path) -> dict[Edge, float] | list[Edge]:
+    """The edges of a CSV file, with their scores if there is a column of them."""
+    text = read_bytes(path, LARGEST).decode("utf-8", "replace")
+    rows = list(csv.DictReader(text.splitlines()))
+    if not rows or not {"from", "to"} <= rows[0].keys():
+        raise KrohnError(f"{path} needs columns from and to, and may have one score")
+    try:
+        scores = {(r["from"], r["to"]): float(r.get("score") or 1) for r in rows}
+    except ValueError as error:
+        raise KrohnError(f"{path} has a score that is no number: {error}") from None
+    return scores if "score" in rows[0] else list(scores)
