@@ -300,9 +300,14 @@ def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArra
 
 
 def allocate(
-    plan: Schedule, features: Mapping[str, int], strict: bool = False
+    plan: Schedule,
+    features: Mapping[str, int],
+    strict: bool = False,
+    keep: bool = False,
 ) -> Layout:
     """Give every channel dimensions, reusing those of channels no longer read.
+
+    With ``keep`` none is reused: every channel stays readable to the end.
 
     Only an MLP can clear dimensions, so a channel read last by the heads or the MLP of a
     block frees its dimensions at that block's MLP, or the next one. In the strict form
@@ -313,7 +318,7 @@ def allocate(
     for feature, dimensions in features.items():
         placed[feature] = (top, top + dimensions)
         top += dimensions
-    freed = _freed_at(plan)
+    freed = {} if keep else _freed_at(plan)
     stream = _Stream(top)
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(plan.born, key=lambda n: plan.born[n]):

@@ -211,6 +211,7 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        keep: Whether every channel keeps its dimensions.
         sparse: The positions that the heads of all blocks see; None for all.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`krohn.compiler.decision_paths`).
@@ -227,6 +228,7 @@ class Options:
     activation: str = "relu"
     uniform: bool = False
     circle: bool = False
+    keep: bool = False
     most_paths: int = 0
     sparse: Sparse | None = None
 
@@ -299,7 +301,7 @@ def features_of(program: Program, options: Options) -> Positions:
 def make_layout(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
     """Give every channel of a schedule its dimensions."""
     features = features_of(plan.program, options)
-    return allocate(plan, features.sizes, options.strict), features
+    return allocate(plan, features.sizes, options.strict, options.keep), features
 
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:

@@ -22,6 +22,7 @@ class NetworkKeywords(TypedDict, total=False):
 
     start: str | None
     strict: bool
+    keep: bool
     activation: str
     minimise: str | None
     observation: str | None
@@ -66,6 +67,9 @@ class Asked:
             Markov models the first of these two in which a network is proved.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        keep: Every variable keeps its dimensions to the end: none is overwritten, so that
+            all can be read after the last block, and no edge of the circuit clears
+            another's place.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
             a circle, so that no width grows with the length; or ``"gelu"``: all hidden
             units are GeLUs, as in GPT-2.
@@ -98,6 +102,7 @@ class Asked:
     dtype: object = None
     start: str | None = None
     strict: bool = False
+    keep: bool = False
     activation: str = "relu"
     attention: str | None = None
     uniform: bool = False
@@ -138,7 +143,8 @@ class Asked:
         check_one_of("--activation", self.activation, ACTIVATIONS)
         check_one_of("--positions", self.positions, POSITIONS)
         precision, circle = PRECISIONS[self.formats[0]], self.positions == "circle"
-        return Options(precision, self.strict, self.activation, self.uniform, circle)
+        form = self.strict, self.activation, self.uniform, circle, self.keep
+        return Options(precision, *form)
 
     def longest(self, needs: str) -> int:
         """The longest word, which must be said.

@@ -66,7 +66,16 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
             raise KrohnError(f"{spelled(option)} has no effect on {what}")
 
 
-IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")
+IN_BLOCKS = (
+    "block",
+    "strict",
+    "keep",
+    "activation",
+    "positions",
+    "start",
+    "complete",
+    "kind",
+)
 """The options of a machine that writes its state into the text."""
 
 OF_SOURCES = (
@@ -146,6 +155,7 @@ def _endless(values: Values) -> bool:
 FORM = Need(
     (
         "strict",
+        "keep",
         "activation",
         "uniform",
         "positions",
@@ -180,6 +190,7 @@ COMPILE = (
             "arch",
             "start",
             "strict",
+            "keep",
             "activation",
             "uniform",
             "positions",
@@ -190,7 +201,7 @@ COMPILE = (
         ),
         lambda values: not _balanced(values),
         "has no effect on --construction balanced, which takes none of --arch, "
-        "--start, --strict, --activation, --uniform, --positions, --minimise, "
+        "--start, --strict, --keep, --activation, --uniform, --positions, --minimise, "
         "--observe, --effort and --passes",
     ),
     Need(

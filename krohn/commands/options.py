@@ -259,6 +259,12 @@ class NetworkOptions:
     strict: Annotated[
         bool, typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP.")
     ] = False
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep", help="Each variable keeps its dimensions: none is overwritten."
+        ),
+    ] = False
     activation: Annotated[
         str,
         typer.Option(

@@ -63,7 +63,7 @@ class ChainsOfThought(TextKind[Source]):
     called = "a dynamic program"
     measured = True
     claim = "generates"
-    takes = frozenset({"strict", "activation", "attention"})
+    takes = frozenset({"strict", "keep", "activation", "attention"})
     asks = ("gadgets", "error", "timeout")
 
     def named(self, text: str) -> DynamicProgram | None:

@@ -73,7 +73,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     formats = BY_NEED
     explained = 128
     takes = frozenset(
-        {"strict", "activation", "positions", "construction", "within", "arch"}
+        {"strict", "keep", "activation", "positions", "construction", "within", "arch"}
     )
 
     def of_name(self, text: str) -> HiddenMarkovModel | None:

@@ -76,7 +76,7 @@ class Kind(ABC, Generic[S]):
     wire: ClassVar[str]
     source: ClassVar[Any]
     claim: ClassVar[str]
-    takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+    takes: ClassVar[frozenset[str]] = frozenset({"strict", "keep"})
     unit: ClassVar[str] = "token"
     pictured: ClassVar[frozenset[str]] = frozenset({"source", "word"})
     asks: ClassVar[tuple[str, ...]] = ()

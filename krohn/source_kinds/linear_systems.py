@@ -47,7 +47,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
     examples = linear_systems.EXAMPLES
     source = LinearSystem
     claim = "within"
-    takes = frozenset({"strict", "positions", "construction", "arch"})
+    takes = frozenset({"strict", "keep", "positions", "construction", "arch"})
     formats = ("float64",)
     explained = 128
 

@@ -51,7 +51,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
     claim = "generates"
-    takes = frozenset({"strict", "activation", "attention"})
+    takes = frozenset({"strict", "keep", "activation", "attention"})
 
     def build(self, source: Rewriting, asked: Asked) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""

@@ -44,7 +44,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     source = SequenceFunction
     claim = "exact"
     explained = 64
-    takes = frozenset({"strict", "activation", "positions"})
+    takes = frozenset({"strict", "keep", "activation", "positions"})
 
     def named(self, text: str) -> SequenceFunction | None:
         """A function of the catalogue, ``program:reverse``, or that of a file."""

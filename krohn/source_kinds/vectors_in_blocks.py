@@ -36,7 +36,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     wire = IN_BLOCKS
     source = VectorsInBlocks
     claim = "within"
-    takes = frozenset({"strict", "positions", "block"})
+    takes = frozenset({"strict", "keep", "positions", "block"})
     formats = ("float64",)
 
     def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:

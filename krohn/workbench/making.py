@@ -25,6 +25,7 @@ from krohn.program.interpreter import Held, interpret
 from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
 from krohn.verification import verify
+from krohn.verify.testing.sampling import draws
 from krohn.workbench.models import MODELS, Entry
 
 FORMAT, VERSION = "krohn-workbench", 1
@@ -141,7 +142,7 @@ def _chosen(only: Sequence[str]) -> list[Entry]:
 
 
 def _make(entry: Entry, home: Path, words: int, rng: np.random.Generator) -> Made:
-    model = compiled(entry.source, entry.length, strict=True)
+    model = compiled(entry.source, entry.length, strict=True, keep=True)
     path = home / MODEL
     model.save(path)
     evidence.write(verify(path, proof=True), path, home / EVIDENCE)
@@ -196,14 +197,19 @@ def drawn(
 ) -> tuple[IntArray, int | None]:
     """Random inputs ``(count, length)``, as letter indices, and where texts begin.
 
-    Networks that write texts get a prompt with its text; others get any words, and there is
-    no such place.
+    Networks that write texts get a prompt with its text; others get adversarial words, and
+    there is no such place.
     """
-    length = model.length or 1
-    whole = of_file(model.file).whole(model.file, lambda _: count, rng)
-    if whole is None or whole.told is None:
+    kind = of_file(model.file)
+    whole = kind.whole(model.file, lambda _: count, rng)
+    if whole is not None and whole.told is not None:
+        return whole.rows(slice(0, min(count, whole.count))), whole.told
+    machine, length = kind.stated_machine(model.file), model.length or 1
+    if machine is None:
         return rng.integers(len(model.letters), size=(count, length)), None
-    return whole.rows(slice(0, min(count, whole.count))), whole.told
+    seed = int(rng.integers(2**31))
+    words = [each for _, each in draws(machine, count, length, seed)]
+    return rng.permutation(np.concatenate(words)), None
 
 
 def listed(

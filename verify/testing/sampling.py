@@ -63,7 +63,7 @@ def sample(
     climbed = count // 4
     shares = [climbed // ROUNDS + (i < climbed % ROUNDS) for i in range(ROUNDS)]
     rng = np.random.default_rng([seed, len(STRATEGIES)])
-    drawn = _draws(machine, count - climbed, length, seed)
+    drawn = draws(machine, count - climbed, length, seed)
     made = ((CLIMBING, mutate(rng, machine, hunt.words, n)) for n in shares if n)
     for name, words in chain(drawn, made):
         for first in range(0, len(words), hunt.batch):
@@ -129,7 +129,7 @@ def first_failure(
     return found
 
 
-def _draws(
+def draws(
     machine: Automaton, count: int, length: int, seed: int
 ) -> Iterator[tuple[str, IntArray]]:
     """All words and their strategy, as many at a time as never depends on batches.

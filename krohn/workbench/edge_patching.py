@@ -1,0 +1,159 @@
+"""Two methods of circuit discovery, as baselines: patching each edge, and its gradient.
+
+The residual stream is the sum of what components write. On a patched edge the later
+component reads, instead of what the earlier one writes on a word, what that one writes on
+another word (path patching; the test in ACDC, Conmy et al. 2023). Edge attribution patching
+(Syed et al. 2023) estimates the effect by a gradient.
+"""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from krohn.algebra.errors import KrohnError
+from krohn.network.exports import circuit as circuits
+from krohn.network.exports.circuit import EMBEDDING, READ_OUT
+from krohn.network.modelfile import ModelFile
+from krohn.program.domains import IntArray
+
+PLAIN = {"heads", "d_qk", "d_v", "mlp"}
+
+Edge = tuple[str, str]
+Written = dict[str, Tensor]
+"""What each component adds to the stream, ``(batch, length + 1, d)``; logits last."""
+
+
+class Components:
+    """A Transformer in float64, as components each of which reads a sum of others.
+
+    Attributes:
+        edges: All edges that its circuit could have.
+
+    Raises:
+        KrohnError: If it has other blocks than softmax heads and one layer of ReLUs.
+    """
+
+    def __init__(self, file: ModelFile) -> None:
+        shape = file.header["architecture"]
+        plain = [
+            PLAIN >= {*block} and len(block["mlp"]) < 2 for block in shape["blocks"]
+        ]
+        if not shape.get("strict") or not all(plain):
+            raise KrohnError(
+                "edges are patched in Transformers with plain blocks: compile with "
+                "strict=True (--strict)"
+            )
+        told = circuits.circuit(file)
+        self.edges = circuits.possible(told)
+        self._sources = {
+            node: [u for u, v in self.edges if v == node]
+            for node in circuits.nodes(told)
+        }
+        self._tensors = {
+            n: torch.from_numpy(t).double() for n, t in file.tensors.items()
+        }
+
+    def run(
+        self,
+        words: IntArray,
+        change: Mapping[Edge, Tensor] | None = None,
+        watch: Callable[[str, Tensor], None] = lambda *_: None,
+    ) -> Written:
+        """What each component writes on words ``(batch, length)`` of letter indices.
+
+        Args:
+            words: The words.
+            change: For some edges what is added to what the later component reads.
+            watch: Called with each component after the first, and what it reads.
+        """
+        tensors = self._tensors
+        letters = torch.nn.functional.pad(torch.from_numpy(words), (1, 0), value=-1)
+        stream = tensors["embed.token"][letters]  # the last row is BOS
+        written = {EMBEDDING: stream + tensors["embed.position"][: letters.shape[1]]}
+        if torch.is_grad_enabled():
+            written[EMBEDDING].requires_grad_()
+        for node, sources in self._sources.items():
+            if node == EMBEDDING:
+                continue
+            read = torch.stack([written[u] for u in sources]).sum(dim=0)
+            for u in sources:
+                if change and (u, node) in change:
+                    read = read + change[u, node]
+            watch(node, read)
+            written[node] = self._written(node, read)
+        return written
+
+    def _written(self, node: str, read: Tensor) -> Tensor:
+        tensors = self._tensors
+        if node == READ_OUT:
+            return read @ tensors["unembed.weight"] + tensors["unembed.bias"]
+        _, layer, part, *head = node.split(".")
+        at = f"blocks.{layer}"
+        if part == "mlp":
+            units = read @ tensors[f"{at}.mlp.0.weight"] + tensors[f"{at}.mlp.0.bias"]
+            return (
+                units.relu() @ tensors[f"{at}.mlp.1.weight"]
+                + tensors[f"{at}.mlp.1.bias"]
+            )
+        query, key, value, out = (
+            tensors[f"{at}.attention.{name}"][int(head[0])]
+            for name in ("query", "key", "value", "out")
+        )
+        scores = (read @ query) @ (read @ key).mT
+        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return scores.masked_fill(later, -torch.inf).softmax(-1) @ (read @ value) @ out
+
+
+def edge_effects(
+    file: ModelFile, words: IntArray, others: IntArray
+) -> dict[Edge, float]:
+    """For each possible edge the share of answers that patching it changes.
+
+    Args:
+        file: A strict Transformer.
+        words: ``(batch, length)``, letter indices.
+        others: Of the same shape: where what is patched in comes from.
+
+    Raises:
+        KrohnError: If the network has other blocks.
+    """
+    network = Components(file)
+    with torch.inference_mode():
+        clean, other = network.run(words), network.run(others)
+        said = clean[READ_OUT].argmax(dim=-1)
+        found = {}
+        for u, v in network.edges:
+            changed = network.run(words, {(u, v): other[u] - clean[u]})[READ_OUT]
+            differs = (changed.argmax(dim=-1) != said)[:, 1:]
+            found[u, v] = float(differs.double().mean())
+    return found
+
+
+def edge_attributions(
+    file: ModelFile, words: IntArray, others: IntArray
+) -> dict[Edge, float]:
+    """For each possible edge how much patching it changes the loss, to first order.
+
+    The loss is the cross-entropy of the answers that the network gives. Arguments and
+    errors are those of `edge_effects`.
+    """
+    network, reads = Components(file), Written()
+
+    def watch(node: str, read: Tensor) -> None:
+        read.retain_grad()
+        reads[node] = read
+
+    with torch.inference_mode():
+        other = {n: x.clone() for n, x in network.run(others).items()}
+    clean = network.run(words, watch=watch)
+    logits = clean[READ_OUT][:, 1:].flatten(0, 1)
+    loss = torch.nn.functional.cross_entropy(logits, logits.argmax(dim=-1))
+    torch.autograd.backward(loss)
+    slopes = {
+        n: torch.zeros(()) if x.grad is None else x.grad for n, x in reads.items()
+    }
+    return {
+        (u, v): float(((other[u] - clean[u].detach()) * slopes[v]).sum().abs())
+        for u, v in network.edges
+    }
