@@ -8,6 +8,7 @@ another word (path patching; the test in ACDC, Conmy et al. 2023). Edge attribut
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -68,7 +69,9 @@ class Components:
             watch: Called with each component after the first, and what it reads.
         """
         tensors = self._tensors
-        letters = torch.nn.functional.pad(torch.from_numpy(words), (1, 0), value=-1)
+        letters = torch.nn.functional.pad(
+            torch.from_numpy(np.ascontiguousarray(words)), (1, 0), value=-1
+        )
         stream = tensors["embed.token"][letters]  # the last row is BOS
         written = {EMBEDDING: stream + tensors["embed.position"][: letters.shape[1]]}
         if torch.is_grad_enabled():
