@@ -41,7 +41,7 @@ MODELS = (
         mod12 C12 24
         mod2-mod3 C2xC3 32
         mod4 C4 40
-        mod8 C8 32
+        mod6 C6 32
         mod2-mod2 C2xC2 40
         even-b regex:(a|ba*b)* 48
         """,
@@ -56,9 +56,7 @@ MODELS = (
         a4 A4 20
         s4 S4 16
         d10 D10 24
-        a5 A5 12
         cyclic3 Cyclic-DET3,3@1 20
-        cyclic5 Cyclic-DET5,5@3 20
         """,
     ),
     *_entries(
@@ -80,7 +78,6 @@ MODELS = (
         corridor4 Grid4 48
         corridor6 Grid6 40
         corridor9 Grid9 40
-        corridor20 Grid20 32
         """,
     ),
     *_entries(
@@ -110,7 +107,6 @@ MODELS = (
         ends-in-aba regex:(a|b)*aba 40
         starts-and-ends-alike regex:(a(a|b)*a|b(a|b)*b|a|b) 40
         at-most-three-as regex:b*(ab*){0,3} 40
-        blocks-of-three regex:(aaa|bbb)* 32
         a-then-b regex:.*a.*b.* 40
         parity-chosen Parity8@2,3,7 8
         parity-tree ParityTree2,2 24
