@@ -1,7 +1,7 @@
 """Checking the set again: the proofs, the exports and the interchange interventions."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from krohn.workbench.making import (
 )
 
 LARGEST = 2**28
+Holds = Callable[[Model, dict[str, Any]], bool]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ def _names(home: Path) -> list[str]:
         told = strict_json.read(read_bytes(home / INDEX, LARGEST))
         if (told["format"], told["version"]) != (FORMAT, VERSION):
             raise ValueError("another format")
-        return [str(each["name"]) for each in told["models"]]
+        names = [str(each["name"]) for each in told["models"]]
+        if any(Path(name).name != name for name in names):
+            raise ValueError("a folder elsewhere")
+        return names
     except (ValueError, LookupError, TypeError):
         raise KrohnError(
             f"{home / INDEX} is no list of a workbench; `krohn workbench DIR` makes one"
@@ -112,11 +116,21 @@ def _check(home: Path, words: int) -> Checked:
             count += ran.words
         except KrohnError as error:
             wrong.append(f"{form}: {error}")
-    wrong += [f"words: line {i}" for i in _wrong_words(model, home / WORDS)]
-    pairs = list(_lines(home / PAIRS))
-    wrong += [f"pairs: line {i}" for i, row in pairs if not _as_told(model, row)]
-    name, verdict = home.name, checked.verdict
-    return Checked(name, verdict, gpt2, count, len(pairs), tuple(wrong))
+    pairs = 0
+    for name, holds in ((WORDS, _answers), (PAIRS, _answers_changed)):
+        for i, row in _lines(home / name):
+            pairs += name == PAIRS
+            if not _is_true(holds, model, row):
+                wrong.append(f"{name}: line {i}")
+    return Checked(home.name, checked.verdict, gpt2, count, pairs, tuple(wrong))
+
+
+def _is_true(holds: Holds, model: Model, row: Any) -> bool:
+    """Whether a line is as it should be; a damaged one is not."""
+    try:
+        return holds(model, row)
+    except (KrohnError, LookupError, TypeError, ValueError):
+        return False
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -128,20 +142,18 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             raise KrohnError(f"{path}:{i}: no JSON") from None
 
 
-def _wrong_words(model: Model, path: Path) -> Iterator[int]:
-    for i, row in _lines(path):
-        with torch.inference_mode():
-            logits = model(model.encode(row["word"]))[0, row["from"] - 1 :]
-        if list(said(logits, model.classes)) != row["answers"]:
-            yield i
+def _answers(model: Model, row: dict[str, Any]) -> bool:
+    with torch.inference_mode():
+        logits = model(model.encode(row["word"]))[0, row["from"] - 1 :]
+    return list(said(logits, model.classes)) == list(row["answers"])
 
 
-def _as_told(model: Model, row: dict[str, Any]) -> bool:
+def _answers_changed(model: Model, row: dict[str, Any]) -> bool:
     tokens = model.encode(row["base"])
     shape = (1, tokens.shape[1] + 1)
-    held = Held(np.full(shape, row["value"]), np.zeros(shape, np.bool_))
+    held = Held(np.full(shape, int(row["value"])), np.zeros(shape, np.bool_))
     assert held.where is not None
-    held.where[0, row["position"]] = True
+    held.where[0, int(row["position"])] = True
     with torch.inference_mode():
         logits, _ = run_changed(model, tokens, {row["variable"]: held})
-    return bool(list(said(logits[0], model.classes)) == row["answers"])
+    return list(said(logits[0], model.classes)) == list(row["answers"])

@@ -56,11 +56,12 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     first, *rest = before.splitlines()
     row = json.loads(first)
     row["answers"][-1] = "1" if row["answers"][-1] == "0" else "0"
-    words.write_text("\n".join([json.dumps(row), *rest, ""]))
+    words.write_text("\n".join([json.dumps(row), '{"word": 3}', *rest, ""]))
     code, said = call("workbench", str(made), "--check", "--words", "20")
     words.write_text(before)
-    assert (code, said["wrong"]) == (1, 1)
-    assert said["models"][0]["wrong"] == ["words: line 1"]
+    assert (code, said["wrong"]) == (1, 2)
+    wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]
+    assert said["models"][0]["wrong"] == wrong
 
 
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
