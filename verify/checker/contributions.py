@@ -152,11 +152,7 @@ class Sources:
         return found
 
     def at(
-        self,
-        named: Sequence[int],
-        rows: IntArray,
-        dims: IntArray,
-        kept: bool = False,
+        self, named: Sequence[int], rows: IntArray, dims: IntArray, kept: bool = False
     ) -> Noisy:
         """``(rows, dims)``: what is read, or ``kept``, at joint values of some sources."""
         parts = [

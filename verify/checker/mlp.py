@@ -15,12 +15,7 @@ from krohn.program.operations.normalised import Normalised
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest
-from krohn.verify.checker.arithmetic import (
-    FARTHEST,
-    STORED,
-    Interval,
-    fits,
-)
+from krohn.verify.checker.arithmetic import FARTHEST, STORED, Interval, fits
 from krohn.verify.checker.cases import Cases, decided, every
 from krohn.verify.checker.contributions import Sources, added_up, below
 from krohn.verify.checker.erasure import erased, eraser
@@ -281,11 +276,7 @@ class Mlp:
         return _joined(found).rows(of)
 
     def _summed_up(
-        self,
-        sources: Sources,
-        cases: Cases,
-        named: list[int],
-        needed: list[IntArray],
+        self, sources: Sources, cases: Cases, named: list[int], needed: list[IntArray]
     ) -> tuple[Noisy, IntArray]:
         """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
         units, (weight, bias) = needed[-2], self.layers[-2]
