@@ -23,7 +23,8 @@ from krohn.program import Map, Operation, Program, Row, Token, table
 from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.statement import Statement, parse, program_to_wire
+from krohn.program.stated_program import program_to_wire
+from krohn.program.statement import Statement, parse
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
