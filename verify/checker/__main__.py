@@ -15,8 +15,8 @@ from krohn.verify.checker.network import contents, opened, recheck
 try:
     model, evidence = map(Path, sys.argv[1:3])
     data = contents(model)
-    model = opened(data)
-    about = claim.of(model.header, model.tokenizer)
+    held = opened(data)
+    about = claim.of(held.header, held.tokenizer)
     problem = "".join(map(about.problem, sys.argv[3:]))
     demand(not problem, problem)
     found = recheck(data, read_bytes(evidence, LARGEST_FILE))

@@ -9,7 +9,6 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, alike
 from krohn.verify.checker.arithmetic import Interval, summed
 from krohn.verify.checker.score_tree import Asked, Asking, Rivals, some
@@ -17,6 +16,7 @@ from krohn.verify.checker.scores import (
     CELLS,
     MOST,
     NEVER,
+    Said,
     earlier,
     largest_error,
     together,
@@ -40,17 +40,13 @@ class Keys(NamedTuple):
     value: IntArray
 
     @staticmethod
-    def alike(k: Noisy) -> "Keys":
-        """Of all positions, with one value."""
-        return Keys(k, np.arange(len(k.value)), np.ones(len(k.value), np.int64))
-
-    @staticmethod
-    def of(k: Noisy, compared: Channel, said: IntArray) -> "Keys":
+    def of(k: Noisy, keys: Said) -> "Keys":
         """Those that there are of keys for one value after the other, at all positions."""
-        size = len(k.value) // len(said)
-        place, value = np.tile(np.arange(size), len(said)), np.repeat(said, size)
-        later = np.isin(value, compared.later) & (place > 0)
-        there = np.flatnonzero(later | (value == compared.bos) & (place == 0))
+        size = len(k.value) // len(keys.values)
+        place, value = np.tile(np.arange(size), len(keys.values)), keys.values
+        value = np.repeat(value, size)
+        later = np.isin(value, keys.later) & (place > 0)
+        there = np.flatnonzero(later | (value == keys.bos) & (place == 0))
         return Keys(k.rows(there), place[there], value[there])
 
 

@@ -16,7 +16,7 @@ from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.node_scores import Keys, Looking, bounds
 from krohn.verify.checker.score_tree import LEAF, handed_down, in_leaves, least
-from krohn.verify.checker.scores import NEVER
+from krohn.verify.checker.scores import NEVER, ONE_KEY
 from krohn.verify.proof import prove
 
 FORM = FORMATS["float32"]
@@ -71,7 +71,7 @@ def worst(
 def keys_of(value: FloatArray, flagged: bool) -> Keys:
     """Keys of unflagged and of flagged positions; BOS is flagged."""
     if not flagged:
-        return Keys.alike(exact(value[0], FORM))
+        return Keys.of(exact(value[0], FORM), ONE_KEY)
     place = np.concatenate([np.arange(1, POSITIONS), np.arange(POSITIONS)])
     value = np.concatenate([value[0, 1:], value[1]])
     flags = np.repeat([0, 1], [POSITIONS - 1, POSITIONS])
