@@ -17,6 +17,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
+    marked,
     places,
     sought,
     sums,
@@ -268,10 +269,7 @@ class Sum:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
         at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
-        there, hit = sought(own.domain, total)
-        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], there[hit]] = True
-        return found
+        return marked(own.domain, len(read[0].sets), at, total)
 
     def to_wire(self) -> dict[str, Any]:
         """Nothing."""

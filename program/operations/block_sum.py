@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import MOST, AnyArray, BoolArray, IntArray, Values
+from krohn.program.domains import AnyArray, BoolArray, IntArray, Values
 from krohn.program.errors import Refused, demand
 from krohn.program.operations.base import Frame, Operation
+from krohn.program.operations.prefix_sum import totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +50,14 @@ class BlockSum(Operation):
         demand(self.size > 0, "a block of no positions")
         if block.given is None:
             raise Refused("the sum over a block needs a function of the position")
-        demand(
-            source.bos == 0 and source.later[0] >= 0,
-            "a sum needs a channel that is 0 at BOS and never negative",
-        )
-        highest = np.full(frame.length + 1, int(source.later[-1]))
-        highest = highest if source.most is None else source.most
-        # Of T² positions in blocks a list would be too long: a file states them in T.
-        total = np.cumsum(np.append(0, highest[1:]))
-        most = int(self._block_sums(total[None], block.given).max())
-        step = int(np.gcd.reduce(source.later)) or 1
-        demand(most // step <= MOST, "a sum has too many values")
-        return Values(0, np.arange(0, most + 1, step))
+        given = block.given
+
+        def largest(most: IntArray) -> np.int64:
+            # Of T² positions in blocks a list would be too long: a file states them in T.
+            total = np.cumsum(np.append(0, most))
+            return np.max(self._block_sums(total[None], given))
+
+        return totals(source, frame.length, largest)
 
 
 def members(block: IntArray, t: IntArray, size: int) -> BoolArray:

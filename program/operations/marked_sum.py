@@ -48,7 +48,7 @@ class MarkedSum(Operation):
                 "a sum over marked positions needs a function of the position"
             )
         demand_flag(read[1], bos=0)
-        return totals(read[0], marks)
+        return totals(read[0], frame.length, lambda most: (most * marks[1:]).sum())
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""

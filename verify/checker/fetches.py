@@ -5,12 +5,12 @@ order; nothing here depends on which operation it is.
 """
 
 from collections.abc import Sequence
-from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray, joint
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
@@ -112,21 +112,14 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     if one:
         place = np.unique(features, axis=0, return_inverse=True)[1].reshape(-1)
         each = last - np.unique(place[:0:-1], return_index=True)[1]
-    told = _joint(asks, len(each))
-    t = np.tile(each, len(told))
-    return Rows(t, t, list(np.repeat(told, len(each), axis=0).T))
-
-
-def _joint(asks: Sequence[Channel], rows: int) -> IntArray:
-    """``(tuples, channels)``: what they can say together; one channel says one number."""
-    different = {c.name: c for c in asks}
-    sizes = [len(c.later) for c in different.values()]
-    few = np.prod(sizes, dtype=float) * rows <= MOST_ROWS
+    # What is asked with can say anything together; one channel says one number.
+    different = {c.name: c.later for c in asks}
+    few = prod(map(len, different.values())) * len(each) <= MOST_ROWS
     demand(few, "a head has too many scores to check")
-    tuples = list(product(*(c.later.tolist() for c in different.values())))
-    found = np.array(tuples, np.int64).reshape(len(tuples), len(different))
-    names = list(different)
-    return found[:, [names.index(c.name) for c in asks]]
+    told = joint([*different.values(), np.zeros(1, np.int64)])
+    t, place = np.tile(each, len(told)), list(different)
+    columns = [told[:, place.index(c.name)] for c in asks]
+    return Rows(t, t, [np.repeat(column, len(each)) for column in columns])
 
 
 def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:
