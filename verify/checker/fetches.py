@@ -117,9 +117,9 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     few = prod(map(len, different.values())) * len(each) <= MOST_ROWS
     demand(few, "a head has too many scores to check")
     told = joint([*different.values(), np.zeros(1, np.int64)])
-    t, place = np.tile(each, len(told)), list(different)
-    columns = [told[:, place.index(c.name)] for c in asks]
-    return Rows(t, t, [np.repeat(column, len(each)) for column in columns])
+    said = dict(zip(different, np.repeat(told, len(each), axis=0).T, strict=False))
+    t = np.tile(each, len(told))
+    return Rows(t, t, [said[c.name] for c in asks])
 
 
 def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:

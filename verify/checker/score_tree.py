@@ -74,7 +74,7 @@ Items = TypeVar("Items", Asking, Asked)
 
 def some(items: Items, at: IntArray) -> Items:
     """Some of the queries, or keys, or of their boxes."""
-    return type(items)(*(x[at] for x in items))
+    return items._make([x[at] for x in items])
 
 
 # ------------------------------------------------------------------- trees
@@ -84,7 +84,7 @@ def in_leaves(entries: FloatArray, place: IntArray) -> IntArray:
     """``(leaves, items of each)``: items, alike ones together; numbers beyond fill leaves.
 
     The leaves are the last nodes of a tree, node n of which has the parts 2n and 2n + 1.
-    A node is halved by the entry that varies most.
+    A node is halved by the entry of the widest range.
 
     Args:
         entries: ``(items, d)``.
@@ -96,7 +96,7 @@ def in_leaves(entries: FloatArray, place: IntArray) -> IntArray:
     entries = entries[np.minimum(np.arange(len(order)), len(place) - 1)]
     for level in range(levels):
         nodes = order.reshape(2**level, -1)
-        column = entries[nodes].var(axis=1).argmax(axis=1)
+        column = np.ptp(entries[nodes], axis=1).argmax(axis=1)
         by = entries[nodes, column[:, None]].argsort(axis=1, kind="stable")
         order = np.take_along_axis(nodes, by, axis=1)
     return order.reshape(2**levels, width)
@@ -247,8 +247,11 @@ class Rivals:
         apart = np.maximum(first.moving - high.moving, low.moving - last.moving)
         near = last.square + high.square - (np.maximum(apart, 0.0) ** 2).sum(axis=1)
         score = high.fixed + np.minimum(product, near / 2) - first.floor
-        far = [high.whole[:, None] - first.right, last.right - low.whole[:, None]]
-        far = last.off[:, None] * np.maximum(*far)
+        above, below = (
+            high.whole[:, None] - first.right,
+            last.right - low.whole[:, None],
+        )
+        far = last.off[:, None] * np.maximum(above, below)
         gained = far.sum(axis=2).max(axis=1, initial=0.0)
         return pairs, most_exp(score + gained + 2 * self.rounded), gained
 
