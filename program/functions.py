@@ -47,10 +47,6 @@ class Function(Protocol):
         """``(rows, values)``: whether the result may have the value in the row."""
         ...
 
-    def to_wire(self) -> dict[str, Any]:
-        """The fields of a model file's description, without the function's name."""
-        ...
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> "Function":
         """The function of so many inputs that a model file describes, read strictly.
@@ -140,6 +136,11 @@ class Table:
             yield tuple(row), value
 
     @property
+    def with_values(self) -> IntArray:
+        """``(rows, inputs + 1)``: its rows, the value last."""
+        return np.column_stack([self.rows, self.values])
+
+    @property
     def is_identity(self) -> bool:
         """Whether it is a function of one input that changes nothing."""
         return self.rows.shape[1] == 1 and np.array_equal(self.rows[:, 0], self.values)
@@ -196,10 +197,6 @@ class Table:
         found[at[hit], places(own.domain, self.values[there[hit]])] = True
         return found
 
-    def to_wire(self) -> dict[str, Any]:
-        """Its rows, the value last."""
-        return {"rows": np.column_stack([self.rows, self.values]).tolist()}
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
         """A table from a model file, read strictly.
@@ -241,10 +238,6 @@ class Select:
             )
         return found
 
-    def to_wire(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
         """A selection; a model file states no more of it."""
@@ -270,10 +263,6 @@ class Sum:
         """All sums of one value of each that are in the domain."""
         at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
         return marked(own.domain, len(read[0].sets), at, total)
-
-    def to_wire(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:

@@ -87,10 +87,6 @@ class Piecewise:
         at, columns = joint_values(read)
         return marked(own.domain, len(read[0].sets), at, self(columns))
 
-    def to_wire(self) -> dict[str, Any]:
-        """The expression."""
-        return {"expression": self.expression.to_wire()}
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
         """The piecewise linear function that a model file states, read strictly.

@@ -221,7 +221,7 @@ class Rewriting:
             "name": self.name,
             "letters": list(self.tokens),
             "rules": rules,
-            "functions": [function.to_wire()["rows"] for function in self.functions],
+            "functions": [f.with_values.tolist() for f in self.functions],
             "longest": self.longest,
         }
 

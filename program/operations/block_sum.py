@@ -33,11 +33,7 @@ class BlockSum(Operation):
         """The source and the number of the block."""
         return (self.source, self.block)
 
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """A difference of sums so far."""
-        return self._block_sums(np.cumsum(read[0], axis=1), read[1][0])
-
-    def _block_sums(self, total: AnyArray, block: IntArray) -> AnyArray:
+    def block_sums(self, total: AnyArray, block: IntArray) -> AnyArray:
         """The sums over blocks from sums so far, ``(batch, positions)``, 0 at BOS."""
         t = np.arange(total.shape[1])
         start = np.minimum(np.maximum(block - 1, 0) * self.size, t)
@@ -55,7 +51,7 @@ class BlockSum(Operation):
         def largest(most: IntArray) -> np.int64:
             # Of T² positions in blocks a list would be too long: a file states them in T.
             total = np.cumsum(np.append(0, most))
-            return np.max(self._block_sums(total[None], given))
+            return np.max(self.block_sums(total[None], given))
 
         return totals(source, frame.length, largest)
 

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from krohn.program.domains import (
     BoolArray,
     ChannelDomain,
-    IntArray,
     PossibleValues,
     Values,
 )
@@ -35,10 +32,6 @@ class MarkedSum(Operation):
     def reads(self) -> tuple[str, ...]:
         """The source and the marks."""
         return (self.source, self.where)
-
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The sum so far over the marked positions."""
-        return np.asarray(np.cumsum(read[0] * read[1], axis=1))
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of the summands' greatest common divisor; marks are 0 and 1."""

@@ -33,10 +33,6 @@ class PrefixSum(Operation):
         """The source."""
         return (self.source,)
 
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The sum so far."""
-        return np.asarray(np.cumsum(read[0], axis=1))
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of the summands' greatest common divisor."""
         return totals(read[0], frame.length, np.sum)

@@ -74,7 +74,8 @@ Items = TypeVar("Items", Asking, Asked)
 
 def some(items: Items, at: IntArray) -> Items:
     """Some of the queries, or keys, or of their boxes."""
-    return items._make([x[at] for x in items])
+    found: list[AnyArray] = [x[at] for x in items]
+    return type(items)(*found)
 
 
 # ------------------------------------------------------------------- trees
