@@ -12,7 +12,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers, marked
 from krohn.network.modelfile import ModelFile
-from krohn.program.blocks import BLANK
+from krohn.program.completed_texts import BLANK
 from krohn.report import Progress
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.kind import Runs

@@ -18,6 +18,7 @@ from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.network.decoding import BLANK, decode
 from krohn.network.transformer import Transformer
+from krohn.program.completed_texts import completed_texts
 from krohn.source_kinds import KINDS, of_file
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
@@ -81,7 +82,7 @@ def blocks() -> Told:
     source = TextsInBlocks().of_file(model.file)
     rng = np.random.default_rng(0)
     words = [rng.integers(3, size=(1, n)) for n in (1, 2, 3, 4, 7, 10, 11, 25)]
-    right = [source.completed_texts(word)[0] for word in words]
+    right = [completed_texts(source, word)[0] for word in words]
     return (
         model,
         named(source.letters, [word[0] for word in words]),
