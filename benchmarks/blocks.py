@@ -20,7 +20,8 @@ from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.program.blocks import Blocks, blanks, longest, passes
+from krohn.program.blocks import Blocks, longest, passes
+from krohn.program.completed_texts import blanks, completed_texts
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.vectors_in_blocks import said_by
 from krohn.sources import hidden_markov, linear_systems
@@ -86,7 +87,7 @@ def wrong_texts(file: ModelFile, source: Blocks, length: int, count: int) -> int
     """In how many texts some written state is another one."""
     words = words_of(len(source.letters), length, count)
     found = np.array(TextsInBlocks().texts(file, blanks(words, source.block).tolist()))
-    return int((found != source.completed_texts(words)).any(axis=1).sum())
+    return int((found != completed_texts(source, words)).any(axis=1).sum())
 
 
 def one_layer_less(count: int) -> None:

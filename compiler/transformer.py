@@ -24,7 +24,8 @@ from krohn.program import (
 )
 from krohn.program.domains import IntArray
 from krohn.program.operations.base import LookBack
-from krohn.program.statement import StatedPlace, program_to_wire
+from krohn.program.stated_program import program_to_wire
+from krohn.program.statement import StatedPlace
 
 # Attention heads: one for every way of looking back.
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from krohn.algebra.errors import KrohnError
 from krohn.machines import machine_of
 from krohn.program.errors import Refused
-from krohn.program.exact_numbers import real_array
+from krohn.program.real_arrays import real_array
 from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import grammars

@@ -17,7 +17,7 @@ from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray
 from krohn.program.errors import Refused
-from krohn.program.exact_numbers import real_array
+from krohn.program.real_arrays import real_array
 
 Array = npt.ArrayLike
 FAR = -1e9

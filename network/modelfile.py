@@ -15,7 +15,8 @@ from krohn.network.architecture import expected_shapes, kind_of, sparse_matrices
 from krohn.network.errors import ModelFileError as ModelFileError
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import INDEX, Sparse, is_index
-from krohn.program import claim, strict_json
+from krohn.program import strict_json
+from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.writing import atomic_write
@@ -67,7 +68,7 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
     version = version_of(header)
-    digest = claim.of(header).digest
+    digest = digest_of(header)
     body = {"format": FORMAT, "version": version, **header, "digest": digest}
     packed = {
         name: np.ascontiguousarray(
@@ -137,8 +138,8 @@ def _parse(data: bytes) -> ModelFile:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     claimed_length(header)
     try:
-        said = claim.of(header)
-        claim.check_stated(header, said, header.get("digest", said.digest))
+        right = digest_of(header)
+        check_stated(header, right, header.get("digest", right))
     except Refused as refused:
         raise ModelFileError(f"is damaged: {refused}") from None
     return ModelFile(header, tensors, precision)

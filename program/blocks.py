@@ -14,8 +14,6 @@ KIND = "text-in-blocks"
 """The name of the kind in the header of a model file."""
 MOST_CELLS = 2**25
 """How many transitions of legal texts are listed at most."""
-BLANK = -1
-"""The token in a text where a state is to be written."""
 
 
 def passes(letters: int, block: int) -> int:
@@ -41,15 +39,6 @@ def check_words(claim: Mapping[str, Any], block: int) -> None:
     letters = int(whole(claim["letters"], 0))
     fits = letters >= 1 and longest(letters, block) <= int(whole(claim["length"], 0))
     demand(fits, "the claim is about words whose texts do not fit")
-
-
-def blanks(words: IntArray, block: int) -> IntArray:
-    """The texts ``(batch, T + ⌈T/b⌉)`` of words ``(batch, T)``, blank where is written."""
-    batch, letters = words.shape
-    text = np.full((batch, letters + passes(letters, block)), BLANK)
-    at = np.arange(letters)
-    text[:, at + at // block] = words
-    return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,20 +90,6 @@ class Blocks:
         states = np.arange(len(self.states))
         written = np.repeat(states[:, None], len(states), axis=1)
         return np.concatenate([self.transitions, written])
-
-    def run(self, texts: IntArray) -> IntArray:
-        """The state after each token, from the start state on: ``(batch, N)``."""
-        state, found = np.full(len(texts), self.start), np.empty_like(texts)
-        for t, tokens in enumerate(texts.T):
-            blank = tokens == BLANK
-            state = np.where(blank, state, self.resets[tokens, state])
-            found[:, t] = state
-        return found
-
-    def completed_texts(self, words: IntArray) -> IntArray:
-        """The whole texts of words: the right state is filled in at every blank."""
-        texts = blanks(words, self.block)
-        return np.where(texts == BLANK, len(self.letters) + self.run(texts), texts)
 
     def legal(self) -> tuple[int, IntArray, IntArray]:
         """The machine of legal texts: states (q, j), j letters since one was written.

@@ -1,20 +1,11 @@
-"""The claim that a proof is about, in one description with one digest.
+"""The claim that a proof is about, for people; commands and pages make it by `of`."""
 
-Compiler, checker, commands and pages all make it by `of`, from the header. It
-holds the machine or other source with all its names, the longest word, the format, what
-answers stand for, and the tokenizer of a GPT-2; no tensor, no Program and no evidence,
-which are how a network does it (docs/model-format.md, "The claim and its digest").
-"""
-
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from krohn.program.architecture import architecture_named
-from krohn.program.errors import demand
-from krohn.program.strict_json import canonical
+from krohn.program.claim_digest import digest_of
 from krohn.program.wording import at_most
 
 MACHINE = "machine"
@@ -113,15 +104,10 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
     Raises:
         ValueError: If a number in it is not finite.
     """
-    sources = {key: header[key] for key in ("machine", "source") if key in header}
-    claim, dtype = _object(header["claim"]), header["architecture"]["dtype"]
-    said = {"format": "krohn-claim", "version": 1, **sources}
-    said |= {"claim": header["claim"], "dtype": dtype}
-    if tokenizer is not None:
-        said["tokenizer"] = tokenizer
-    told = _object(sources.get("source", sources.get("machine")))
+    digest, claim = digest_of(header, tokenizer), _object(header["claim"])
+    told = _object(header.get("source", header.get("machine")))
     length = claim.get("length")
-    kind = str(told.get("kind")) if "source" in sources else MACHINE
+    kind = str(told.get("kind")) if "source" in header else MACHINE
     letters, states, answers = (
         _names(told, k) for k in ("letters", "states", "classes")
     )
@@ -139,47 +125,9 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
         are=are,
         outputs=outputs,
         length=length if type(length) is int else None,
-        dtype=str(dtype),
-        digest=_digest(said),
+        dtype=str(header["architecture"]["dtype"]),
+        digest=digest,
     )
-
-
-def check_stated(header: Mapping[str, Any], right: Claim, stated: object) -> None:
-    """Refuse a file that states another digest, or a claim with terms that nothing checks.
-
-    Args:
-        header: The header of the file.
-        right: Its claim.
-        stated: The digest that it states; an older file states none, and gets its claim's.
-
-    Raises:
-        Refused: If it does. A term that nothing checks would be called verified unseen.
-    """
-    demand(
-        stated == right.digest,
-        "the digest that the file states is not that of its claim",
-    )
-    others = sorted(header["claim"].keys() - _terms(header))
-    demand(
-        not others,
-        f"the claim has {str(others[:3])[:80]}, which no such network is proved to meet",
-    )
-
-
-def _terms(header: Mapping[str, Any]) -> set[str]:
-    """The terms that a claim may have: the check of its network reads each of them."""
-    known, said = {"kind", "dtype", "length"}, header["claim"]
-    if "source" not in header:
-        kind = architecture_named(header["architecture"].get("kind"))
-        return {*known, "start", "shows", *kind.terms}
-    within = said.get("kind") == "within"
-    blocks = str(_object(header["source"]).get("kind")).endswith("-in-blocks")
-    more = (("error", "model_error"), within), (("letters",), blocks)
-    return known.union(*(names for names, there in more if there))
-
-
-def _digest(said: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical(said).encode()).hexdigest()
 
 
 def _kind_of_answers(claim: Mapping[str, Any], kind: str) -> str:

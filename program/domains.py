@@ -1,5 +1,6 @@
 """Sets of whole numbers: which values a channel takes, and which it may have in a case."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -147,6 +148,28 @@ def beside(rows: IntArray, sets: BoolArray) -> tuple[IntArray, IntArray]:
     which = np.repeat(np.arange(len(rows)), each)
     within = np.arange(len(which)) - np.repeat(each.cumsum() - each, each)
     return which, values[(count.cumsum() - count)[rows[which]] + within]
+
+
+def joint_values(read: Sequence[PossibleValues]) -> tuple[IntArray, list[IntArray]]:
+    """Every joint value that channels may have: its row, and the value of each channel.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    at, columns = np.arange(len(read[0].sets)), list[IntArray]()
+    for each in read:
+        which, value = beside(at, each.sets)
+        columns = [*(column[which] for column in columns), each.domain[value]]
+        at = at[which]
+    return at, columns
+
+
+def marked(domain: IntArray, rows: int, at: IntArray, values: IntArray) -> BoolArray:
+    """``(rows, len(domain))``: the values of a domain that some rows ``at`` have."""
+    found = np.zeros((rows, len(domain)), np.bool_)
+    there, hit = sought(domain, values)
+    found[at[hit], there[hit]] = True
+    return found
 
 
 def places(domain: IntArray, values: IntArray) -> IntArray:

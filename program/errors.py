@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.wording import message_for_user
-
 MOST_LETTERS = 300
 
 
@@ -17,6 +15,8 @@ class KrohnError(Exception):
     """
 
     def __str__(self) -> str:
+        from krohn.program.wording import message_for_user  # no proof rests on it
+
         return message_for_user(super().__str__())
 
 

@@ -17,6 +17,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
+    marked,
     places,
     sought,
     sums,
@@ -44,10 +45,6 @@ class Function(Protocol):
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """``(rows, values)``: whether the result may have the value in the row."""
-        ...
-
-    def to_wire(self) -> dict[str, Any]:
-        """The fields of a model file's description, without the function's name."""
         ...
 
     @classmethod
@@ -139,6 +136,11 @@ class Table:
             yield tuple(row), value
 
     @property
+    def with_values(self) -> IntArray:
+        """``(rows, inputs + 1)``: its rows, the value last."""
+        return np.column_stack([self.rows, self.values])
+
+    @property
     def is_identity(self) -> bool:
         """Whether it is a function of one input that changes nothing."""
         return self.rows.shape[1] == 1 and np.array_equal(self.rows[:, 0], self.values)
@@ -195,10 +197,6 @@ class Table:
         found[at[hit], places(own.domain, self.values[there[hit]])] = True
         return found
 
-    def to_wire(self) -> dict[str, Any]:
-        """Its rows, the value last."""
-        return {"rows": np.column_stack([self.rows, self.values]).tolist()}
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
         """A table from a model file, read strictly.
@@ -240,10 +238,6 @@ class Select:
             )
         return found
 
-    def to_wire(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
-
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
         """A selection; a model file states no more of it."""
@@ -268,14 +262,7 @@ class Sum:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
         at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
-        there, hit = sought(own.domain, total)
-        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], there[hit]] = True
-        return found
-
-    def to_wire(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
+        return marked(own.domain, len(read[0].sets), at, total)
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:

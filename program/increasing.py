@@ -67,15 +67,6 @@ class Increasing:
         """T: so many tokens are read at most."""
         return 2 * self.longest + 3
 
-    def text(self, numbers: Sequence[int], most: int) -> list[int]:
-        """The first tokens of the text of a list."""
-        d: list[int] = []
-        for i, x in enumerate(numbers):
-            before = (d[j] for j in range(i) if numbers[j] < x)
-            d.append(1 + max(before, default=0))
-        end = self.end
-        return [*numbers, end, *d, end, max(d), end + 1][:most]
-
     def to_wire(self) -> dict[str, Any]:
         """As the header of a model file states it."""
         sizes = {"longest": self.longest, "largest": self.largest}

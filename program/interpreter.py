@@ -2,15 +2,25 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import AnyArray, BoolArray, IntArray
 from krohn.program.errors import Refused
-from krohn.program.operations.base import Operation
+from krohn.program.operations.base import LookBack, Operation
+from krohn.program.operations.block_sum import BlockSum
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.operations.map import Map
+from krohn.program.operations.marked_sum import MarkedSum
+from krohn.program.operations.matrix_product import MatrixProduct
+from krohn.program.operations.normalised import Normalised
+from krohn.program.operations.position import Position
+from krohn.program.operations.prefix_sum import PrefixSum
+from krohn.program.operations.token import Token
 from krohn.program.program import Program, Runnable
 
 Evaluate = Callable[[str, Operation, Sequence[IntArray], IntArray], IntArray]
@@ -46,7 +56,7 @@ def interpret(
             Values are given in the stream at that snapshot, so that a channel which is
             born there too, and computes the given one anew, does not read them. By
             default every channel reads them.
-        evaluate: How an operation is computed; by default as it says itself.
+        evaluate: How an operation is computed; by default as `evaluated` does.
 
     Returns:
         For each channel an array ``(batch, length + 1)``; column 0 is BOS.
@@ -66,9 +76,81 @@ def _evaluate(
     name: str, operation: Operation, read: Sequence[IntArray], tokens: IntArray
 ) -> IntArray:
     try:
-        return operation.evaluate(read, tokens)
+        return evaluated(operation, read, tokens)
     except Refused as reason:
         raise Refused(f"channel {name!r}: {reason}") from None
+
+
+@singledispatch
+def evaluated(
+    operation: Operation, read: Sequence[AnyArray], tokens: IntArray
+) -> AnyArray:
+    """The meaning of an operation: its value at every position.
+
+    Args:
+        operation: The operation.
+        read: ``(batch, length + 1)`` for each channel that it reads, ``(batch,
+            length + 1, n, n)`` if that holds matrices.
+        tokens: ``(batch, length + 1)``; column 0 is BOS.
+
+    Raises:
+        Refused: If a table has no row for a value that occurs.
+    """
+    raise NotImplementedError(f"nothing says what {operation.wire!r} means")
+
+
+@evaluated.register
+def _(operation: LookBack, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    t = np.arange(tokens.shape[1])
+    at = np.broadcast_to(operation.position(read[1:], t), tokens.shape)
+    return read[0][np.arange(len(tokens))[:, None], at]
+
+
+@evaluated.register
+def _(operation: Token, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return tokens
+
+
+@evaluated.register
+def _(operation: Position, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    row = np.array(operation.values[: tokens.shape[1]], dtype=np.int64)
+    return np.broadcast_to(row, tokens.shape).copy()
+
+
+@evaluated.register
+def _(operation: Map, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return operation.function(read)
+
+
+@evaluated.register
+def _(operation: PrefixSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return np.asarray(np.cumsum(read[0], axis=1))
+
+
+@evaluated.register
+def _(operation: MarkedSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return np.asarray(np.cumsum(read[0] * read[1], axis=1))
+
+
+@evaluated.register
+def _(operation: BlockSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return operation.block_sums(np.cumsum(read[0], axis=1), read[1][0])
+
+
+@evaluated.register
+def _(operation: LetterMatrix, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return np.asarray(operation.rows[read[0]])
+
+
+@evaluated.register
+def _(operation: MatrixProduct, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return np.asarray(read[0] @ read[1])
+
+
+@evaluated.register
+def _(operation: Normalised, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    mass = (read[0] @ np.array(operation.vector)).sum(axis=-1)
+    return np.asarray(read[0] / mass[..., None, None])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.functions import Table
-from krohn.program.interpreter import Held, decoded_outputs, interpret
+from krohn.program.interpreter import Held, decoded_outputs, evaluated, interpret
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.program import cone
@@ -82,7 +82,7 @@ class _Watch:
             np.logical_and(self.defined, ~missing, out=self.defined)
             row = table.rows[0].tolist()
             read = [np.where(missing, r, c) for r, c in zip(row, read, strict=True)]
-        found = operation.evaluate(read, tokens)
+        found = evaluated(operation, read, tokens)
         channel = self.program.channels[name]
         right = np.isin(found, channel.later)
         right[:, 0] = found[:, 0] == channel.bos

@@ -2,6 +2,7 @@
 
 from krohn.program.errors import Refused
 from krohn.program.functions import Row, Select, Sum, Table, table
+from krohn.program.kinds_of_maps import is_embedded, is_sum
 from krohn.program.operations.at import At
 from krohn.program.operations.at_anywhere import AtAnywhere
 from krohn.program.operations.base import Flagged, LookBack, Match, Operation
@@ -23,7 +24,7 @@ from krohn.program.operations.shift_by import ShiftBy
 from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
-from krohn.program.program import Domain, Program, Vectors, cone, is_embedded, is_sum
+from krohn.program.program import Domain, Program, Vectors, cone
 
 __all__ = [
     "At",

@@ -13,8 +13,8 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
-    beside,
-    sought,
+    joint_values,
+    marked,
 )
 from krohn.program.errors import demand
 from krohn.program.expression_bounds import Bounds
@@ -84,20 +84,8 @@ class Piecewise:
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """The results that may occur, from every joint value of the inputs."""
-        at, columns = np.arange(len(read[0].sets)), list[IntArray]()
-        for each in read:
-            which, value = beside(at, each.sets)
-            at = at[which]
-            columns = [*(c[which] for c in columns), each.domain[value]]
-        result = self(columns)
-        there, hit = sought(own.domain, result)
-        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], there[hit]] = True
-        return found
-
-    def to_wire(self) -> dict[str, Any]:
-        """The expression."""
-        return {"expression": self.expression.to_wire()}
+        at, columns = joint_values(read)
+        return marked(own.domain, len(read[0].sets), at, self(columns))
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:

@@ -10,12 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
-from krohn.program.functions import Sum
 from krohn.program.operations.base import Frame, Operation
-from krohn.program.operations.letter_matrix import LetterMatrix
-from krohn.program.operations.map import Map
-from krohn.program.operations.token import Token
-from krohn.program.piecewise import Piecewise
 
 Domain: TypeAlias = tuple[int, ...]
 Vectors: TypeAlias = tuple[tuple[float, ...], ...]
@@ -115,18 +110,3 @@ def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
         else:
             todo.append((missing, iter(program.operations[missing].reads)))
     return list(found)
-
-
-def is_sum(operation: Operation) -> bool:
-    """Whether the operation adds up channels, which paths cannot decide."""
-    added = (Sum, Piecewise)
-    return isinstance(operation, Map) and isinstance(operation.function, added)
-
-
-def is_embedded(program: Program, operation: Operation) -> bool:
-    """Whether a channel is a function of the letter alone."""
-    if isinstance(operation, LetterMatrix):
-        return True
-    return isinstance(operation, Map) and all(
-        isinstance(program.operations[n], Token) for n in operation.inputs
-    )

@@ -1,6 +1,6 @@
 """Rewriting systems: a line of letters is rewritten where the first rule applies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -160,49 +160,6 @@ class Rewriting:
         """How many places the widest window has."""
         return max(len(rule.window) for rule in self.rules)
 
-    def applicable_rules(self, line: Sequence[int]) -> Iterator[tuple[Rule, int]]:
-        """The rules that apply: at each place the first one, and where its window starts.
-
-        The start is counted from the letter before the line, its end or start, as 0.
-        """
-        around = (self.end, *line, self.end)
-        for stop in range(1, len(around) + 1):
-            for rule in self.rules:
-                at = stop - len(rule.window)
-                read = zip(rule.window, around[at:stop], strict=True) if at >= 0 else ()
-                if at >= 0 and all(token in letters for letters, token in read):
-                    yield rule, at
-                    break
-
-    def apply_rule(self, line: Line, rule: Rule, at: int) -> Line:
-        """A line after a rule was applied at a place that `applicable_rules` gives."""
-        around = (self.end, *line, self.end)
-        window = np.array(around[at : at + len(rule.window)])
-        written = [
-            int(self.functions[w.function](list(window[list(w.places), None]))[0])
-            if isinstance(w, Computed)
-            else w
-            for w in rule.writes
-        ]
-        return (*around[1 : at + rule.start], *written, *around[at + rule.stop : -1])
-
-    def after(self, line: Line) -> Line:
-        """The next line; the same one if no rule applies."""
-        for rule, at in self.applicable_rules(line):
-            return self.apply_rule(line, rule, at)
-        return line
-
-    def text(self, line: Sequence[int], most: int) -> list[int]:
-        """The first tokens of the text of a line, ``most`` of them or all."""
-        now, found = tuple(line), [*line, self.end]
-        while len(found) < most:
-            now = self.after(now)
-            done = next(self.applicable_rules(now), None) is None
-            found += [*now, self.end + done]
-            if done:
-                break
-        return found[:most]
-
     def to_wire(self) -> dict[str, Any]:
         """As the header of a model file states it."""
         rules = [
@@ -221,7 +178,7 @@ class Rewriting:
             "name": self.name,
             "letters": list(self.tokens),
             "rules": rules,
-            "functions": [function.to_wire()["rows"] for function in self.functions],
+            "functions": [f.with_values.tolist() for f in self.functions],
             "longest": self.longest,
         }
 

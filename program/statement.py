@@ -53,12 +53,6 @@ class StatedPlace(NamedTuple):
     code: str
     head: int | None
 
-    def to_wire(self) -> dict[str, Any]:
-        """As a model file states it."""
-        told = {"code": self.code, "dims": [self.start, self.stop]}
-        head = {} if self.head is None else {"head": self.head}
-        return {**told, "snapshots": [self.born, self.dies], **head}
-
 
 @dataclass(frozen=True)
 class Channel:
@@ -371,37 +365,6 @@ def _place(entry: Mapping[str, Any], widths: Mapping[str, int]) -> StatedPlace |
 def _pair(value: Any) -> tuple[int, int]:
     low, high = whole(value, 1).tolist()
     return low, high
-
-
-def program_to_wire(
-    program: Program,
-    places_of: Mapping[str, StatedPlace],
-    features: Mapping[str, tuple[int, int]],
-) -> dict[str, Any]:
-    """A Program with the place of every stored channel, as a model file states them.
-
-    The token comes first, the others in the order of the Program.
-    """
-    ordered = sorted(
-        program.operations.items(), key=lambda item: item[1].wire != Token.wire
-    )
-
-    def entry(name: str, operation: Operation) -> dict[str, Any]:
-        values = program.domains.get(name)
-        listed: dict[str, Any] = {} if values is None else {"domain": list(values)}
-        if name in program.vectors:
-            listed["vectors"] = [list(vector) for vector in program.vectors[name]]
-        place = places_of[name].to_wire() if name in places_of else {}
-        return {"name": name, **operation.to_wire(), **listed, **place}
-
-    vector = {"vector": list(program.vector)} if program.vector else {}
-    return {
-        "channels": [entry(name, operation) for name, operation in ordered],
-        "features": {n: list(span) for n, span in features.items()},
-        "outputs": list(program.outputs),
-        "decode": [[list(values), q] for values, q in program.decode.items()],
-        **vector,
-    }
 
 
 def statement_of(program: Program) -> Statement:

@@ -14,6 +14,7 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
 from krohn.program import files
 from krohn.program.parsing import Misread
+from krohn.program.text_files import decode_utf8
 
 # Machine files: read whole or refused, unpacked, or piped in.
 
@@ -32,7 +33,7 @@ def read_text(path: Path) -> str:
             no gzip archive although its name says so, or is not UTF-8.
     """
     try:
-        return files.decode_utf8(_read_unpacked(path), path)
+        return decode_utf8(_read_unpacked(path), path)
     except files.Unreadable as error:
         hint = _neighbour(path) if error.missing else ""
         raise MachineError(f"{error}{hint}") from error

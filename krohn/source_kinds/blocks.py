@@ -16,7 +16,8 @@ from krohn.compiler.constructions.scan import MOST_POINTS, levels
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
-from krohn.program.blocks import BLANK, KIND, Blocks, blanks, longest, passes
+from krohn.program.blocks import KIND, Blocks, longest, passes
+from krohn.program.completed_texts import BLANK, blanks, completed_texts, states_after
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.report import Progress
@@ -195,7 +196,7 @@ def _simulated(
     """Hold what it writes, and says after each token of the text, against the machine."""
     from krohn.verify.testing.counterexample import Counterexample
 
-    rows, texts = blanks(words, source.block).tolist(), source.completed_texts(words)
+    rows, texts = blanks(words, source.block).tolist(), completed_texts(source, words)
     both = zip(rows, texts.tolist(), strict=True)
     found = simulated(file, writer, both, len(words), words.shape[1], progress)
     if found.counterexample:
@@ -203,7 +204,10 @@ def _simulated(
     first, read = len(source.letters), texts[:, :-1]
     for at in range(0, len(words), BATCH):
         batch = read[at : at + BATCH]
-        right, said = first + source.run(batch), first + _states_said(file, batch)
+        right, said = (
+            first + states_after(source, batch),
+            first + _states_said(file, batch),
+        )
         for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
             word, wanted, told = (
                 tuple(named_by(source.tokens, x[i])) for x in (batch, right, said)

@@ -21,8 +21,8 @@ from krohn.compiler.constructions.chain_of_thought import (
 from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse, parts
 from krohn.network.modelfile import ModelFile
-from krohn.program.blocks import BLANK
 from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.completed_texts import BLANK
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.report import Progress

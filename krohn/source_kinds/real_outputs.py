@@ -14,7 +14,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
-from krohn.program.files import read_text
+from krohn.program.text_files import read_text
 from krohn.report import Progress
 from krohn.verify.testing.simulation_result import Simulation
 

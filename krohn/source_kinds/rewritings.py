@@ -19,6 +19,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
+from krohn.program.written_text import text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, sizes
 from krohn.source_kinds.written_texts import (
@@ -128,7 +129,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
         """The text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.usual_length(source) or MOST_LINES
-        return _text_result(source, source.text(line, length + 1), len(line))
+        return _text_result(source, text_of(source, line, length + 1), len(line))
 
     def draw_text(self, source: Rewriting | ModelFile, words: list[str]) -> "Figure":
         """Which token attends to which while a line is rewritten by a network."""

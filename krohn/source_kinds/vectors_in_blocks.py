@@ -12,7 +12,8 @@ from krohn.compiler.constructions.products import realise
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.blocks import BLANK, blanks, longest, passes
+from krohn.program.blocks import longest, passes
+from krohn.program.completed_texts import BLANK, blanks
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most

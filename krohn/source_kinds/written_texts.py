@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers, marked
 from krohn.network.modelfile import ModelFile
-from krohn.program.blocks import BLANK
+from krohn.program.completed_texts import BLANK
+from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.kind import Runs
@@ -203,24 +204,6 @@ def simulated(
     return Simulation(done, length, None)
 
 
-class Lines(Protocol):
-    """A source that writes a text after a line, and after it a token."""
-
-    @property
-    def end(self) -> int:
-        """The token after a line; that after the text is one more."""
-        ...
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The name of each token."""
-        ...
-
-    def text(self, line: Sequence[int], most: int, /) -> list[int]:
-        """The first tokens of the text of a line."""
-        ...
-
-
 def row_of(source: Lines, line: Line, length: int) -> Row:
     """A line, its end, and room for as much as a network that reads so many tokens says.
 
@@ -245,7 +228,7 @@ def simulated_lines(
 
     def texts() -> Iterator[tuple[Row, Sequence[int]]]:
         for line in sorted(lines, key=len):
-            text = source.text(line, length + 1)
+            text = text_of(source, line, length + 1)
             yield asked(text, len(line) + 1), text
 
     return simulated(file, writer, texts(), len(lines), length, progress)

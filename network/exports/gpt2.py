@@ -16,7 +16,7 @@ from krohn.network.exports import circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program import claim
+from krohn.program.claim_digest import digest_of
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
@@ -331,7 +331,7 @@ def write(
     }
     header = {k: v for k, v in file.header.items() if k not in ("evidence", "digest")}
     library = _library(file, states)
-    digest = claim.of(header, {name: library[name] for name in TOKENIZER}).digest
+    digest = digest_of(header, {name: library[name] for name in TOKENIZER})
     told = {"format": FORMAT, "version": VERSION, "digest": digest, "model": header}
     texts = {"config.json": {**configuration(file, sizes), "krohn": told}}
     texts |= library

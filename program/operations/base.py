@@ -10,7 +10,6 @@ import numpy as np
 
 from krohn.program.domains import (
     LARGEST,
-    AnyArray,
     BoolArray,
     ChannelDomain,
     IntArray,
@@ -82,19 +81,6 @@ class Operation(ABC):
         """The channels that it reads, in order, repeated where it repeats them."""
 
     @abstractmethod
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """Its meaning: the value at every position.
-
-        Args:
-            read: ``(batch, length + 1)`` for each channel that it reads, ``(batch,
-                length + 1, n, n)`` if that holds matrices.
-            tokens: ``(batch, length + 1)``; column 0 is BOS.
-
-        Raises:
-            Refused: If a table has no row for a value that occurs.
-        """
-
-    @abstractmethod
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values that it takes, given the values of the channels that it reads.
 
@@ -133,12 +119,6 @@ class Operation(ABC):
             elif kind == tuple[str, ...]:
                 changes[name] = tuple(names.get(n, n) for n in value)
         return replace(self, **changes) if changes else self
-
-    def to_wire(self) -> dict[str, Any]:
-        """As a model file states it."""
-        told = {name: getattr(self, name) for name, _ in _fields(type(self))}
-        listed = {n: list(v) if isinstance(v, tuple) else v for n, v in told.items()}
-        return {"op": self.wire, **listed}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
@@ -205,12 +185,6 @@ class LookBack(Operation):
             read: ``(batch, length + 1)`` for each channel that it reads but the first.
             t: ``(length + 1,)``: 0, 1, ….
         """
-
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """The value of the source at the position that is looked at."""
-        t = np.arange(tokens.shape[1])
-        at = np.broadcast_to(self.position(read[1:], t), tokens.shape)
-        return read[0][np.arange(len(tokens))[:, None], at]
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of its source; at later positions also the value at BOS."""

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import MOST, AnyArray, BoolArray, IntArray, Values
+from krohn.program.domains import AnyArray, BoolArray, IntArray, Values
 from krohn.program.errors import Refused, demand
 from krohn.program.operations.base import Frame, Operation
+from krohn.program.operations.prefix_sum import totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,7 @@ class BlockSum(Operation):
         """The source and the number of the block."""
         return (self.source, self.block)
 
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """A difference of sums so far."""
-        return self._block_sums(np.cumsum(read[0], axis=1), read[1][0])
-
-    def _block_sums(self, total: AnyArray, block: IntArray) -> AnyArray:
+    def block_sums(self, total: AnyArray, block: IntArray) -> AnyArray:
         """The sums over blocks from sums so far, ``(batch, positions)``, 0 at BOS."""
         t = np.arange(total.shape[1])
         start = np.minimum(np.maximum(block - 1, 0) * self.size, t)
@@ -49,18 +46,14 @@ class BlockSum(Operation):
         demand(self.size > 0, "a block of no positions")
         if block.given is None:
             raise Refused("the sum over a block needs a function of the position")
-        demand(
-            source.bos == 0 and source.later[0] >= 0,
-            "a sum needs a channel that is 0 at BOS and never negative",
-        )
-        highest = np.full(frame.length + 1, int(source.later[-1]))
-        highest = highest if source.most is None else source.most
-        # Of T² positions in blocks a list would be too long: a file states them in T.
-        total = np.cumsum(np.append(0, highest[1:]))
-        most = int(self._block_sums(total[None], block.given).max())
-        step = int(np.gcd.reduce(source.later)) or 1
-        demand(most // step <= MOST, "a sum has too many values")
-        return Values(0, np.arange(0, most + 1, step))
+        given = block.given
+
+        def largest(most: IntArray) -> np.int64:
+            # Of T² positions in blocks a list would be too long: a file states them in T.
+            total = np.cumsum(np.append(0, most))
+            return np.max(self.block_sums(total[None], given))
+
+        return totals(source, frame.length, largest)
 
 
 def members(block: IntArray, t: IntArray, size: int) -> BoolArray:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from krohn.program.domains import AnyArray, FloatArray, IntArray, Matrices, Values
+from krohn.program.domains import FloatArray, Matrices, Values
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
 from krohn.program.operations.base import Frame, Operation
@@ -44,10 +44,6 @@ class LetterMatrix(Operation):
             first[:] = np.array(self.start)[:, None]
         return np.concatenate([letters, first[None]])
 
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """``(batch, length + 1, n, n)``."""
-        return np.asarray(self.rows[read[0]])
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Matrices, one for each letter."""
         every = np.array_equal(read[0].later, np.arange(frame.letters))
@@ -56,12 +52,6 @@ class LetterMatrix(Operation):
         size = len(self.matrices[0])
         demand(len(self.start) in (0, size), "a start of another size")
         return Matrices.of(size)
-
-    def to_wire(self) -> dict[str, Any]:
-        """The source and all numbers."""
-        matrices = [[list(row) for row in matrix] for matrix in self.matrices]
-        start = {"start": list(self.start)} if self.start else {}
-        return {"op": self.wire, "source": self.source, "matrices": matrices, **start}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from krohn.program.domains import IntArray, Values
+from krohn.program.domains import Values
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import FUNCTIONS, AnyFunction
 from krohn.program.operations.base import Frame, Operation
@@ -24,18 +24,9 @@ class Map(Operation):
         """The inputs of the function."""
         return self.inputs
 
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The function of the values at the position."""
-        return self.function(read)
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of the function."""
         return self.function.infer(read)
-
-    def to_wire(self) -> dict[str, Any]:
-        """The name of the function, its own fields, and the inputs."""
-        name = {"op": self.wire, "function": self.function.wire}
-        return {**name, "inputs": list(self.inputs), **self.function.to_wire()}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from krohn.program.domains import (
     BoolArray,
     ChannelDomain,
-    IntArray,
     PossibleValues,
     Values,
 )
@@ -36,10 +33,6 @@ class MarkedSum(Operation):
         """The source and the marks."""
         return (self.source, self.where)
 
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The sum so far over the marked positions."""
-        return np.asarray(np.cumsum(read[0] * read[1], axis=1))
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of the summands' greatest common divisor; marks are 0 and 1."""
         marks = read[1].given
@@ -48,7 +41,7 @@ class MarkedSum(Operation):
                 "a sum over marked positions needs a function of the position"
             )
         demand_flag(read[1], bos=0)
-        return totals(read[0], marks)
+        return totals(read[0], frame.length, lambda most: (most * marks[1:]).sum())
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from krohn.program.domains import AnyArray, IntArray, Matrices, Values
+from krohn.program.domains import Matrices, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Operation
 
@@ -28,10 +28,6 @@ class MatrixProduct(Operation):
     def reads(self) -> tuple[str, ...]:
         """Both factors."""
         return (self.left, self.right)
-
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """``(batch, length + 1, n, n)``, in float64."""
-        return read[0] @ read[1]
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Matrices of the size of both."""

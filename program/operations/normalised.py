@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from krohn.program.domains import AnyArray, IntArray, Matrices, Values
+from krohn.program.domains import Matrices, Values
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
 from krohn.program.operations.base import Frame, Operation
@@ -32,11 +30,6 @@ class Normalised(Operation):
         """The matrix."""
         return (self.source,)
 
-    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
-        """``(batch, length + 1, n, n)``, in float64."""
-        mass = (read[0] @ np.array(self.vector)).sum(axis=-1)
-        return np.asarray(read[0] / mass[..., None, None])
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Matrices of the same size."""
         (source,) = read
@@ -44,10 +37,6 @@ class Normalised(Operation):
         assert isinstance(source, Matrices)
         demand(len(self.vector) == source.size, "a vector of another size")
         return source
-
-    def to_wire(self) -> dict[str, Any]:
-        """The source and the vector."""
-        return {"op": self.wire, "source": self.source, "vector": list(self.vector)}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray, Values
+from krohn.program.domains import Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Operation
 
@@ -27,11 +27,6 @@ class Position(Operation):
     def reads(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
-
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The listed values, in every word alike."""
-        row = np.array(self.values[: tokens.shape[1]], dtype=np.int64)
-        return np.broadcast_to(row, tokens.shape).copy()
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The given ones."""

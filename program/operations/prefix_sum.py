@@ -1,6 +1,6 @@
 """Sums over all positions so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
-    beside,
-    sought,
+    joint_values,
+    marked,
 )
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Memory, Operation
@@ -33,13 +33,9 @@ class PrefixSum(Operation):
         """The source."""
         return (self.source,)
 
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The sum so far."""
-        return np.asarray(np.cumsum(read[0], axis=1))
-
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of the summands' greatest common divisor."""
-        return totals(read[0], np.ones(frame.length + 1, np.int64))
+        return totals(read[0], frame.length, np.sum)
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""
@@ -53,12 +49,15 @@ class PrefixSum(Operation):
         return found, found[:, None]
 
 
-def totals(source: Values, marks: IntArray) -> Values:
-    """The sums of a channel over positions so far.
+def totals(
+    source: Values, length: int, largest: Callable[[IntArray], np.int64]
+) -> Values:
+    """The sums of a channel over some positions.
 
     Args:
         source: The values of the channel.
-        marks: ``(T + 1,)``: 1 at the positions that are added up.
+        length: The longest word (T).
+        largest: The largest sum, if the channel has values ``(T,)`` at 1, …, T.
 
     Raises:
         Refused: If it is not 0 at BOS, or may be negative, or there are too many sums.
@@ -67,8 +66,8 @@ def totals(source: Values, marks: IntArray) -> Values:
         source.bos == 0 and source.later[0] >= 0,
         "a sum needs a channel that is 0 at BOS and never negative",
     )
-    highest = source.later[-1] if source.most is None else source.most[1:]
-    most = int((highest * marks[1:]).sum())
+    highest = np.full(length, source.later[-1])
+    most = int(largest(highest if source.most is None else source.most[1:]))
     step = int(np.gcd.reduce(source.later)) or 1
     demand(most // step <= MOST, "a sum has too many values")
     return Values(0, np.arange(0, most + 1, step))
@@ -78,10 +77,5 @@ def possible_sums(
     own: ChannelDomain, source: PossibleValues, before: BoolArray
 ) -> BoolArray:
     """The values that a sum may have after one more summand: ``(rows, values)``."""
-    which, value = beside(np.arange(len(before)), before)
-    then, more = beside(which, source.sets)
-    total = own.domain[value[then]] + source.domain[more]
-    at, kept = sought(own.domain, total)
-    found = np.zeros_like(before)
-    found[which[then][kept], at[kept]] = True
-    return found
+    at, (total, more) = joint_values([PossibleValues(own.domain, before), source])
+    return marked(own.domain, len(before), at, total + more)

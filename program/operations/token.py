@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray, Values
+from krohn.program.domains import Values
 from krohn.program.operations.base import Frame, Operation
 
 
@@ -21,10 +21,6 @@ class Token(Operation):
     def reads(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
-
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
-        """The letters."""
-        return tokens
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """All letters."""

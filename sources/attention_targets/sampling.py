@@ -10,7 +10,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import real_array
+from krohn.program.real_arrays import real_array
 from krohn.sources.attention_targets.target import (
     MOST_POINTS,
     MOST_RANK,

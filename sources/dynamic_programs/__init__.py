@@ -7,7 +7,7 @@ chain of thought that a network is compiled from.
 import re
 from pathlib import Path
 
-from krohn.program import files
+from krohn.program import text_files
 from krohn.program.errors import demand
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
 from krohn.sources.dynamic_programs.evaluation import MOST_TEXT
@@ -61,7 +61,9 @@ def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
     given = {each[1]: int(each[2]) for each in options if each}
     demand(len(given) == len(options), wrong)
     numbers = [int(size) for size in sizes.split(",")] if sizes else []
-    return read_text(files.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given)
+    return read_text(
+        text_files.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given
+    )
 
 
 def _families() -> dict[str, str]:

@@ -11,16 +11,13 @@ from krohn.program.expression_bounds import Bounds, Interval
 from krohn.program.expressions import (
     Expression,
     argument,
-    differs,
-    gate,
     greater,
-    maximum,
-    minimum,
     number,
     read_expression,
     rectified,
     value,
 )
+from krohn.program.rectified_functions import differs, gate, maximum, minimum
 from krohn.sources.dynamic_programs.terms import Cell, Term
 
 # Terms of one shape as one rule, with what each of them reads.

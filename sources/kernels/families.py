@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from krohn.program.errors import Refused, demand
-from krohn.program.files import read_text
+from krohn.program.text_files import read_text
 from krohn.sources.kernels.kernel import (
     MOST_LENGTH,
     MOST_VALUES,

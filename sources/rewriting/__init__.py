@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from krohn.program import files
+from krohn.program import text_files
 from krohn.program.errors import demand
 from krohn.program.rewriting import Rewriting
 from krohn.sources.rewriting.arithmetic import arithmetic, longest_text
@@ -59,7 +59,7 @@ def usual_length(system: Rewriting) -> int | None:
 def _read(path: Path, name: str, longest: str | None) -> Rewriting:
     if longest is not None:
         demand(int(longest) > 0, "a line has at least one letter")
-    text = files.read_text(path, 4 * MOST_TEXT)
+    text = text_files.read_text(path, 4 * MOST_TEXT)
     return read_text(text, name, int(longest) if longest else None)
 
 

@@ -27,7 +27,8 @@ from krohn.program.domains import IntArray, joint
 from krohn.program.errors import demand
 from krohn.program.interpreter import interpret, states
 from krohn.program.operations.base import Frame
-from krohn.program.statement import parse, program_to_wire
+from krohn.program.stated_program import program_to_wire
+from krohn.program.statement import parse
 from krohn.sources.sequence_functions.realisation import (
     Known,
     ProgramError,

@@ -22,8 +22,9 @@ from krohn.program import (
 )
 from krohn.program.domains import LARGEST, IntArray, Values, joint
 from krohn.program.errors import KrohnError, Refused
-from krohn.program.expressions import Expression, argument, gate, greater, number
+from krohn.program.expressions import Expression, argument, greater, number
 from krohn.program.operations.base import Frame
+from krohn.program.rectified_functions import gate
 
 
 class ProgramError(KrohnError, ValueError):

@@ -10,7 +10,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.program.blocks import blanks
+from krohn.program.completed_texts import blanks, completed_texts
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.linear_systems import LinearSystems
 
@@ -97,7 +97,7 @@ def test_words_may_be_longer_than_the_texts_of_a_file(room: int) -> None:
     source = TextsInBlocks().of_file(file)
     words = np.random.default_rng(0).integers(5, size=(4, 100))
     found = TextsInBlocks().texts(file, blanks(words, source.block).tolist())
-    assert found == source.completed_texts(words).tolist()
+    assert found == completed_texts(source, words).tolist()
 
 
 def test_words_of_half_a_block_are_not_continued() -> None:

@@ -18,6 +18,8 @@ from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.network.decoding import BLANK, decode
 from krohn.network.transformer import Transformer
+from krohn.program.completed_texts import completed_texts
+from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
@@ -59,7 +61,7 @@ def arithmetic() -> Told:
     source = Rewritings().of_file(model.file)
     lines = ["3", "1+1", "(2+3)*5", "1-2*3", "2*3+(5-6)*1", "4", "((1+2)*3+4)"] * 6
     most = model.file.header["claim"]["length"] + 1
-    told = [source.text([*map(source.letters.index, line)], most) for line in lines]
+    told = [text_of(source, [*map(source.letters.index, line)], most) for line in lines]
     assert max(map(len, told)) == most
     both = zip(lines, told, strict=True)
     return model, lines, tokens(source.tokens, [t[len(line) + 1 :] for line, t in both])
@@ -71,7 +73,7 @@ def short_lists() -> Told:
     rng = np.random.default_rng(0)
     sizes = [1 + i % 6 for i in range(PROMPTS)]
     lists = [rng.integers(source.largest + 1, size=n).tolist() for n in sizes]
-    right = [source.text(each, 999) for each in lists]
+    right = [text_of(source, each, 999) for each in lists]
     return model, named(source.tokens, lists), tokens(source.tokens, right)
 
 
@@ -81,7 +83,7 @@ def blocks() -> Told:
     source = TextsInBlocks().of_file(model.file)
     rng = np.random.default_rng(0)
     words = [rng.integers(3, size=(1, n)) for n in (1, 2, 3, 4, 7, 10, 11, 25)]
-    right = [source.completed_texts(word)[0] for word in words]
+    right = [completed_texts(source, word)[0] for word in words]
     return (
         model,
         named(source.letters, [word[0] for word in words]),
@@ -198,7 +200,7 @@ def test_rows_see_nothing_of_each_other() -> None:
     alone = torch.cat([decode(network, row[None], end=end + 1) for row in rows])
     assert torch.equal(together, alone)
     # After the end nothing is written.
-    assert together[0].tolist()[:6] == [*source.text(line, 99)]
+    assert together[0].tolist()[:6] == [*text_of(source, line, 99)]
     assert together[0].tolist()[6:] == [BLANK] * (width - 6)
 
 

@@ -14,17 +14,13 @@ from krohn.program.expression_bounds import Bounds
 from krohn.program.expressions import (
     Expression,
     argument,
-    differs,
-    gate,
     greater,
-    maximum,
-    minimum,
     number,
     read_expression,
     rectified,
-    select,
     value,
 )
+from krohn.program.rectified_functions import differs, gate, maximum, minimum, select
 
 X, Y, Z = map(argument, range(3))
 

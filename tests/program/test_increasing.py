@@ -9,6 +9,7 @@ import pytest
 from krohn.program.errors import Refused
 from krohn.program.increasing import Increasing, program_of
 from krohn.program.interpreter import states
+from krohn.program.written_text import text_of
 
 SOURCE = Increasing("small", 5, 3)
 LINES = [x for n in range(1, 6) for x in product(range(4), repeat=n)]
@@ -23,7 +24,7 @@ def longest(line: tuple[int, ...]) -> int:
 
 def test_texts_say_the_longest_one_of_each_beginning() -> None:
     for line in LINES[::7]:
-        text, n = SOURCE.text(line, 99), len(line)
+        text, n = text_of(SOURCE, line, 99), len(line)
         assert len(text) == 2 * n + 4
         assert text[-2] == longest(line)
         numbers = text[n + 1 : -3]
@@ -36,7 +37,7 @@ def test_the_program_writes_the_text_of_every_list() -> None:
     program = program_of(SOURCE)
     for n in range(1, 6):
         lines = [line for line in LINES if len(line) == n]
-        texts = np.array([SOURCE.text(line, 99) for line in lines])
+        texts = np.array([text_of(SOURCE, line, 99) for line in lines])
         said = states(program, texts[:, :-1])
         assert np.array_equal(said[:, n:], texts[:, n + 1 :])
 

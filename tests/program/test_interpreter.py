@@ -22,7 +22,7 @@ from krohn.program import (
     Token,
     table,
 )
-from krohn.program.interpreter import Held, interpret, states
+from krohn.program.interpreter import Held, evaluated, interpret, states
 
 LETTERS = 3
 WORDS = st.lists(st.integers(0, LETTERS - 1), max_size=9).map(lambda w: np.array([w]))
@@ -225,4 +225,4 @@ def test_what_is_born_where_a_channel_is_held_computes_it_anew() -> None:
 
 def _clipped(name: str, operation: Operation, read: Any, tokens: Any) -> Any:
     """BOS, for which the tables here have no row, as the first letter."""
-    return operation.evaluate([np.minimum(r, 1) for r in read], np.minimum(tokens, 1))
+    return evaluated(operation, [np.minimum(r, 1) for r in read], np.minimum(tokens, 1))

@@ -32,7 +32,9 @@ from krohn.program.domains import (
     joint,
     sums,
 )
+from krohn.program.interpreter import evaluated
 from krohn.program.operations.base import Frame
+from krohn.program.stated_program import operation_to_wire
 
 DIGITS = np.array([0, 1])
 FOLLOWED = [
@@ -62,7 +64,7 @@ def test_steps_are_the_meaning_letter_by_letter(operation: Operation) -> None:
         for i, name in enumerate(names)
     }
     read = [columns[n] for n in operation.reads]
-    meant = operation.evaluate(read, np.zeros_like(read[0]))
+    meant = evaluated(operation, read, np.zeros_like(read[0]))
     domain = np.arange(length + 1)
     own, known = (
         ChannelDomain(domain, 0),
@@ -124,7 +126,7 @@ def test_every_operation_is_read_as_it_is_written() -> None:
         Map(table({(0, 1): 3, (1, 1): 0}), ("x", "y")),
     ]
     for operation in given:
-        told = operation.to_wire()
+        told = operation_to_wire(operation)
         assert Operation.named[told["op"]].from_wire(told) == operation
         names = {n: n.upper() for n in operation.reads}
         assert operation.renamed(names).reads == tuple(
@@ -190,7 +192,7 @@ def test_a_sum_goes_as_far_as_positions_let_it(seed: int) -> None:
     tokens = np.insert(words, 0, letters, axis=1)
     meant, known = dict[str, Any](), dict[str, Values]()
     for name, operation in each.items():
-        meant[name] = operation.evaluate([meant[n] for n in operation.reads], tokens)
+        meant[name] = evaluated(operation, [meant[n] for n in operation.reads], tokens)
         read = [known[n] for n in operation.reads]
         known[name] = operation.infer(read, Frame(letters, length))
         assert np.isin(meant[name][:, 1:], known[name].later).all()

@@ -13,6 +13,7 @@ from krohn.program.operations.base import LookBack
 from krohn.program.operations.latest import Latest
 from krohn.program.rewriting import Computed, Rewriting, Rule
 from krohn.program.rewriting_program import program_of
+from krohn.program.written_text import after, text_of
 
 LENGTH = 40
 COPY = Table(np.arange(3)[:, None], np.arange(3))
@@ -93,7 +94,7 @@ def lines(system: Rewriting) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_program_writes_the_text_of_every_line(seed: int) -> None:
     system = random_system(np.random.default_rng(seed))
-    texts = {line: system.text(line, LENGTH) for line in lines(system)}
+    texts = {line: text_of(system, line, LENGTH) for line in lines(system)}
     for line, text in texts.items():
         assert text == plain_text(system, line, LENGTH)
     program = program_of(system, LENGTH)
@@ -110,7 +111,7 @@ def test_nothing_is_fetched_from_further_back_than_a_line(seed: int) -> None:
     system = random_system(np.random.default_rng(seed))
     program = program_of(system, LENGTH)
     for line in lines(system):
-        text = np.array([system.text(line, LENGTH)[:-1]])
+        text = np.array([text_of(system, line, LENGTH)[:-1]])
         values, t = interpret(program, text), np.arange(text.shape[1] + 1)
         fetched = program.operations["fetched"]
         assert isinstance(fetched, LookBack)
@@ -121,15 +122,15 @@ def test_nothing_is_fetched_from_further_back_than_a_line(seed: int) -> None:
 
 
 def test_a_line_without_a_place_is_repeated_once() -> None:
-    assert SORTING.text((0, 1), 10) == [0, 1, 3, 0, 1, 4]
+    assert text_of(SORTING, (0, 1), 10) == [0, 1, 3, 0, 1, 4]
 
 
 def test_the_first_window_that_ends_is_taken_then_the_first_rule() -> None:
     short = Rule(((1,),), 0, 1, (2,))
     long = Rule(((0,), (1,)), 0, 2, (0,))
     system = Rewriting("x", tuple("abc"), (long, short), (), 4)
-    assert system.after((1, 0, 1)) == (2, 0, 1)
-    assert system.after((0, 1)) == (0,)
+    assert after(system, (1, 0, 1)) == (2, 0, 1)
+    assert after(system, (0, 1)) == (0,)
 
 
 def test_it_survives_a_file() -> None:

@@ -15,7 +15,8 @@ from krohn.compiled_model import CompiledModel
 from krohn.compiler.constructions import chain_of_thought as construction
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
-from krohn.program.expressions import argument, greater, maximum, number, select
+from krohn.program.expressions import argument, greater, number
+from krohn.program.rectified_functions import maximum, select
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.proof import prove
 

@@ -31,7 +31,7 @@ from krohn.program import (
 from krohn.program import table as table_of
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, number
-from krohn.program.interpreter import interpret
+from krohn.program.interpreter import evaluated, interpret
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.checker.block_sum import FEATURE_ERROR, SILENT_ERROR
 from krohn.verify.proof import prove
@@ -94,7 +94,7 @@ def test_it_means_the_sum_over_the_block_that_is_asked_for(size: int) -> None:
     words, block = rng.integers(0, 3, (20, 50)), rng.integers(0, 50 // size + 3, 51)
     operation = BlockSum("x", "block", size)
     values = np.pad(words, ((0, 0), (1, 0)))
-    found = operation.evaluate([values, np.tile(block, (20, 1))], values)
+    found = evaluated(operation, [values, np.tile(block, (20, 1))], values)
     for word, row in zip(values, found, strict=True):
         for t in range(51):
             first = (block[t] - 1) * size + 1

@@ -6,6 +6,7 @@ With a digest, or its first 8 digits or more, the claim of the model must be tha
 import sys
 from pathlib import Path
 
+from krohn.program import claim
 from krohn.program.errors import KrohnError, Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.model_file import LARGEST_FILE
@@ -14,12 +15,13 @@ from krohn.verify.checker.network import contents, opened, recheck
 try:
     model, evidence = map(Path, sys.argv[1:3])
     data = contents(model)
-    claim = opened(data).claim
-    problem = "".join(map(claim.problem, sys.argv[3:]))
+    held = opened(data)
+    about = claim.of(held.header, held.tokenizer)
+    problem = "".join(map(about.problem, sys.argv[3:]))
     demand(not problem, problem)
     found = recheck(data, read_bytes(evidence, LARGEST_FILE))
 except (KrohnError, ValueError, Refused) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()
 print(f"shown for {facts['covers']} in {facts['dtype']}")
-print(*(f"  {line}" for line in claim.lines()), sep="\n")
+print(*(f"  {line}" for line in about.lines()), sep="\n")

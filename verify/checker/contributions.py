@@ -152,11 +152,7 @@ class Sources:
         return found
 
     def at(
-        self,
-        named: Sequence[int],
-        rows: IntArray,
-        dims: IntArray,
-        kept: bool = False,
+        self, named: Sequence[int], rows: IntArray, dims: IntArray, kept: bool = False
     ) -> Noisy:
         """``(rows, dims)``: what is read, or ``kept``, at joint values of some sources."""
         parts = [
@@ -230,13 +226,3 @@ def below(layers: Layers, units: IntArray) -> list[IntArray]:
     for weight, _ in reversed(layers):
         needed.insert(0, np.flatnonzero(weight[:, needed[0]].any(axis=1)))
     return needed
-
-
-def added_up(
-    rows: IntArray, free: BoolArray, table: FloatArray, every: FloatArray
-) -> FloatArray:
-    """``(rows, width)``: sums of rows of a table, but of ``every`` where it is ``free``."""
-    total = free.astype(np.float64) @ every
-    for row, chosen in zip(rows.T, ~free.T, strict=True):
-        total[chosen] += table[row[chosen]]
-    return total

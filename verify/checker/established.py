@@ -134,8 +134,7 @@ def claimed(said: Mapping[str, Any], shown: float, model: float = inf) -> None:
         Refused: If it claims less, or no error.
     """
     demand(
-        said.get("kind") == "within",
-        "the file does not claim to be within an error",
+        said.get("kind") == "within", "the file does not claim to be within an error"
     )
     error = said.get("error", 0.0)
     stated = type(error) is float and 0 < error < inf

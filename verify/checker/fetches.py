@@ -4,13 +4,13 @@ Theorems R1, R2 and R4 of docs/soundness.md, section 4.4. `LookBack.candidates` 
 order; nothing here depends on which operation it is.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray, joint
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
@@ -22,6 +22,8 @@ from krohn.verify.checker.scores import (
     CELLS,
     MOST,
     NEVER,
+    ONE_KEY,
+    Said,
     flagged,
     scores_of,
     together,
@@ -62,12 +64,28 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
 
 def look(heads: Heads, channel: Channel) -> Bounds:
     """The worst bounds over all that can be flagged, asked or pointed at."""
-    operation = channel.operation
+    operation, positions = channel.operation, heads.stream.positions
     assert isinstance(operation, LookBack)
     asks = [heads.stream.channel(name) for name in operation.asks]
-    if operation.compared is None:
-        return _one(heads, channel, asks)
-    return _flagged(heads, channel, asks)
+    keys, read = ONE_KEY, dict[str, IntArray]()
+    if operation.compared is not None:
+        key = heads.stream.channel(operation.compared)
+        keys = Said(np.union1d(key.later, key.bos), key.later, key.bos)
+        many = len(keys.values) * positions.size
+        demand(many <= MOST, "too many keys to check")
+        read = {key.name: np.repeat(keys.values, len(positions))}
+    k = heads.keys(channel, read, np.tile(np.arange(len(positions)), len(keys.values)))
+    _of_bos(heads, channel, asks, k)
+    rows = rows_of(heads, channel, asks)
+    # Not every score is looked at on its own where there are many.
+    each = len(rows.t) * len(k.value) <= WALKED or heads.kind.name != SOFTMAX
+    way = _one_by_one if each else _by_nodes
+    wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
+    worst = np.array([NEVER, 0.0, 0.0, 0.0])
+    for value in np.unique(wanted).tolist():
+        some = rows.some(np.flatnonzero(wanted == value))
+        worst = np.maximum(worst, way(heads, channel, some, keys, k, value))
+    return worst[0], worst[1], worst[2], worst[3]
 
 
 # ------------------------------------------------------------------- rows
@@ -94,21 +112,14 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     if one:
         place = np.unique(features, axis=0, return_inverse=True)[1].reshape(-1)
         each = last - np.unique(place[:0:-1], return_index=True)[1]
-    told = _joint(asks, len(each))
-    t = np.tile(each, len(told))
-    return Rows(t, t, list(np.repeat(told, len(each), axis=0).T))
-
-
-def _joint(asks: Sequence[Channel], rows: int) -> IntArray:
-    """``(tuples, channels)``: what they can say together; one channel says one number."""
-    different = {c.name: c for c in asks}
-    sizes = [len(c.later) for c in different.values()]
-    few = np.prod(sizes, dtype=float) * rows <= MOST_ROWS
+    # What is asked with can say anything together; one channel says one number.
+    different = {c.name: c.later for c in asks}
+    few = prod(map(len, different.values())) * len(each) <= MOST_ROWS
     demand(few, "a head has too many scores to check")
-    tuples = list(product(*(c.later.tolist() for c in different.values())))
-    found = np.array(tuples, np.int64).reshape(len(tuples), len(different))
-    names = list(different)
-    return found[:, [names.index(c.name) for c in asks]]
+    told = joint([*different.values(), np.zeros(1, np.int64)])
+    said = dict(zip(different, np.repeat(told, len(each), axis=0).T, strict=False))
+    t = np.tile(each, len(told))
+    return Rows(t, t, [said[c.name] for c in asks])
 
 
 def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:
@@ -119,14 +130,6 @@ def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -
     """
     read = {c.name: np.array([c.bos]) for c in asks}
     scores_of(heads.queries(channel, read, np.zeros(1, np.int64)), k)
-
-
-def _parts(rows: Rows, keys: int) -> Iterator[Rows]:
-    work = len(rows.t) * keys
-    demand(work <= MOST, "a head has too many scores to check")
-    count = min(work // CELLS + 1, len(rows.t))
-    for chosen in np.array_split(np.arange(len(rows.t)), count):
-        yield rows.some(chosen)
 
 
 def _seen(
@@ -151,74 +154,54 @@ def _seen(
     return inside, default, hidden
 
 
-# ------------------------------------------------------- not every score on its own
-
-
-def _many(heads: Heads, rows: Rows, k: Noisy) -> bool:
-    """Whether scores are too many to be looked at one by one, and need not be."""
-    return len(rows.t) * len(k.value) > WALKED and heads.kind.name == SOFTMAX
+# ----------------------------------------------------------------- scores
 
 
 def _by_nodes(
-    heads: Heads,
-    channel: Channel,
-    rows: Rows,
-    k: Noisy,
-    compared: tuple[Channel, IntArray] | None = None,
-) -> Bounds:
-    """Of any operation that fetches (Theorem R4).
-
-    ``compared`` is the channel with the values for which there are keys, if one is.
-    """
+    heads: Heads, channel: Channel, rows: Rows, keys: Said, k: Noisy, value: int
+) -> FloatArray:
+    """The bounds of rows that want one value (Theorem R4)."""
     # No proof of fewer scores rests on it.
     from krohn.verify.checker.node_scores import Keys, Looking, bounds
 
-    keys = Keys.alike(k) if compared is None else Keys.of(k, *compared)
-    operation, entries = channel.operation, k.value.shape[1]
+    operation, many = channel.operation, len(rows.t) * k.value.shape[1]
     assert isinstance(operation, LookBack)
-    demand(
-        len(rows.t) * entries <= MOST_NUMBERS, "a head has too many queries to check"
+    demand(many <= MOST_NUMBERS, "a head has too many queries to check")
+    q = heads.queries(
+        channel, dict(zip(operation.asks, rows.asked, strict=True)), rows.t
     )
-    matched = isinstance(operation, Match)
-    wanted = rows.asked[0] if matched else np.ones_like(rows.t)
-    worst = np.array([NEVER, 0.0, 0.0, 0.0])
-    for value in np.unique(wanted).tolist():
-        some = rows.some(np.flatnonzero(wanted == value))
-        read = dict(zip(operation.asks, some.asked, strict=True))
-        q = heads.queries(channel, read, some.t)
-        low, high, default = operation.candidates(some.end, some.asked)
-        seen = (low > high) | (low >= 0) & (high <= some.end)
-        demand(seen, f"a head may not see {channel.name!r}")
-        ways = default, operation.first, operation.compared is None
-        looking = Looking(low, high, some.end, *ways)
-        worst = np.maximum(worst, bounds(q, looking, keys, value))
-    return worst[0], worst[1], worst[2], worst[3]
+    low, high, default = operation.candidates(rows.end, rows.asked)
+    seen = (low > high) | (low >= 0) & (high <= rows.end)
+    demand(seen, f"a head may not see {channel.name!r}")
+    ways = default, operation.first, operation.compared is None
+    looking = Looking(low, high, rows.end, *ways)
+    return bounds(q, looking, Keys.of(k, keys), value)
 
 
-# --------------------------------------------------------- one position is right
-
-
-def _one(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
-    """Of an operation without a key: what is asked says which position is right."""
-    operation = channel.operation
+def _one_by_one(
+    heads: Heads, channel: Channel, rows: Rows, keys: Said, k: Noisy, value: int
+) -> FloatArray:
+    """The same, from all ways to set the keys, term by term (Theorems R1 and R2)."""
+    operation, work = channel.operation, len(rows.t) * len(k.value)
     assert isinstance(operation, LookBack)
-    k = heads.keys(channel, {}, np.arange(len(heads.stream.positions)))
-    rows = rows_of(heads, channel, asks)
-    _of_bos(heads, channel, asks, k)
-    if _many(heads, rows, k):
-        return _by_nodes(heads, channel, rows, k)
-    worst = np.array([NEVER, 0.0, 0.0, 0.0])
-    for part in _parts(rows, len(k.value)):
+    demand(work <= MOST, "a head has too many scores to check")
+    count, found = min(work // CELLS + 1, len(rows.t)), list[FloatArray]()
+    for chosen in np.array_split(np.arange(len(rows.t)), count):
+        part = rows.some(chosen)
         read = dict(zip(operation.asks, part.asked, strict=True))
         q = heads.queries(channel, read, part.t)
         inside, default, hidden = _seen(heads, channel, part)
-        right = np.where(inside.any(axis=1), inside.argmax(axis=1), 0)
-        worst = np.maximum(worst, against(q, k, right, hidden))
-        if default:
-            # In the rows that this one stands for there may be no candidate yet.
-            none = np.zeros_like(right)
-            worst = np.maximum(worst, against(q, k, none, hidden | inside))
-    return worst[0], worst[1], worst[2], worst[3]
+        if operation.compared is None and q.total.any() and not k.total.any():
+            right = np.where(inside.any(axis=1), inside.argmax(axis=1), 0)
+            found.append(against(q, k, right, hidden))
+            if default:
+                # In the rows that this one stands for there may be no candidate yet.
+                found.append(against(q, k, np.zeros_like(right), hidden | inside))
+            continue
+        on, off, *errors = flagged(scores_of(q, k), hidden, keys, value)
+        leak = worst_leak(on, off, inside, default, operation.first)
+        found.append(np.array([leak, *errors]))
+    return np.asarray(np.max(found, axis=0))
 
 
 def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArray:
@@ -226,54 +209,16 @@ def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArra
 
     The first error is what a score is off by but for what all of its row are, the second
     what it is off by in all. The noise of a query moves all scores of its row at once,
-    each in proportion to its key: against the right one a rival gains what noise makes of
-    the difference of keys (Theorem R2). That is used where keys are exact.
+    each in proportion to its key, which is exact: against the right one a rival gains
+    what noise makes of the difference of keys (Theorem R2).
     """
-    if not q.total.any() or k.total.any():
-        found = scores_of(q, k)
-        scores, error, largest = found.true, float(found.error.max()), found.size
-        widest = error
-    else:
-        error, widest, largest = together(q, k)
-        apart = np.zeros((len(q.value), len(k.value)))
-        for total, keys in zip(q.total.T, k.value.T, strict=True):
-            apart += total[:, None] * np.abs(keys - keys[right][:, None])
-        scores = q.value @ k.value.T + summed(apart, k.value.shape[1]).high
+    apart = np.zeros((len(q.value), len(k.value)))
+    for total, keys in zip(q.total.T, k.value.T, strict=True):
+        apart += total[:, None] * np.abs(keys - keys[right][:, None])
+    scores = q.value @ k.value.T + summed(apart, k.value.shape[1]).high
     rows = np.arange(len(scores))
     ahead = scores[rows, right]
     rivals = np.where(hidden, NEVER, scores)
     rivals[rows, right] = NEVER
     leak = np.logaddexp.reduce(rivals, axis=1) - ahead
-    return np.array([leak.max(), error, widest, largest])
-
-
-# ------------------------------------------------------------- keys that are right
-
-
-def _flagged(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Bounds:
-    """Of an operation with a key: all ways to set it are covered term by term (R1)."""
-    operation = channel.operation
-    assert isinstance(operation, LookBack)
-    assert operation.compared is not None
-    key, size = heads.stream.channel(operation.compared), len(heads.stream.positions)
-    said = np.union1d(key.later, key.bos)
-    demand(len(said) * heads.stream.positions.size <= MOST, "too many keys to check")
-    every = np.tile(np.arange(size), len(said))
-    k = heads.keys(channel, {key.name: np.repeat(said, size)}, every)
-    _of_bos(heads, channel, asks, k)
-    rows = rows_of(heads, channel, asks)
-    if _many(heads, rows, k):
-        return _by_nodes(heads, channel, rows, k, (key, said))
-    worst = np.array([NEVER, 0.0, 0.0, 0.0])
-    wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
-    occurs, at_bos = np.isin(said, key.later), said == key.bos
-    demand(len(rows.t) * len(k.value) <= MOST, "a head has too many scores to check")
-    for value in np.unique(wanted):
-        for part in _parts(rows.some(np.flatnonzero(wanted == value)), len(k.value)):
-            read = {c.name: x for c, x in zip(asks, part.asked, strict=True)}
-            found = scores_of(heads.queries(channel, read, part.t), k)
-            inside, default, hidden = _seen(heads, channel, part)
-            on, off, *bounds = flagged(found, hidden, occurs, said == value, at_bos)
-            leak = worst_leak(on, off, inside, default, operation.first)
-            worst = np.maximum(worst, [leak, *bounds])
-    return worst[0], worst[1], worst[2], worst[3]
+    return np.array([leak.max(), *together(q, k)])

@@ -14,13 +14,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.lstm import Gated
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.affine_forms import (
-    SIGMOID,
-    TANH,
-    AffineForm,
-    Curve,
-    joined,
-)
+from krohn.verify.checker.affine_forms import SIGMOID, TANH, AffineForm, Curve, joined
 from krohn.verify.checker.arithmetic import (
     GATE,
     STEPS,

@@ -15,7 +15,7 @@ import numpy as np
 from safetensors import deserialize
 
 from krohn.program import strict_json
-from krohn.program.claim import check_stated
+from krohn.program.claim_digest import check_stated
 from krohn.program.errors import Refused, demand
 from krohn.program.files import names_in, read_bytes
 from krohn.program.letter_tokenizer import TOKENIZER, library_files, tokens
@@ -157,7 +157,7 @@ def _model(files: Files) -> Model:
     demand(found == _shapes(shape), "tensors differ from those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)
     model = taken.model()._replace(tokenizer=tokenizer)
-    check_stated(header, model.claim, told["digest"])
+    check_stated(header, model.digest, told["digest"])
     return model
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import MOST, BoolArray, IntArray, beside
+from krohn.program.domains import MOST, BoolArray, IntArray, beside, joint_values
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.latest import Latest
@@ -157,12 +157,7 @@ class Part:
 
     def show(self, known: Sets, q: IntArray) -> set[tuple[int, ...]]:
         """What the outputs may be, with the states beside it."""
-        columns, at = list[IntArray](), np.arange(len(q))
-        for name in self.outputs:
-            which, value = beside(at, known[name])
-            columns = [column[which] for column in columns]
-            columns.append(self.program.channels[name].domain[value])
-            at = at[which]
+        at, columns = joint_values(possible_values(self.program, known, self.outputs))
         found = np.stack([*columns, q[at]], axis=1)
         each = set(found.view(f"V{8 * found.shape[1]}").ravel().tolist())
         distinct = np.frombuffer(b"".join(each), np.int64)

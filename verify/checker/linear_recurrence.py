@@ -50,10 +50,7 @@ class Recurrence(NamedTuple):
     def transposed(self) -> "Recurrence":
         """Wᵀ, with C and U exchanged."""
         return self._replace(
-            rows=self.columns,
-            columns=self.rows,
-            input=self.output,
-            output=self.input,
+            rows=self.columns, columns=self.rows, input=self.output, output=self.input
         )
 
     def absolute(self) -> "Recurrence":

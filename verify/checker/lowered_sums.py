@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from krohn.program.domains import IntArray, beside
+from krohn.program.domains import IntArray, PossibleValues, joint_values
 from krohn.program.errors import demand
 from krohn.program.statement import Sets, Statement
 from krohn.verify.checker.followed import Step
@@ -53,10 +53,9 @@ def lower(program: Statement, rule: Rule, known: Sets) -> None:
     """Take a multiple of steps from sums together, the largest that leaves the least."""
     names, by, least = rule
     channels = [program.channels[n] for n in names]
-    at, values = np.arange(len(known[channels[0].name])), list[IntArray]()
-    for c in channels:
-        which, value = beside(at, known[c.name])
-        at, values = at[which], [*(v[which] for v in values), c.domain[value]]
+    at, values = joint_values(
+        [PossibleValues(c.domain, known[c.name]) for c in channels]
+    )
     times = ((np.array(values) - least[:, None]) // by[:, None]).min(axis=0).clip(min=0)
     for c, value, step in zip(channels, values, by, strict=True):
         known[c.name] = np.zeros_like(known[c.name])

@@ -14,15 +14,10 @@ from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest
-from krohn.verify.checker.arithmetic import (
-    FARTHEST,
-    STORED,
-    Interval,
-    fits,
-)
+from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, joined
+from krohn.verify.checker.arithmetic import FARTHEST, STORED, Interval, fits
 from krohn.verify.checker.cases import Cases, decided, every
-from krohn.verify.checker.contributions import Sources, added_up, below
+from krohn.verify.checker.contributions import Sources, below
 from krohn.verify.checker.erasure import erased, eraser
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.normaliser import normaliser
@@ -278,14 +273,10 @@ class Mlp:
             ):
                 part = part.activated(names[at]).affine(*layer)
             found.append(part)
-        return _joined(found).rows(of)
+        return joined(found).rows(of)
 
     def _summed_up(
-        self,
-        sources: Sources,
-        cases: Cases,
-        named: list[int],
-        needed: list[IntArray],
+        self, sources: Sources, cases: Cases, named: list[int], needed: list[IntArray]
     ) -> tuple[Noisy, IntArray]:
         """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
         units, (weight, bias) = needed[-2], self.layers[-2]
@@ -316,7 +307,9 @@ class Mlp:
         size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
         for low in range(0, len(of), size):
             part = slice(low, low + size)
-            total = added_up(rows[:, part].T, free[:, part].T, table, every)
+            total = free[:, part].T.astype(np.float64) @ every
+            for row, named_value in zip(rows[:, part], ~free[:, part], strict=True):
+                total[named_value] += table[row[named_value]]
             total += constant.bounds[:1].reshape(1, -1)
             value, rest, reach, count, noisy = np.hsplit(total, 5)
             none = np.zeros((0, *value.shape))
@@ -324,7 +317,7 @@ class Mlp:
                 value, none, rest, reach, count, noisy == 0, grid, self.stream.form
             )
             found.append(sums.stored(bias).activated(names).affine(above, after))
-        return _joined(found), of
+        return joined(found), of
 
     def _added(self, channel: Channel, dims: IntArray) -> FloatArray:
         """``(values,)``: how far a sum of channels can be from each value (14a)."""
@@ -355,11 +348,3 @@ class Mlp:
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
         both = Noisy(np.zeros_like(value), out.slopes, left, form).plus(out)
         return both.total[:, 0]
-
-
-def _joined(parts: list[Noisy]) -> Noisy:
-    slopes = np.concatenate([p.slopes for p in parts], axis=1)
-    value, rest = (
-        np.concatenate(x) for x in zip(*((p.value, p.rest) for p in parts), strict=True)
-    )
-    return Noisy(value, slopes, rest, parts[0].form)

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
-from krohn.program import claim, strict_json
-from krohn.program.claim import Claim
+from krohn.program import strict_json
+from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import whole
@@ -66,9 +66,9 @@ class Model(NamedTuple):
     tokenizer: Mapping[str, Any] | None = None
 
     @property
-    def claim(self) -> Claim:
-        """What a proof of it is about, with its digest."""
-        return claim.of(self.header, self.tokenizer)
+    def digest(self) -> str:
+        """The digest of its claim, which a proof is about."""
+        return digest_of(self.header, self.tokenizer)
 
     @property
     def length(self) -> int | None:
@@ -121,11 +121,11 @@ def read(data: bytes) -> Model:
         header = strict_json.read(text)
         canonical = strict_json.canonical(header)
         form = FORMATS[header["architecture"]["dtype"]]
-        said = claim.of(header)
+        right = digest_of(header)
     except DAMAGE as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
     demand(text == canonical, "the header is not canonical: readers may differ on it")
-    claim.check_stated(header, said, header.get("digest", said.digest))
+    check_stated(header, right, header.get("digest", right))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
     known = type(version) is int and 1 <= version <= 5

@@ -9,14 +9,14 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, alike
 from krohn.verify.checker.arithmetic import Interval, summed
-from krohn.verify.checker.score_tree import Asked, Asking, Rivals
+from krohn.verify.checker.score_tree import Asked, Asking, Rivals, some
 from krohn.verify.checker.scores import (
     CELLS,
     MOST,
     NEVER,
+    Said,
     earlier,
     largest_error,
     together,
@@ -40,17 +40,13 @@ class Keys(NamedTuple):
     value: IntArray
 
     @staticmethod
-    def alike(k: Noisy) -> "Keys":
-        """Of all positions, with one value."""
-        return Keys(k, np.arange(len(k.value)), np.ones(len(k.value), np.int64))
-
-    @staticmethod
-    def of(k: Noisy, compared: Channel, said: IntArray) -> "Keys":
+    def of(k: Noisy, keys: Said) -> "Keys":
         """Those that there are of keys for one value after the other, at all positions."""
-        size = len(k.value) // len(said)
-        place, value = np.tile(np.arange(size), len(said)), np.repeat(said, size)
-        later = np.isin(value, compared.later) & (place > 0)
-        there = np.flatnonzero(later | (value == compared.bos) & (place == 0))
+        size = len(k.value) // len(keys.values)
+        place, value = np.tile(np.arange(size), len(keys.values)), keys.values
+        value = np.repeat(value, size)
+        later = np.isin(value, keys.later) & (place > 0)
+        there = np.flatnonzero(later | (value == keys.bos) & (place == 0))
         return Keys(k.rows(there), place[there], value[there])
 
 
@@ -128,65 +124,60 @@ def bounds(q: Noisy, looking: Looking, keys: Keys, wanted: int) -> FloatArray:
         widest, size = largest_error(q, keys.k)
         # What cannot be right may be off by more than what can: it is raised by that.
         terms.fixed[~right] += max(widest - error, 0.0)
-    rows = Rows(terms, looking, off)
     # Errors of scores raise what rivals weigh: also with them it may be a rounding.
     light = q.form.sum_unit * float(np.exp(-2 * error))
-    leak = rows.leak(keys, right, size + widest, light)
+    leak = _leak(terms, looking, off, keys, right, size + widest, light)
     return np.array([leak, error, widest, size])
 
 
-class Rows(NamedTuple):
-    """Rows that want one value.
+def _leak(
+    terms: Terms,
+    looking: Looking,
+    off: FloatArray,
+    keys: Keys,
+    right: BoolArray,
+    size: float,
+    light: float,
+) -> float:
+    """The worst ratio of all other weights to the right one (Theorem R4): its log.
 
-    Attributes:
-        terms: Their scores.
-        looking: Where they look.
+    Args:
+        terms: The scores.
+        looking: Where rows look.
         off: ``(rows, entries)``: how far entries of queries are off (Theorem R2); without
             columns where errors of scores have that.
+        keys: The keys.
+        right: ``(keys,)``: which can be right; that of BOS among them.
+        size: At least the sum of the absolute values of the terms of any score.
+        light: What all rivals of a row that are not looked at may weigh together.
     """
-
-    terms: Terms
-    looking: Looking
-    off: FloatArray
-
-    def leak(self, keys: Keys, right: BoolArray, size: float, light: float) -> float:
-        """The worst ratio of all other weights to the right one (Theorem R4): its log.
-
-        Args:
-            keys: The keys.
-            right: ``(keys,)``: which can be right; that of BOS among them.
-            size: At least the sum of the absolute values of the terms of any score.
-            light: What all rivals of a row that are not looked at may weigh together.
-        """
-        terms, looking, k = self.terms, self.looking, keys.k.value
-        bos, rest = np.flatnonzero(keys.place == 0), np.flatnonzero(keys.place > 0)
-        later = rest[right[rest]]
-        on = np.concatenate([bos, later[np.argsort(keys.place[later])]])
-        if len(on) == 1:  # only BOS can be right
-            none = np.where(looking.low == 0, 0, looking.low - 1)
-            looking = looking._replace(high=np.minimum(none, looking.high))
-        some = looking.low <= looking.high
-        least, before = compared(terms, on, looking)
-        sink = terms.at(np.broadcast_to(bos, some.shape))
-        floor = np.minimum(least, sink) if looking.default else least
-        demand(floor < np.inf, "a head looks for nothing")
-        bases = list[FloatArray]()
-        if self.off.size:
-            bases = [k[on[np.where(some, looking.low, 0)]]]
-            bases += [np.broadcast_to(k[bos], self.off.shape)] * looking.default
-        asking = Asking(
-            terms.moving, floor, looking.end, looking.low, looking.high, self.off, bases
-        )
-        whole = k if self.off.size else np.zeros((len(k), 0))
-        asked = Asked(terms.keys, terms.fixed, keys.place, right, whole).some(rest)
-        rivals = Rivals(asking, asked, light / len(rest), size)
-        ahead = np.where(some & (looking.low > 0), sink - least, NEVER)
-        if self.off.size:
-            ahead += (self.off * np.abs(bases[0] - k[bos])).sum(axis=1)
-        parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
-        weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
-        weight += summed(rivals.heaviest(), len(k))
-        return weight.through(np.log).most if weight.most < np.inf else np.inf
+    k, bos, rest = keys.k.value, *map(np.flatnonzero, (keys.place == 0, keys.place > 0))
+    later = rest[right[rest]]
+    on = np.concatenate([bos, later[np.argsort(keys.place[later])]])
+    if len(on) == 1:  # only BOS can be right
+        none = np.where(looking.low == 0, 0, looking.low - 1)
+        looking = looking._replace(high=np.minimum(none, looking.high))
+    there = looking.low <= looking.high
+    first, before = compared(terms, on, looking)
+    sink = terms.at(np.broadcast_to(bos, there.shape))
+    floor = np.minimum(first, sink) if looking.default else first
+    demand(floor < np.inf, "a head looks for nothing")
+    ways, whole = np.zeros((len(off), 0, 0)), np.zeros((len(k), 0))
+    if off.size:
+        ways, whole = k[on[np.where(there, looking.low, 0)]][:, None], k
+        if looking.default:
+            ways = np.hstack([ways, np.broadcast_to(k[bos], ways.shape)])
+    seen = looking.end, looking.low, looking.high
+    asking = Asking(terms.moving, floor, floor, *seen, off, ways)
+    told = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
+    rivals = Rivals.of(asking, some(Asked(terms.keys, *told), rest), light, size)
+    ahead = np.where(there & (looking.low > 0), sink - first, NEVER)
+    if off.size:
+        ahead += (off * np.abs(ways[:, 0] - k[bos])).sum(axis=1)
+    parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
+    weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
+    weight += summed(rivals.heaviest(), 2 * len(k))
+    return weight.through(np.log).most if weight.most < np.inf else np.inf
 
 
 def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, float]:

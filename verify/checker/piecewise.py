@@ -16,12 +16,7 @@ from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest
 from krohn.verify.checker.contributions import Layers
 from krohn.verify.checker.model_file import FloatArray, StrArray
-from krohn.verify.checker.passed_sums import (
-    independent,
-    passed,
-    passing_on,
-    whole_gain,
-)
+from krohn.verify.checker.passed_sums import independent, passed, passing_on, whole_gain
 from krohn.verify.checker.residual_stream import Stream
 
 MOST_POINTS, MOST_CELLS = 2**20, 2**22

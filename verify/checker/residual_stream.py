@@ -123,10 +123,7 @@ class Stream:
         slopes, sums = np.zeros((2, *x.shape)), np.append(added.later, added.bos)
         x[:, dims] = sums[:, None] / 2
         first, second = parts
-        noise = [
-            self.beneath(first, second, sums),
-            self.beneath(second, first, sums),
-        ]
+        noise = [self.beneath(first, second, sums), self.beneath(second, first, sums)]
         slopes[[0, 1], :, dims] = noise
         rest = np.zeros_like(x)
         rest[:, dims] = [self.alone(c.name) for c in parts]

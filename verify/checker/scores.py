@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray
+from krohn.program.domains import BoolArray, IntArray
 from krohn.program.limits import MOST_SCORES
 from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest
 from krohn.verify.checker.arithmetic import (
@@ -21,6 +21,24 @@ from krohn.verify.checker.model_file import FloatArray
 CELLS = 2_000_000
 MOST = MOST_SCORES
 NEVER = -np.inf
+
+
+class Said(NamedTuple):
+    """What the channel that is compared says where a head looks.
+
+    Attributes:
+        values: ``(values,)``: all its values.
+        later: Those that it has after BOS.
+        bos: The one at BOS, where it counts as flagged.
+    """
+
+    values: IntArray
+    later: IntArray
+    bos: int
+
+
+ONE_KEY = Said(np.ones(1, np.int64), np.ones(1, np.int64), 1)
+"""What stands for the values of a channel where none is compared."""
 
 
 class Scores(NamedTuple):
@@ -115,27 +133,23 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
 
 
 def flagged(
-    scores: Scores,
-    hidden: BoolArray,
-    occurs: BoolArray,
-    match: BoolArray,
-    at_bos: BoolArray,
+    scores: Scores, hidden: BoolArray, keys: Said, wanted: int
 ) -> tuple[FloatArray, FloatArray, float, float, float]:
     """What positions score if they are flagged and if not, and the bounds of errors.
 
     Args:
         scores: Those of all positions for one value of the key after the other.
         hidden: ``(rows, T + 1)``: what the positions that look do not see.
-        occurs: ``(values,)``: the values that keys have after BOS.
-        match: Those that are flagged.
-        at_bos: The one at BOS, which counts as flagged.
+        keys: What keys say.
+        wanted: What they say if they are flagged.
 
     Returns:
         Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
         cannot be right is raised by what its error is above that of what can. Then the
         error of what can be right, of any score, and the largest score.
     """
-    shape = len(hidden), len(occurs), -1
+    occurs, match = np.isin(keys.values, keys.later), keys.values == wanted
+    shape, at_bos = (len(hidden), len(occurs), -1), keys.values == keys.bos
     true, error = scores.true.reshape(shape), scores.error.reshape(shape)
     on = true[:, occurs & match].max(axis=1, initial=NEVER)
     off = true[:, occurs & ~match].max(axis=1, initial=NEVER)

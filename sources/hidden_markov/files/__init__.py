@@ -11,7 +11,8 @@ from typing import Any
 
 from krohn.program import strict_json
 from krohn.program.errors import Refused
-from krohn.program.files import decode_utf8, read_bytes
+from krohn.program.files import read_bytes
+from krohn.program.text_files import decode_utf8
 from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 

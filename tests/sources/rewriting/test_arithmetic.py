@@ -10,6 +10,7 @@ import pytest
 
 from krohn.program.errors import Refused
 from krohn.program.rewriting import Line, Rewriting
+from krohn.program.written_text import applicable_rules, apply_rule, text_of
 from krohn.sources.rewriting import named, usual_length
 from krohn.sources.rewriting.arithmetic import arithmetic, no_value
 from krohn.sources.rewriting.text import random_line
@@ -48,7 +49,7 @@ def line_of(system: Rewriting, names: list[str]) -> Line:
 
 
 def last_of(system: Rewriting, line: Line) -> list[str]:
-    text = system.text(line, 10_000)
+    text = text_of(system, line, 10_000)
     assert text[-1] == system.end + 1
     before = [-1, *(i for i, a in enumerate(text) if a == system.end)]
     return [system.letters[a] for a in text[before[-1] + 1 : -1]]
@@ -97,9 +98,9 @@ def test_random_expressions(prime: int) -> None:
 def random_text(system: Rewriting, line: Line, rng: np.random.Generator) -> list[Line]:
     """The lines of a text where each time chance says which place that fits is taken."""
     lines = [line]
-    while found := list(system.applicable_rules(lines[-1])):
+    while found := list(applicable_rules(system, lines[-1])):
         rule, at = found[rng.integers(len(found))]
-        lines.append(system.apply_rule(lines[-1], rule, at))
+        lines.append(apply_rule(system, lines[-1], rule, at))
     return lines
 
 
@@ -113,7 +114,7 @@ def test_any_place_that_fits_leads_to_the_same_value() -> None:
         assert last == last_of(system, line)
         assert len(last) == 1
         joined = [token for each in lines for token in (*each, system.end)]
-        different += joined[:-1] != system.text(line, 10_000)[:-1]
+        different += joined[:-1] != text_of(system, line, 10_000)[:-1]
     assert different > 20
 
 
@@ -129,18 +130,18 @@ def test_texts_of_bracketed_expressions_have_the_published_lengths(
     names = [*names, "+", "1"]
     line = line_of(system, names)
     assert len(line) == system.longest
-    assert len(system.text(line, 10_000)) == tokens + 1
+    assert len(text_of(system, line, 10_000)) == tokens + 1
 
 
 def test_the_longest_text_has_room() -> None:
     system, rng = arithmetic(2, 5), np.random.default_rng(0)
     line = line_of(system, list("(1*2+3)"))
     length = usual_length(system)
-    assert length == len(system.text(line, 1000)) - 1
+    assert length == len(text_of(system, line, 1000)) - 1
     assert length is not None
     for _ in range(100):
         line = random_line(system, rng, 2)
-        assert len(system.text(line, 1000)) <= length + 1
+        assert len(text_of(system, line, 1000)) <= length + 1
 
 
 @pytest.mark.parametrize("operators", [1, 2, 3])
@@ -151,7 +152,7 @@ def test_lines_that_no_rule_fits_have_room(operators: int) -> None:
     length = usual_length(system)
     assert length is not None
     for each in (line, longest):
-        text = system.text(each, 1000)
+        text = text_of(system, each, 1000)
         assert text[-1] == system.end + 1
         assert len(text) <= length + 1
 

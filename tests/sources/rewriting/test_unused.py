@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from krohn.program.rewriting import Rewriting, Rule
+from krohn.program.written_text import applicable_rules
 from krohn.sources.rewriting import named
 from krohn.sources.rewriting.text import read_text, unused
 
@@ -15,7 +16,7 @@ def never(system: Rewriting, longest: int) -> list[int]:
     fired = set[int]()
     for size in range(1, longest + 1):
         for line in product(range(system.end), repeat=size):
-            rule, _ = next(system.applicable_rules(line), (None, 0))
+            rule, _ = next(applicable_rules(system, line), (None, 0))
             fired |= {i for i, r in enumerate(system.rules, 1) if r is rule}
     return [i for i in range(1, len(system.rules) + 1) if i not in fired]
 

@@ -15,8 +15,8 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.node_scores import Keys, Looking, bounds
-from krohn.verify.checker.score_tree import LEAF, tree_of
-from krohn.verify.checker.scores import NEVER
+from krohn.verify.checker.score_tree import LEAF, handed_down, in_leaves, least
+from krohn.verify.checker.scores import NEVER, ONE_KEY
 from krohn.verify.proof import prove
 
 FORM = FORMATS["float32"]
@@ -71,7 +71,7 @@ def worst(
 def keys_of(value: FloatArray, flagged: bool) -> Keys:
     """Keys of unflagged and of flagged positions; BOS is flagged."""
     if not flagged:
-        return Keys.alike(exact(value[0], FORM))
+        return Keys.of(exact(value[0], FORM), ONE_KEY)
     place = np.concatenate([np.arange(1, POSITIONS), np.arange(POSITIONS)])
     value = np.concatenate([value[0, 1:], value[1]])
     flags = np.repeat([0, 1], [POSITIONS - 1, POSITIONS])
@@ -89,7 +89,10 @@ def test_no_row_is_worse_than_its_nodes_say(
     seed: int, shape: str, first: bool, scale: float, noise: float
 ) -> None:
     """Of random queries and keys, with noise where one position is right."""
-    rng, t = np.random.default_rng(seed), np.arange(1, POSITIONS)
+    rng = np.random.default_rng(seed)
+    # Leaves are filled up: rows and keys of any number are no full ones.
+    count = rng.integers(1, POSITIONS)
+    t = np.sort(rng.choice(np.arange(1, POSITIONS), count, replace=False))
     one = shape.startswith("one")
     low, high, default = candidates(shape, t, rng)
     looking = Looking(low, high, t, default, first and not one, one)
@@ -119,28 +122,20 @@ def test_every_item_is_in_one_leaf(seed: int, count: int, kinds: int) -> None:
     rng = np.random.default_rng(seed)
     entries = rng.choice([0.0, 0.1, 2.0**60], (count, 2)) * rng.integers(2, size=2)
     entries[: count // 2] = rng.normal(size=2) * kinds
-    tree = tree_of(entries, rng.permutation(count))
-    assert np.array_equal(np.sort(tree.order), np.arange(count))
-    assert tree.size[tree.leaf].sum() == count
-    assert (tree.size[tree.leaf] <= LEAF).all()
-    assert (tree.size > 0).all()
-    for node in np.flatnonzero(~tree.leaf):
-        first, second = tree.child[node]
-        ends = (
-            tree.start[first],
-            tree.stop[first],
-            tree.start[second],
-            tree.stop[second],
-        )
-        assert ends == (tree.start[node], ends[1], ends[1], tree.stop[node])
-    least = tree.least(entries)
-    for node, (start, stop) in enumerate(zip(tree.start, tree.stop, strict=True)):
-        assert np.array_equal(least[node], entries[tree.order[start:stop]].min(axis=0))
-    marks = rng.integers(9, size=len(tree.start)).astype(np.float64)
-    held = np.zeros(count)
-    for mark, start, stop in zip(marks, tree.start, tree.stop, strict=True):
-        held[tree.order[start:stop]] += mark
-    assert np.array_equal(tree.handed_down(marks), held)
+    leaves = in_leaves(entries, rng.permutation(count))
+    assert np.array_equal(np.sort(leaves, axis=None), np.arange(leaves.size))
+    assert count <= leaves.size < count + len(leaves)
+    assert leaves.shape[1] <= LEAF
+    items = entries[np.minimum(leaves, count - 1)]
+    found, marks = least(items), rng.random(2 * len(leaves))
+    held = handed_down(marks)
+    for leaf in range(len(leaves)):
+        node, total = len(leaves) + leaf, 0.0
+        for up in range(node.bit_length()):
+            inside = np.arange(len(leaves)) + len(leaves) >> up == node >> up
+            assert np.array_equal(found[node >> up], items[inside].min(axis=(0, 1)))
+            total += marks[node >> up]
+        assert held[leaf] == pytest.approx(total)
 
 
 LONG = 1100

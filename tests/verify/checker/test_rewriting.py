@@ -16,6 +16,7 @@ from krohn.program.operations.latest import Latest
 from krohn.program.rewriting import Rewriting, Rule
 from krohn.program.rewriting_program import program_of
 from krohn.program.statement import statement_of
+from krohn.program.written_text import text_of
 from krohn.source_kinds.rewritings import Rewritings, window
 from krohn.source_kinds.written_texts import simulated_lines
 from krohn.sources.rewriting import named
@@ -125,7 +126,7 @@ def test_another_source_is_not_proved(file: ModelFile, change: dict[str, Any]) -
 def test_no_other_rules_are_proved(file: ModelFile) -> None:
     """Each change of a rule that changes some text is refused."""
     lines = [x for n in range(1, 5) for x in product(range(2), repeat=n)]
-    own = [SMALL.text(line, LENGTH) for line in lines]
+    own = [text_of(SMALL, line, LENGTH) for line in lines]
     windows = [((1,), (0,)), ((0,), (1,)), ((0, 1), (1,)), ((0, 2), (1,)), ((2,), (1,))]
     tried = 0
     for first, second, writes in product(windows, windows, ((), (0,), (1,), (0, 0))):
@@ -138,7 +139,7 @@ def test_no_other_rules_are_proved(file: ModelFile) -> None:
             changed = with_source(file, rules=other.to_wire()["rules"])
             tried += 1
             if prove(changed, None).verdict == "verified":
-                assert [other.text(line, LENGTH) for line in lines] == own
+                assert [text_of(other, line, LENGTH) for line in lines] == own
     assert tried > 60
 
 

@@ -20,10 +20,12 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.transformer import Transformer
 from krohn.program import Map, Operation, Program, Row, Token, table
-from krohn.program.blocks import BLANK, Blocks, blanks, longest, passes
+from krohn.program.blocks import Blocks, longest, passes
+from krohn.program.completed_texts import BLANK, blanks, completed_texts
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.statement import Statement, parse, program_to_wire
+from krohn.program.stated_program import program_to_wire
+from krohn.program.statement import Statement, parse
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
@@ -74,7 +76,7 @@ def test_the_least_depth_is_that_of_a_block_and_one(block: int) -> None:
     file = KIND.file(source, built, claim, OPTIONS)
     assert prove(file, None).verdict == "verified"
     words = random_words(source, 40, 50)
-    assert np.array_equal(written(file, source, words), source.completed_texts(words))
+    assert np.array_equal(written(file, source, words), completed_texts(source, words))
 
 
 @pytest.mark.parametrize("block", [4, 8])
@@ -83,7 +85,7 @@ def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
     file = windowed(source, 40, 2 ** (block.bit_length() - 1))
     assert prove(file, None).verdict != "verified"
     words = random_words(source, 40, 50)
-    wrong = written(file, source, words) != source.completed_texts(words)
+    wrong = written(file, source, words) != completed_texts(source, words)
     assert wrong.any(axis=1).mean() > 0.5
 
 
@@ -95,7 +97,7 @@ def test_every_machine_writes_its_states(name: str, block: int) -> None:
     file = KIND.file(source, built, claim, OPTIONS)
     assert prove(file, None).verdict == "verified"
     words = random_words(source, 17, 40)
-    assert np.array_equal(written(file, source, words), source.completed_texts(words))
+    assert np.array_equal(written(file, source, words), completed_texts(source, words))
 
 
 def test_states_may_be_written_sooner() -> None:
@@ -105,7 +107,7 @@ def test_states_may_be_written_sooner() -> None:
     file = KIND.file(source, built, claim, OPTIONS)
     sooner = replace(source, block=5)
     words = random_words(source, 30, 40)
-    assert np.array_equal(written(file, sooner, words), sooner.completed_texts(words))
+    assert np.array_equal(written(file, sooner, words), completed_texts(sooner, words))
 
 
 @pytest.mark.parametrize("block", [5, 8, 15])
@@ -241,7 +243,7 @@ def test_texts_and_what_is_blank() -> None:
     assert blanks(words, source.block).tolist() == [
         [1, 1, BLANK, 1, 0, BLANK, 1, BLANK]
     ]
-    assert source.completed_texts(words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
+    assert completed_texts(source, words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
     assert (passes(5, source.block), longest(5, source.block)) == (3, 7)
 
 

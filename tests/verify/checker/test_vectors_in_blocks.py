@@ -15,7 +15,8 @@ from krohn.compiler.pipeline import Options
 from krohn.network.decoding import fed_back
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.program.blocks import BLANK, blanks, longest
+from krohn.program.blocks import longest
+from krohn.program.completed_texts import BLANK, blanks
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks

@@ -1,0 +1,33 @@
+"""Functions that constructions write as sums of rectified terms."""
+
+from krohn.program.expressions import Expression, greater, rectified, value
+
+
+def minimum(first: Expression, *others: Expression) -> Expression:
+    """The least of some, each a value of its own (a − max(a − b, 0))."""
+    for other in others:
+        first = value(other - rectified(other - first))
+    return first
+
+
+def maximum(first: Expression, *others: Expression) -> Expression:
+    """The greatest of some, each a value of its own (b + max(a − b, 0))."""
+    for other in others:
+        first = value(other + rectified(first - other))
+    return first
+
+
+def differs(left: Expression, right: Expression) -> Expression:
+    """1 where left ≠ right, else 0, on whole numbers."""
+    return value(greater(left, right) + greater(right, left))
+
+
+def gate(inside: Expression, bit: Expression, most: int) -> Expression:
+    """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
+    return rectified(inside + most * value(bit) - most)
+
+
+def select(bit: Expression, one: Expression, zero: Expression, most: int) -> Expression:
+    """``one`` where the bit is 1, else ``zero``; both in 0..most."""
+    bit = value(bit)
+    return value(gate(one, bit, most) + gate(zero, 1 - bit, most))

@@ -1,0 +1,78 @@
+"""The texts of rewriting systems and of lists, from what their rules mean."""
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import TypeAlias
+
+import numpy as np
+
+from krohn.program.increasing import Increasing
+from krohn.program.rewriting import Computed, Line, Rewriting, Rule
+
+Lines: TypeAlias = Rewriting | Increasing
+"""A source that writes a text after a line, and after it a token."""
+
+
+@singledispatch
+def text_of(source: Lines, line: Sequence[int], most: int) -> list[int]:
+    """The first tokens of the text of a line or of a list, ``most`` of them or all."""
+    raise NotImplementedError(f"nothing says what {type(source).__name__} writes")
+
+
+@text_of.register
+def _(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
+    now, found = tuple(line), [*line, source.end]
+    while len(found) < most:
+        now = after(source, now)
+        done = next(applicable_rules(source, now), None) is None
+        found += [*now, source.end + done]
+        if done:
+            break
+    return found[:most]
+
+
+@text_of.register
+def _(source: Increasing, line: Sequence[int], most: int) -> list[int]:
+    d: list[int] = []
+    for i, x in enumerate(line):
+        before = (d[j] for j in range(i) if line[j] < x)
+        d.append(1 + max(before, default=0))
+    end = source.end
+    return [*line, end, *d, end, max(d), end + 1][:most]
+
+
+def after(system: Rewriting, line: Line) -> Line:
+    """The next line; the same one if no rule applies."""
+    for rule, at in applicable_rules(system, line):
+        return apply_rule(system, line, rule, at)
+    return line
+
+
+def applicable_rules(
+    system: Rewriting, line: Sequence[int]
+) -> Iterator[tuple[Rule, int]]:
+    """The rules that apply: at each place the first one, and where its window starts.
+
+    The start is counted from the letter before the line, its end or start, as 0.
+    """
+    around = (system.end, *line, system.end)
+    for stop in range(1, len(around) + 1):
+        for rule in system.rules:
+            at = stop - len(rule.window)
+            read = zip(rule.window, around[at:stop], strict=True) if at >= 0 else ()
+            if at >= 0 and all(token in letters for letters, token in read):
+                yield rule, at
+                break
+
+
+def apply_rule(system: Rewriting, line: Line, rule: Rule, at: int) -> Line:
+    """A line after a rule was applied at a place that `applicable_rules` gives."""
+    around = (system.end, *line, system.end)
+    window = np.array(around[at : at + len(rule.window)])
+    written = [
+        int(system.functions[w.function](list(window[list(w.places), None]))[0])
+        if isinstance(w, Computed)
+        else w
+        for w in rule.writes
+    ]
+    return (*around[1 : at + rule.start], *written, *around[at + rule.stop : -1])
