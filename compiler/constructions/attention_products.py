@@ -122,7 +122,7 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
     precision = options.precision
     if precision.name not in LARGEST:
         raise CompileError(f"{NAME} needs float32 or float64")
-    letters = _letters(model, precision)
+    letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision)
     layout = Layout(model.size, length, len(plan.vectors))
     heads = layout.levels * model.size**2 + sum(
@@ -135,7 +135,7 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
             f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
             f"states of {model.name} and {length} letters"
         )
-    made = _network(layout, letters, model.start, plan, precision)
+    made = _network(layout, letters, start, plan, precision)
     return CompiledNetwork(NAME, made, {}, None)
 
 
@@ -169,7 +169,8 @@ def _planned(
     Raises:
         CompileError: If they might be so even then.
     """
-    sizes, limit = Sizes.of(letters, model.start, length), LARGEST[precision.name] - 30
+    start = model.start / model.start.sum()
+    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 30
     levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
     plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
     matrices, tops = dict[int, Stage](), [most]
