@@ -198,7 +198,9 @@ def _reached(
     stacks, rows = {_first(grammar): 0}, list[Moves]()
     while len(rows) < len(stacks):
         every = moves(grammar, list(stacks)[len(rows)], depth, counts)
-        rows.append({k: x for k, x in every.items() if k[0] == END or known.stack(k[1])})
+        rows.append(
+            {k: x for k, x in every.items() if k[0] == END or known.stack(k[1])}
+        )
         for _, after in rows[-1]:
             stacks.setdefault(after, len(stacks))
         demand(

@@ -141,7 +141,9 @@ class HiddenMarkovModel:
             self._demand_laws()
             return
         fits = self.final.shape == shape[1:2] and np.isfinite(self.final).all()
-        demand(fits, "its final vector has another shape, or an entry that is no number")
+        demand(
+            fits, "its final vector has another shape, or an entry that is no number"
+        )
         some = self.start.any() and self.operators.any()
         demand(some, f"every word of {self.name} has the weight 0")
 

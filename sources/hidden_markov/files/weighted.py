@@ -49,7 +49,9 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
         Refused: If an array is absent or has another shape.
     """
     read, matrices = said.get(WEIGHTS, READ[0]), said[MATRICES]
-    demand(isinstance(matrices, Mapping), f"{MATRICES} is no object with a key a letter")
+    demand(
+        isinstance(matrices, Mapping), f"{MATRICES} is no object with a key a letter"
+    )
     states = said.get("states")
     named = states is None or isinstance(states, list | tuple)
     demand(named, "the states are no list of names")
@@ -79,10 +81,14 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
         Refused: If a line is none of these, has an epsilon, or changes its letter.
     """
     one = 1.0 if read == READ[0] else 0.0
-    lines = [(n, line.split()) for n, line in enumerate(text.split("\n"), 1) if line.split()]
+    lines = [
+        (n, line.split()) for n, line in enumerate(text.split("\n"), 1) if line.split()
+    ]
     demand(bool(lines), "there are no transitions")
     wide = max(len(words) for _, words in lines)
-    demand(wide in (3, 4, 5), "no line is a transition, or one has more than five parts")
+    demand(
+        wide in (3, 4, 5), "no line is a transition, or one has more than five parts"
+    )
     letters_at = 2 if wide == 5 else 1
     number: dict[str, int] = {}
     arcs: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
@@ -151,5 +157,7 @@ def _weights(numbers: FloatArray, read: str) -> FloatArray:
     with np.errstate(over="ignore", under="ignore"):
         found = np.exp(-numbers)
     held = np.isfinite(found) & ((found > 0) | (numbers == np.inf))
-    demand(held, "e to the power of minus a weight is too large or too small for float64")
+    demand(
+        held, "e to the power of minus a weight is too large or too small for float64"
+    )
     return found
