@@ -296,10 +296,10 @@ def _of_file(file: ModelFile) -> _Asked:
         return _Asked(law_of(file, source), source.task, error, source.name, pair)
     if not isinstance(source, HiddenMarkovModel):
         raise KrohnError("models are recovered from networks of hidden Markov models")
-    if source.actions is not None:
+    if source.actions is not None or source.final is not None:
+        how = "chosen by its user" if source.final is None else "weighted"
         raise KrohnError(
-            f"the letters of {source.name} are chosen by its user, so the next letter "
-            "has no law"
+            f"the letters of {source.name} are {how}, so the next letter has no law"
         )
     return _of_beliefs(file, source)
 

@@ -53,6 +53,11 @@ def hidden_markov(source: object) -> HiddenMarkovModel:
         raise KrohnError(f"{source} is no hidden Markov model: {reason}") from None
     if not isinstance(found, HiddenMarkovModel):
         raise KrohnError(f"{source} is no hidden Markov model")
+    if found.final is not None:
+        raise KrohnError(
+            f"{found.name} is a weighted automaton, and its weights are no probabilities; "
+            "krohn.compile takes it"
+        )
     return found
 
 

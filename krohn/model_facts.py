@@ -153,17 +153,27 @@ def facts(
         nothing, or it is open) and ``contraction``; ``mixing_time`` with its ``interval``
         and the number of ``samples``, null where it is longer than was looked at;
         ``rank``; ``observability`` (γ, and in how many ``steps``), null if not computed;
-        ``depth_growth`` (sentences: what it means for networks).
+        ``depth_growth`` (sentences: what it means for networks). A weighted automaton has
+        no mixing time, rank of transitions or observability.
     """
     structure = Structure(model)
-    samples = min(SAMPLES, MOST_NUMBERS // model.size**2)
-    mixing = mixing_time(model, samples, work=WORK)
     beliefs = structure.beliefs
     return {
         "properties": list(_properties(structure)),
         "beliefs": None if beliefs is None else len(beliefs.weights),
         "forgets_after": structure.forgets,
         "contraction": structure.contraction,
+        **(_of_laws(structure) if model.final is None else {}),
+        "depth_growth": list(_depth(structure, made, within)),
+    }
+
+
+def _of_laws(structure: Structure) -> dict[str, Any]:
+    """The facts that need probabilities."""
+    model = structure.model
+    samples = min(SAMPLES, MOST_NUMBERS // model.size**2)
+    mixing = mixing_time(model, samples, work=WORK)
+    return {
         "mixing_time": {
             "letters": mixing.time,
             "interval": list(mixing.interval),
@@ -172,12 +182,12 @@ def facts(
         },
         "rank": rank(model),
         "observability": _observability(structure),
-        "depth_growth": list(_depth(structure, made, within)),
     }
 
 
 def _properties(structure: Structure) -> Iterator[str]:
     names = ("driven", "linear", "deterministic", "permutation", "unifilar")
+    yield from ["weighted"] if structure.model.final is not None else []
     yield from (name for name in names if getattr(structure, name))
     if structure.synchronises:
         yield "synchronising"

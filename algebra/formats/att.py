@@ -194,7 +194,8 @@ def _check_weight(file: _File, weights: list[str], line: int) -> None:
                 file.name,
                 line,
                 f"weighted: the weight {quote(weight)} is not 0, and networks compiled "
-                "from machines carry no weights; remove them",
+                f"from machines carry no weights; {file.name}:weights=real, or =log, "
+                "compiles them (docs/hidden-markov.md)",
             )
 
 

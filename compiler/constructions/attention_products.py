@@ -35,9 +35,11 @@ MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
 """What a score loses for each digit of a wrong position, in units of the largest."""
-KNOTS, WIDEST, NARROW = 16, 24, 8
-"""By how many pieces 1/v is approximated at once, at least; and how many binary digits one
-of them spans at most, of vectors and of matrices."""
+KNOTS = {"float32": (16, 8, 4), "float64": (16,)}
+"""By how many pieces each stage approximates 1/v, at least, and all behind them by as many
+as the last: each piece is a rounding of all numbers, which matters in a coarse format."""
+WIDEST, NARROW = 24, 8
+"""How many binary digits a piece spans at most, of vectors and of matrices."""
 NEAR = 2.0**-20
 """When sums are near enough to 1."""
 MOST_STAGES = 6
@@ -122,7 +124,7 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
     precision = options.precision
     if precision.name not in LARGEST:
         raise CompileError(f"{NAME} needs float32 or float64")
-    letters = _letters(model, precision)
+    letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision)
     layout = Layout(model.size, length, len(plan.vectors))
     heads = layout.levels * model.size**2 + sum(
@@ -135,7 +137,7 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
             f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
             f"states of {model.name} and {length} letters"
         )
-    made = _network(layout, letters, model.start, plan, precision)
+    made = _network(layout, letters, start, plan, precision)
     return CompiledNetwork(NAME, made, {}, None)
 
 
@@ -169,7 +171,8 @@ def _planned(
     Raises:
         CompileError: If they might be so even then.
     """
-    sizes, limit = Sizes.of(letters, model.start, length), LARGEST[precision.name] - 30
+    start = model.start / model.start.sum()
+    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 30
     levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
     plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
     matrices, tops = dict[int, Stage](), [most]
@@ -180,7 +183,8 @@ def _planned(
         after = 2 * least + (begun if last else 0.0)
         if min(after, sizes.said.min() if last and plain else after) < -limit:
             _fits(model, length, least - 3, limit)
-            stage, over = _stage_of(least - 3, most + 1, NARROW, precision)
+            pieces = ceil((most + 4 - least) / NARROW)
+            stage, over = _stage_of(least - 3, most + 1, pieces, precision)
             matrices[level], plain = stage, False
             least, most = share - 3, over
         tops.append(most)
@@ -203,9 +207,11 @@ def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> No
 
 def _stages(low: float, high: float, precision: Precision) -> Iterator[Stage]:
     """Stages after which sums between 2^low and 2^high are near enough to 1."""
-    for _ in range(MOST_STAGES):
-        ratio = (high - low) / max(KNOTS, ceil((high - low) / WIDEST))
-        stage, high = _stage_of(low, high, WIDEST, precision)
+    knots = KNOTS[precision.name]
+    for at in range(MOST_STAGES):
+        pieces = max(knots[min(at, len(knots) - 1)], ceil((high - low) / WIDEST))
+        ratio = (high - low) / pieces
+        stage, high = _stage_of(low, high, pieces, precision)
         yield stage
         low = -(2.0**-30)
         if high < NEAR or ratio < 2.0 ** -(precision.digits / 2):
@@ -213,13 +219,12 @@ def _stages(low: float, high: float, precision: Precision) -> Iterator[Stage]:
 
 
 def _stage_of(
-    low: float, high: float, widest: float, precision: Precision
+    low: float, high: float, pieces: int, precision: Precision
 ) -> tuple[Stage, float]:
     """A stage for sums between powers of 2, and the largest power to which it leads.
 
     Between two points v/p + v/q − v²/(pq) is most in their middle.
     """
-    pieces = max(KNOTS, ceil((high - low) / widest))
     ratio = (high - low) / pieces
     exponents = low + ratio * np.arange(1, pieces + 1)
     over = (1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)

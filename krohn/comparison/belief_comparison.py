@@ -281,10 +281,10 @@ def belief_source(source: object) -> Source | None:
     """The hidden Markov model or linear system that something is, or names.
 
     Raises:
-        KrohnError: If a number of a name is out of range.
+        KrohnError: If a number of a name is out of range, or it is a weighted automaton.
     """
     if isinstance(source, LinearSystem | HiddenMarkovModel):
-        return source
+        return _of_laws(source)
     if not isinstance(source, str | Path):
         return None
     text = str(source)
@@ -297,7 +297,19 @@ def belief_source(source: object) -> Source | None:
         return found
     other = named_source(text)
     told = None if other is None else other[1]
-    return told if isinstance(told, LinearSystem | HiddenMarkovModel) else None
+    return (
+        _of_laws(told) if isinstance(told, LinearSystem | HiddenMarkovModel) else None
+    )
+
+
+def _of_laws(source: Source) -> Source:
+    """The source, unless its letters have weights, by which no word can be drawn."""
+    if isinstance(source, HiddenMarkovModel) and source.final is not None:
+        raise KrohnError(
+            f"{source.name} is a weighted automaton: no law says which words to train on; "
+            "krohn compile makes its network"
+        )
+    return source
 
 
 def compare_beliefs(

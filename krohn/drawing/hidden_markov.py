@@ -51,6 +51,8 @@ def draw_hidden_markov(model: HiddenMarkovModel) -> Figure:
             f"Markov model shows up to {MOST_STATES}"
         )
     operators = undriven(model).operators
+    if model.final is not None:
+        operators = operators / operators.sum(axis=0).max()
     steps = operators.sum(axis=0)
     arcs = _arcs(model, operators)
     radius = max(0.22, *(measure(_name(s), 9)[0] / 2 + 0.07 for s in model.states))
@@ -82,13 +84,16 @@ def _name(state: str) -> str:
 
 
 def _arcs(model: HiddenMarkovModel, operators: Points) -> list[Arc]:
-    """An arc for each step that is likely enough, with its letters."""
+    """An arc for each step that is likely enough, with its letters.
+
+    Labels say the probability given the action, or the weight.
+    """
     steps, found = operators.sum(axis=0), []
     for source, target in product(range(model.size), repeat=2):
         if steps[target, source] < LEAST:
             continue
         letters = np.flatnonzero(operators[:, target, source]).tolist()
-        chances = operators[letters, target, source] * _share(model)
+        chances = model.operators[letters, target, source]
         labels = tuple(
             f"{legible(model.letters[o], 12)}: {p:.2g}"
             for o, p in zip(letters, chances.tolist(), strict=True)
@@ -96,11 +101,6 @@ def _arcs(model: HiddenMarkovModel, operators: Points) -> list[Arc]:
         paired = source != target and steps[source, target] >= LEAST
         found.append(Arc(source, target, tuple(letters), labels, paired=paired))
     return found
-
-
-def _share(model: HiddenMarkovModel) -> int:
-    """Labels say the probability given the action; all actions are as likely."""
-    return len(set(model.actions)) if model.actions else 1
 
 
 def _layout(steps: Points, start: int, radius: float) -> Layout:
@@ -132,6 +132,8 @@ def _caption(
     notes = ["An arrow is as wide as its step is likely."]
     if model.actions is not None:
         notes[0] = "An arrow is as wide as its step is likely if actions are uniform."
+    if model.final is not None:
+        notes[0] = "An arrow is as wide as the weights of its letters are large."
     if not few:
         notes.append("The letters are not written: there are too many.")
     if missing:

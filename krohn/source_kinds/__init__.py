@@ -83,7 +83,7 @@ ENTRIES = {
     ),
     "hidden-markov": Entry(
         ("hidden_markov", "HiddenMarkovModels"),
-        f"{PROCESSES}|pcfg:",
+        rf"{PROCESSES}|pcfg:|(?s:.+)\.(att|fst\.txt):weights=",
         (".json", ".npz", ".pomdp", ".pcfg"),
         objects=("krohn.sources.hidden_markov.model",),
         foreign=True,

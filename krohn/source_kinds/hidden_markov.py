@@ -85,7 +85,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def taken(self, source: Any) -> HiddenMarkovModel | None:
         """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
         try:
-            return source if self.owns(source) else files.arrays.given(source)
+            if self.owns(source):
+                return source  # type: ignore[no-any-return]
+            return files.weighted.given(source) or files.arrays.given(source)
         except Refused as reason:
             raise KrohnError(str(reason)) from None
 
@@ -202,13 +204,18 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         said = outputs(file, word[None])[0]
         laws = source.predict(said)
         possible = np.isfinite(source.filter(word[None])[1][0]).cumprod()
+        after = [f"then {_likely_letters(source.letters, law)}" for law in laws]
+        weighed = source.final is not None
+        values = source.weights(word, said) if weighed else np.empty(0)
+        never = "no weight from here on" if weighed else "never said here"
+        if weighed:
+            after = [f"weight {value:.6g}" for value in values]
         rows = [
-            f"{source.letters[o]}: {_likely_letters(source.states, belief)}; then "
-            f"{_likely_letters(source.letters, law)}"
+            f"{source.letters[o]}: {_likely_letters(source.states, belief)}; {more}"
             if heard
-            else f"{source.letters[o]}: never said here, so nothing is claimed"
-            for o, belief, law, heard in zip(
-                word.tolist(), said, laws, possible, strict=True
+            else f"{source.letters[o]}: {never}, so nothing is claimed"
+            for o, belief, more, heard in zip(
+                word.tolist(), said, after, possible, strict=True
             )
         ]
         heard = [bool(each) for each in possible]
@@ -216,6 +223,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             "word": [source.letters[o] for o in word.tolist()],
             "outputs": said.tolist(),
             "next": laws.tolist(),
+            **({"weights": values.tolist()} if weighed else {}),
             "possible": heard,
             "shown": "\n".join(rows),
         }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from krohn.program.errors import demand
 from krohn.program.text_files import read_text
-from krohn.sources.grammars.bounded import DEEPEST, cut
+from krohn.sources.grammars.bounded import DEEPEST, cut, derivations
 from krohn.sources.grammars.grammar import END, MOST_TEXT, SUFFIX, Grammar, Rule, parse
 from krohn.sources.grammars.words import HIDDEN, Words, sentences
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
@@ -20,6 +20,7 @@ __all__ = [
     "Rule",
     "Words",
     "cut",
+    "derivations",
     "model_named",
     "named",
     "parse",
@@ -30,7 +31,7 @@ CATALOGUE = {
     path.stem: path
     for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
 }
-_DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*)")
+_DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*?)(?P<ways>:derivations)?")
 
 
 def named(text: str) -> Grammar | None:
@@ -52,6 +53,8 @@ def named(text: str) -> Grammar | None:
 def model_named(text: str) -> HiddenMarkovModel | None:
     """A grammar cut at a depth, ``pcfg:Dyck2:depth=3``; None of other names.
 
+    ``pcfg:Dyck2:depth=3:derivations`` counts derivations.
+
     Raises:
         Refused: If the grammar cannot be read or cut; or the depth is missing or wrong.
     """
@@ -69,7 +72,7 @@ def model_named(text: str) -> HiddenMarkovModel | None:
         re.fullmatch(r"\d{1,9}", found["depth"]) is not None,
         f"a depth is from 0 to {DEEPEST}, not {found['depth'][:40]}",
     )
-    return cut(grammar, int(found["depth"]))
+    return (derivations if found["ways"] else cut)(grammar, int(found["depth"]))
 
 
 def _summary(path: Path) -> str:

@@ -1,6 +1,6 @@
 """A grammar cut at a depth, and how far its law is from that of the whole one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -100,8 +100,10 @@ def depths(grammar: Grammar, most: int) -> Depths:
     return Depths(grammar, tuple(levels))
 
 
-def moves(grammar: Grammar, stack: Stack, depth: int) -> Moves:
+def moves(grammar: Grammar, stack: Stack, depth: int, counts: bool = False) -> Moves:
     """Which letter comes next, and what waits then, with their probabilities.
+
+    With ``counts``, in how many ways that is.
 
     Raises:
         Refused: If rules lead back to where they were without a letter.
@@ -126,7 +128,8 @@ def moves(grammar: Grammar, stack: Stack, depth: int) -> Moves:
         elif len(below) <= depth:
             for rule in grammar.of[name]:
                 after = below + ((rule.body,) if rule.body else ())
-                waiting[after] = waiting.get(after, Fraction()) + share * rule.weight
+                weight = Fraction(1) if counts else rule.weight
+                waiting[after] = waiting.get(after, Fraction()) + share * weight
     return found
 
 
@@ -144,27 +147,77 @@ def cut(grammar: Grammar, depth: int) -> HiddenMarkovModel:
     Raises:
         Refused: If no derivation is so shallow, or there are too many stacks.
     """
+    known, stacks, reached = _reached(grammar, depth, False)
+    rows = list[dict[tuple[str, int], Fraction]]()
+    for here, found in zip(stacks, reached, strict=True):
+        own, row = known.stack(here), dict[tuple[str, int], Fraction]()
+        for (letter, after), share in found.items():
+            later = Fraction(1) if letter == END else known.stack(after)
+            row[letter, stacks[after]] = share * later / own
+        rows.append(row)
+    return _model(grammar, depth, list(stacks), rows)
+
+
+def derivations(grammar: Grammar, depth: int) -> HiddenMarkovModel:
+    """The weighted automaton that gives a sentence the number of its derivations.
+
+    Only those within the depth are counted. The vector after the first letters of a
+    sentence counts, for each stack, the ways that lead to it.
+
+    Raises:
+        Refused: If no derivation is so shallow, or there are too many stacks.
+    """
+    _, stacks, reached = _reached(grammar, depth, True)
+    size = len(stacks)
+    matrices = {letter: np.zeros((size, size)) for letter in grammar.letters}
+    final = np.zeros(size)
+    for source, row in enumerate(reached):
+        for (letter, after), ways in row.items():
+            if letter == END:
+                final[source] = float(ways)
+            else:
+                matrices[letter][source, stacks[after]] = float(ways)
+    name = f"{grammar.name}:depth={depth}:derivations"
+    start = np.eye(size)[0]
+    return HiddenMarkovModel.weighted(name, start, matrices, final, _names(stacks))
+
+
+def _reached(
+    grammar: Grammar, depth: int, counts: bool
+) -> tuple[Depths, dict[Stack, int], list[Moves]]:
+    """The stacks from which a derivation can end within the depth, and their moves.
+
+    Raises:
+        Refused: If there are none, or too many.
+    """
     known = depths(grammar, depth)
     demand(
         known.sentences[depth] > 0,
         f"no sentence of {grammar.name} has depth {depth}; take a greater depth",
     )
-    stacks, rows = {_first(grammar): 0}, list[dict[tuple[str, int], Fraction]]()
+    stacks, rows = {_first(grammar): 0}, list[Moves]()
     while len(rows) < len(stacks):
-        here = list(stacks)[len(rows)]
-        own, row = known.stack(here), dict[tuple[str, int], Fraction]()
-        for (letter, after), share in moves(grammar, here, depth).items():
-            later = Fraction(1) if letter == END else known.stack(after)
-            if later:
-                at = stacks.setdefault(after, len(stacks))
-                row[letter, at] = share * later / own
-        rows.append(row)
+        every = moves(grammar, list(stacks)[len(rows)], depth, counts)
+        rows.append(
+            {k: x for k, x in every.items() if k[0] == END or known.stack(k[1])}
+        )
+        for _, after in rows[-1]:
+            stacks.setdefault(after, len(stacks))
         demand(
             len(stacks) <= MOST_STACKS,
             f"{grammar.name} has more than {MOST_STACKS:,} stacks of depth {depth}; take "
             "a smaller depth",
         )
-    return _model(grammar, depth, list(stacks), rows)
+    return known, stacks, rows
+
+
+def _names(stacks: Iterable[Stack]) -> tuple[str, ...]:
+    """What waits, the next first."""
+    waiting = [tuple(reversed(stack)) for stack in stacks]
+    names = [" ".join(x for rest in stack for x in rest) for stack in waiting]
+    if len(set(names)) < len(names):
+        names = [" | ".join(map(" ".join, stack)) for stack in waiting]
+    return tuple(name or "(end)" for name in names)
 
 
 def _model(
@@ -179,17 +232,11 @@ def _model(
     for source, row in enumerate(rows):
         for (letter, target), share in row.items():
             operators[number[letter], target, source] = float(share)
-    names = tuple(
-        " ".join(x for rest in reversed(stack) for x in rest) for stack in stacks
-    )
-    if len(set(names)) < len(names):
-        names = tuple(" | ".join(map(" ".join, reversed(stack))) for stack in stacks)
     start = np.zeros(len(stacks))
     start[0] = 1.0
-    states = tuple(name or "(end)" for name in names)
     try:
         return HiddenMarkovModel(
-            f"{grammar.name}:depth={depth}", states, letters, operators, start
+            f"{grammar.name}:depth={depth}", _names(stacks), letters, operators, start
         )
     except Refused as reason:
         raise Refused(f"{grammar.name} cut at depth {depth}: {reason}") from None

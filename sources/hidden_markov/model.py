@@ -100,6 +100,9 @@ class HiddenMarkovModel:
     the operators add up to 1 over the letters of each action. All numbers are float64 and
     stand for themselves; a belief does not change if all operators are scaled.
 
+    With ``final`` it is a weighted automaton (`weighted`): its entries are weights, which
+    need not add up to 1. A belief is then the vector of weights, made to sum to 1.
+
     Attributes:
         name: What it is called.
         states: The name of each state.
@@ -108,10 +111,12 @@ class HiddenMarkovModel:
         start: ``(n,)``: b_0, the law of the state before the first letter.
         actions: For each letter, the number of the action that it is an answer to. Absent
             if nothing is chosen: the model says all letters by itself.
+        final: ``(n,)``: what the weight of each state counts at the end of a word, with
+            any sign. Absent of a hidden Markov model.
 
     Raises:
-        Refused: If the numbers are no probabilities; the message names the first that is
-            wrong.
+        Refused: If the numbers are no probabilities, or weights; the message names the
+            first that is wrong.
     """
 
     name: str
@@ -120,6 +125,7 @@ class HiddenMarkovModel:
     operators: FloatArray
     start: FloatArray
     actions: tuple[int, ...] | None = None
+    final: FloatArray | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.letters), len(self.states), len(self.states))
@@ -132,6 +138,17 @@ class HiddenMarkovModel:
             real = numbers.dtype == np.float64 and np.isfinite(numbers).all()
             demand(real, f"an entry of the {what} is no number")
             demand(numbers >= 0, f"an entry of the {what} is negative")
+        if self.final is None:
+            self._demand_laws()
+            return
+        fits = self.final.shape == shape[1:2] and np.isfinite(self.final).all()
+        demand(
+            fits, "its final vector has another shape, or an entry that is no number"
+        )
+        some = self.start.any() and self.operators.any()
+        demand(some, f"every word of {self.name} has the weight 0")
+
+    def _demand_laws(self) -> None:
         off = abs(self.start.sum() - 1)
         demand(off <= SUM, f"the start adds up to {self.start.sum():.9g}, not to 1")
         demand(len(self._actions) == len(self.letters), "a letter has no action")
@@ -215,6 +232,50 @@ class HiddenMarkovModel:
             names, start = (*names, BEFORE), np.eye(len(step))[-1]
         return cls(name, names, symbols, say[:, :, None] * step, start)
 
+    @classmethod
+    def weighted(
+        cls,
+        name: str,
+        start: npt.ArrayLike,
+        matrices: Mapping[str, npt.ArrayLike],
+        final: npt.ArrayLike,
+        states: Iterable[str] | None = None,
+    ) -> Self:
+        """The automaton that gives a word the weight start · A_{o_1} ⋯ A_{o_t} · final.
+
+        Where a matrix or the start has a negative entry, each state q becomes two, ``q+``
+        and ``q-``, whose weights are not negative, and whose difference is that of q: the
+        matrices are [[A⁺, A⁻], [A⁻, A⁺]] with A = A⁺ − A⁻.
+
+        Args:
+            name: What it is called.
+            start: ``(n,)``.
+            matrices: For each letter ``(n, n)``: A[s, s'] is the weight from s to s'.
+            final: ``(n,)``.
+            states: Their names; 1, 2, … if absent.
+
+        Raises:
+            Refused: If an array is none of numbers or has another shape, or every word
+                has the weight 0.
+        """
+        begun, ends = real_array(start, "start"), real_array(final, "final")
+        demand(begun.ndim == 1, "start is no row of numbers")
+        size, letters = len(begun), tuple(map(str, matrices))
+        rows = [real_array(a, f"the matrix of {o!r}") for o, a in matrices.items()]
+        for letter, each in zip(letters, rows, strict=True):
+            fits = each.shape == (size, size)
+            demand(fits, f"the matrix of {letter!r} is not one of {size} states")
+        names = tuple(states or (str(i + 1) for i in range(size)))
+        moves = np.array(rows).reshape(-1, size, size)
+        if (moves < 0).any() or (begun < 0).any():
+            more, less = np.maximum(moves, 0), np.maximum(-moves, 0)
+            moves = np.block([[more, less], [less, more]])
+            begun = np.concatenate([np.maximum(begun, 0), np.maximum(-begun, 0)])
+            ends = np.concatenate([ends, -ends])
+            names = tuple(f"{q}{sign}" for sign in "+-" for q in names)
+        operators = moves.transpose(0, 2, 1).copy()
+        return cls(name, names, letters, operators, begun, final=ends)
+
     @property
     def size(self) -> int:
         """How many states it has."""
@@ -252,14 +313,38 @@ class HiddenMarkovModel:
         return beliefs, likelihoods
 
     def predict(self, beliefs: FloatArray) -> FloatArray:
-        """``(…, letters)``: the law of the next letter, for each action apart."""
-        law: FloatArray = beliefs @ self.operators.sum(axis=1).T
+        """``(…, letters)``: the law of the next letter, for each action apart.
+
+        Of a weighted automaton, the weight of the word with each letter more, in units of
+        the sum of the weights of all states.
+        """
+        ends = np.ones(self.size) if self.final is None else self.final
+        law: FloatArray = beliefs @ (ends @ self.operators).T
         return law
+
+    def weights(self, word: IntArray, beliefs: FloatArray) -> FloatArray:
+        """``(length,)``: the weight of each prefix, by the beliefs after it and before.
+
+        The sum of all states grows by the factor 1ᵀ·A_o·b with each letter.
+
+        Args:
+            word: ``(length,)`` letter numbers.
+            beliefs: ``(length, n)``: b_1, b_2, ….
+        """
+        before = np.vstack([self.start, beliefs[:-1]])
+        sums = self.operators.sum(axis=1)[word]
+        ends = np.ones(self.size) if self.final is None else self.final
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            grown: FloatArray = (sums * before).sum(axis=1).cumprod() * (beliefs @ ends)
+        return grown
 
     def sample(
         self, count: int, length: int, generator: np.random.Generator
     ) -> tuple[IntArray, IntArray]:
         """Words and the states behind them; actions are uniform and independent.
+
+        Of a weighted automaton, letters and states are as likely as their weights are
+        large. After a state that no letter leaves, words go on in any way.
 
         Returns:
             ``(count, length)`` letters, and ``(count, length + 1)`` states, s_0 first.
@@ -268,14 +353,15 @@ class HiddenMarkovModel:
         share = 1 / len(set(self._actions))
         jumps = (self.operators * share).transpose(2, 0, 1).reshape(n, letters * n)
         possible = np.flatnonzero(jumps.any(axis=0))
-        ladders = np.cumsum(jumps[:, possible], axis=1)
-        ladders /= jumps.sum(axis=1, keepdims=True)
+        ladders, total = np.cumsum(jumps[:, possible], axis=1), jumps.sum(axis=1)
+        ladders /= np.where(total > 0, total, 1.0)[:, None]
         states = np.empty((count, length + 1), np.int64)
         words = np.empty((count, length), np.int64)
         states[:, 0] = generator.choice(n, size=count, p=self.start / self.start.sum())
         for t in range(length):
             draws = generator.random(count)[:, None]
             found = (ladders[states[:, t]] <= draws).sum(axis=1)
+            found = np.minimum(found, len(possible) - 1)
             words[:, t], states[:, t + 1] = np.divmod(possible[found], n)
         return words, states
 
@@ -309,6 +395,8 @@ class HiddenMarkovModel:
             "matrices": self.operators.tolist(),
             "start": self.start.tolist(),
         }
+        if self.final is not None:
+            said["final"] = self.final.tolist()
         return said if self.actions is None else said | {"actions": list(self.actions)}
 
     @classmethod
@@ -319,7 +407,7 @@ class HiddenMarkovModel:
             Refused: If it states no hidden Markov model.
         """
         demand(said["kind"] == KIND, "this is no hidden Markov model")
-        actions = said.get("actions")
+        actions, final = said.get("actions"), said.get("final")
         return cls(
             str(said["name"]),
             tuple(map(str, said["states"])),
@@ -327,4 +415,5 @@ class HiddenMarkovModel:
             reals(said["matrices"], 3),
             reals(said["start"], 1),
             None if actions is None else tuple(whole(actions, 1).tolist()),
+            None if final is None else reals(final, 1),
         )

@@ -42,6 +42,8 @@ class Held(NamedTuple):
         share: The binary logarithm of a bound, from below, of an entry that is not 0 in
             units of the sum.
         off: A bound of |e|.
+        columns: How far logarithms of what entries of one column are off by are apart,
+            where the source's own operators are multiplied.
         plain: Whether c is 1.
     """
 
@@ -49,6 +51,7 @@ class Held(NamedTuple):
     sums: Interval
     share: float
     off: Interval
+    columns: Interval
     plain: bool
 
     @property
@@ -72,81 +75,103 @@ def shown(model: Model) -> Established:
     token = model.tensors["embed.token"]
     demand(len(token) == len(source.operators) + 1, "there are other letters")
     letters = token[:-1, : place.size**2].reshape(-1, place.size, place.size)
-    begun = token[-1, : place.size**2 : place.size]
-    words = OperatorWords.of(letters, begun, length)
-    known = _begun(words, length)
+    here = letters, (begun := token[-1, : place.size**2 : place.size])
+    spread = _spread(source, *here)
+    words = OperatorWords.of(*here, length, spread.letter)
+    first = words.window(1)
+    known = _plain(first, float(len(begun)), Interval.of(0.0), spread.columns)
     smallest = known.least
     for step in done:
         if isinstance(step, Product):
-            known = _product(known, step, words, form)
+            known = _product(known, step, words, spread, form)
         else:
-            known = _scaled(known, step, words, form)
+            known = _scaled(known, step, words.size, form)
         smallest = min(smallest, known.least)
-    apart = _spread(source, letters, begun, length) + 2 * known.off
-    off = abs(known.sums - 1) + known.sums * (apart / 4).through(np.tanh)
+    off = abs(known.sums - 1) + known.sums * (known.columns / 4).through(np.tanh)
     told = {
         "argument": "products by attention",
         "least": 2.0**smallest,
-        "spread": apart.most,
+        "spread": known.columns.most,
     }
     covers = f"all possible words of up to {length} letters"
     return Established(form, length, covers, told, off.most)
 
 
-def _spread(
-    source: Source, letters: FloatArray, begun: FloatArray, length: int
-) -> Interval:
-    """How far quotients of entries can be off since the file holds other operators.
+class Spread(NamedTuple):
+    """How far logarithms of quotients are apart, of held numbers and those of the source.
+
+    Attributes:
+        letter: Of a letter's matrix.
+        columns: Of a column of one, or the start.
+        start: Of the start.
+    """
+
+    letter: Interval
+    columns: Interval
+    start: Interval
+
+
+def _spread(source: Source, letters: FloatArray, begun: FloatArray) -> Spread:
+    """How far the file holds other operators than the source.
 
     Raises:
         Refused: If an entry is 0 where that of the source is not, or the other way round.
     """
-    pairs = zip(letters, source.operators, strict=True)
-    each = [_apart(*pair) for pair in pairs]
-    return Interval.of(max(each)) * float(length) + _apart(begun, source.start)
+    whole = _apart(letters.reshape(len(letters), -1, 1), source.operators)
+    start = _apart(begun[None, :, None], source.start)
+    columns = _apart(letters, source.operators)
+    return Spread(whole, columns.maximum(start), start)
 
 
-def _apart(held_numbers: FloatArray, numbers: FloatArray) -> float:
+def _apart(held_numbers: FloatArray, numbers: FloatArray) -> Interval:
+    """The most along the middle axis of ``(matrices, entries, columns)``."""
+    numbers = numbers.reshape(held_numbers.shape)
     there = numbers > 0
     demand((held_numbers > 0) == there, "a matrix is 0 elsewhere than its operator")
-    if not there.any():
-        return 0.0
-    logs = (Interval.of(held_numbers[there]) / numbers[there]).through(np.log)
-    return (logs.max() - logs.min()).most
+    ratio = Interval.of(np.where(there, held_numbers, 1.0)) / np.where(
+        there, numbers, 1.0
+    )
+    logs, ends = ratio.through(np.log), {"axis": 1, "where": there}
+    high = logs.high.max(initial=-np.inf, **ends)
+    low = logs.low.min(initial=np.inf, **ends)
+    some = there.any(axis=1)
+    return (Interval.of(np.where(some, high, 0)) - np.where(some, low, 0)).max()
 
 
-def _begun(words: OperatorWords, length: int) -> Held:
-    """After the embedding: each window is a letter, or the start in each column."""
-    return _plain(words.window(1), float(words.size), Interval.of(0.0))
-
-
-def _plain(bounds: Bounds, most: float, off: Interval) -> Held:
-    """What is held where nothing was scaled."""
+def _plain(bounds: Bounds, most: float, off: Interval, columns: Interval) -> Held:
+    """The numbers that are held where nothing was scaled."""
     least = bounds.least - SLACK
     sums = Interval.of(2.0**least).joined(most * 2.0**SLACK)
-    return Held(least, sums, bounds.share - SLACK, off, True)
+    return Held(least, sums, bounds.share - SLACK, off, columns, True)
 
 
-def _product(known: Held, step: Product, words: OperatorWords, form: Format) -> Held:
+def _product(
+    known: Held, step: Product, words: OperatorWords, spread: Spread, form: Format
+) -> Held:
     """Windows times those before them; the last ones are applied to the start."""
-    size = words.size
+    size, letters = words.size, 2**step.level
     demand(
         step.shut >= 4 * max(known.sums.most, 1.0), "wrong positions are not shut out"
     )
     begun = float(words.said[0]) if step.last else 0.0
     least, most = 2 * known.least + begun, 2 * known.most
     fits_between(least, most, form, ROOM)
-    off = 2 * known.off + _relative(form, 2 * size + 1 if step.last else size + 1)
+    rounded = _relative(form, 2 * size if step.last else size)
+    off = 2 * known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
-    bounds = words.vector if step.last else words.window(2 ** (step.level + 1))
+    apart = 2 * known.off + float(letters) * spread.letter + spread.start
+    before = apart + spread.start if step.last else known.columns
+    mixed = known.columns + float(words.contraction[letters]) * (apart + before)
+    columns = mixed.minimum(apart + apart + spread.start) + 2 * rounded
+    bounds = words.vector if step.last else words.window(2 * letters)
     if known.plain:
-        return _plain(bounds, 1.0 if step.last else float(size), off)
+        return _plain(bounds, 1.0 if step.last else float(size), off, columns)
     sums = Interval.of(2.0 ** (least - ROUGH)).joined(2.0 ** (most + ROUGH))
     share = max(bounds.share - SLACK, least - most - ROUGH)
-    return Held(least - ROUGH, sums, share, off, False)
+    return Held(least - ROUGH, sums, share, off, columns, False)
 
 
-def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> Held:
+def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
     """All numbers times the same c(v), v their sum, which is near 1/v."""
     a, into, out = step.points, step.into, step.out
     for numbers in (a, into, out):
@@ -156,7 +181,7 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     fits_between(known.least + logs[1].min(), known.most + logs[1].max(), form, ROOM)
     weighed = 2 * logs[0] + logs[1]
     fits_between(0.0, max(weighed.max(), (weighed + logs[2]).max()), form, ROOM)
-    terms = words.size ** (2 if step.vector < 0 else 1) + 2
+    terms = size ** (2 if step.vector < 0 else 1) + 2
     sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
     demand(sums.low > 0, "a sum may become 0")
     # Products with small weights may be below the normal range; they add little. A head
@@ -165,14 +190,14 @@ def _scaled(known: Held, step: Scaling, words: OperatorWords, form: Format) -> H
     lost = float((np.log2(out + 1) - part).max() - np.log2(sums.low))
     lost += float(np.log2(4 * len(a) * form.smallest)) + ROUGH
     demand(lost <= SMALL, "a number may be too small to be scaled")
-    own = _relative(form, len(a) + 3) + 2.0**lost
+    own = _relative(form, len(a) + 2) + 2.0**lost
     off = known.off + own
     demand(off <= MOST_OFF, "errors are too large to be followed")
     wide = sums * (1 - own).joined(1 + 2 * own)
     share = known.share - 4 * own.most  # entries are off by at most this, and their sum
     least = float(np.log2(wide.low)) - ROUGH + share - ROUGH
     fits_between(least, float(np.log2(wide.most)), form, ROOM)
-    return Held(least - ROUGH, wide, share, off, False)
+    return Held(least - ROUGH, wide, share, off, known.columns + 2 * own, False)
 
 
 def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:

@@ -11,6 +11,7 @@ import numpy as np
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.positive_operators import birkhoff, contraction
 
 MOST_WORDS, MOST_WORK, LONGEST = 2**11, 2**26, 12
 """Words of one length whose operators are multiplied out, the work that this is, and how
@@ -39,6 +40,7 @@ class OperatorWords(NamedTuple):
         share: ``(T + 1,)``: of the same, in units of the sum of all entries.
         said: ``(T + 1,)``: of entries of vectors.
         part: ``(T + 1,)``: of the same, in units of their sum.
+        contraction: ``(T + 1,)``: what products multiply Hilbert's distances by, at most.
     """
 
     size: int
@@ -46,10 +48,20 @@ class OperatorWords(NamedTuple):
     share: FloatArray
     said: FloatArray
     part: FloatArray
+    contraction: FloatArray
 
     @classmethod
-    def of(cls, letters: FloatArray, start: FloatArray, length: int) -> Self:
+    def of(
+        cls, letters: FloatArray, start: FloatArray, length: int, spread: Interval
+    ) -> Self:
         """Those of operators ``(letters, n, n)``.
+
+        Args:
+            letters: The operators that are held.
+            start: The start that is held.
+            length: T.
+            spread: How far logarithms of quotients of an operator and that of the source
+                are apart: the contraction is that of the source.
 
         Raises:
             Refused: If a sum of a column is more than 1, or the start is no law.
@@ -64,19 +76,23 @@ class OperatorWords(NamedTuple):
         size = len(start)
         none = Bounds(0.0, -float(np.log2(size)) - ROUGH)
         products, vectors = [none], [_bounds(Interval.of(start[None]), (1,))]
-        columns, rows = -np.inf, -np.inf
+        columns, rows, contracted = -np.inf, -np.inf, list[float]()
         for words in _words(letters, length):
             products.append(_bounds(words, (1, 2)))
             vectors.append(_bounds(words @ start, (1,)))
-            columns = max(columns, _alike(words))
+            alike = _alike(words)
+            columns = max(columns, alike)
             rows = max(rows, _alike(words.each(lambda x: x.transpose(0, 2, 1))))
+            apart = 2 * len(products[1:]) * spread
+            contracted.append(birkhoff(words, apart) if np.isfinite(alike) else 1.0)
         least, said = _joined(products, vectors, length)
         share = np.maximum(least - np.log2(size) - ROUGH, columns + rows)
         part = np.maximum(said, columns)
         known = len(products)
         share[:known] = [each.share for each in products[: length + 1]]
         part[:known] = [each.share for each in vectors[: length + 1]]
-        return cls(size, least, share - ROUGH, said, part - ROUGH)
+        tau = contraction(contracted, length)
+        return cls(size, least, share - ROUGH, said, part - ROUGH, tau)
 
     def window(self, letters: int) -> Bounds:
         """Of products of so many letters, and of fewer applied to the start n times."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Interval, flushed
+from krohn.verify.checker.arithmetic import Interval, Operand, flushed
 
 MOST_WORDS, MOST_WORK = 2**10, 2**26
 """How many words of one length there are at most whose operators are multiplied out, and
@@ -53,7 +53,7 @@ class PositiveOperators:
         demand((operators > 0) & np.isfinite(operators), "an operator has an entry 0")
         demand((start >= 0) & (start.sum() > 0), "the start has no mass")
         demand(ordinary(operators) & ordinary(start[start > 0]).all(), EXTREME)
-        zero, ends = start == 0, list[FloatArray]()
+        zero, ends = start == 0, list[float]()
         found, words = list[tuple[Interval, ...]](), list(_words(operators, length))
         for x in words:
             sums = x / (x @ start)[:, :, None]
@@ -61,13 +61,13 @@ class PositiveOperators:
             beside = x @ (1.0 * zero) / (x @ (1.0 * ~zero))
             each = ((sums, (0, 1)), (parts, (0, 2)), (beside, (0, 1)))
             found.append(tuple(_range(*one) for one in each))
-            ends.append(_tanh(x))
+            ends.append(birkhoff(x))
         high, often, others = (Interval.stacked(x) for x in zip(*found, strict=True))
         entries = often[:, :, None] * high[:, None]
         near = np.isfinite(entries.high) & (entries > flushed(1))
         demand(near, "entries of operators are too far apart")
         columns = _range(high, (1,))
-        tau = _contraction([float(x.max()) for x in ends], length)
+        tau = contraction(ends, length)
         return cls(start, entries, columns, often, others, tau)
 
     def at(self, letters: FloatArray) -> IntArray:
@@ -94,7 +94,7 @@ def _words(operators: FloatArray, length: int) -> Iterator[Interval]:
         words = words / words.high.max(axis=(1, 2), keepdims=True)
 
 
-def _contraction(known: Sequence[float], length: int) -> FloatArray:
+def contraction(known: Sequence[float], length: int) -> FloatArray:
     """``(T + 1,)``: of words of known lengths, and of longer ones.
 
     Of these the parts contract one after the other.
@@ -112,12 +112,22 @@ def ordinary(numbers: FloatArray) -> BoolArray:
     return (numbers >= 1 / NEAR) & (numbers <= NEAR)
 
 
-def _tanh(words: Interval) -> FloatArray:
-    """``(words,)``: tanh(Δ/4), Δ the largest distance between two columns."""
-    logs = words.through(np.log)
-    widest = np.zeros(len(logs.low))
+def birkhoff(words: Interval, more: Operand = 0.0) -> float:
+    """tanh(Δ/4), Δ the largest distance between two columns of a word; 1 at most.
+
+    Args:
+        words: ``(words, n, n)``: positive on some rows and some columns, and 0 elsewhere.
+        more: By how much distances may be larger.
+    """
+    there = words.high > 0
+    logs = words.where(there, 1.0).through(np.log)
+    widest = Interval.of(0.0)
     for column in range(logs.shape[2]):
         apart = logs - logs[:, :, column, None]
-        each = apart.high.max(axis=1) - Interval.of(apart.low.min(axis=1))
-        widest = np.maximum(widest, each.high.max(axis=1))
-    return Interval.of(widest).through(lambda x: np.tanh(x / 4)).minimum(1.0).high
+        both = there & there[:, :, column, None]
+        high = apart.high.max(axis=1, where=both, initial=-np.inf)
+        low = apart.low.min(axis=1, where=both, initial=np.inf)
+        some = both.any(axis=1)
+        each = Interval.of(np.where(some, high, 0.0)) - np.where(some, low, 0.0)
+        widest = widest.maximum(each.max())
+    return (widest + more).through(lambda x: np.tanh(x / 4)).minimum(1.0).most

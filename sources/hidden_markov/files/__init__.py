@@ -1,5 +1,7 @@
 """Hidden Markov models from files: Krohn's JSON, plain arrays, Cassandra's ``.pomdp``.
 
+And weighted automata: JSON, and OpenFst's text.
+
 ``docs/hidden-markov.md`` describes the formats. In Krohn's JSON and in ``.pomdp`` files
 the start is the law before the first step; in arrays, and in what pomegranate saved, it is
 the law of the state that says the first letter.
@@ -13,20 +15,36 @@ from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.text_files import decode_utf8
-from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate
+from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate, weighted
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
-SIGNS = (KIND, pomegranate.CLASS, arrays.START, *arrays.OTHER_NAMES)
+SIGNS = (
+    KIND,
+    pomegranate.CLASS,
+    arrays.START,
+    *arrays.OTHER_NAMES,
+    weighted.MATRICES,
+)
 """Other JSON is of machines, and need not be parsed twice."""
 
 
 def read(path: Path) -> HiddenMarkovModel | None:
     """The model in a file; None if the file is of none of these formats.
 
+    What stands behind a colon, ``counts.att:weights=log``, says how OpenFst's text is
+    read.
+
     Raises:
         Refused: If it is, but is damaged, or states no probabilities.
         KrohnError: If it cannot be read.
     """
+    if (fst := weighted.TEXT.fullmatch(str(path))) is not None:
+        path = Path(fst["path"])
+        try:
+            data = decode_utf8(read_bytes(path), path)
+            return weighted.of_text(data, path.name.split(".")[0], fst["weights"])
+        except Refused as reason:
+            raise Refused(f"{path}: {reason}") from None
     suffix = path.suffix.lower()
     reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
     if reader is None or (suffix == ".json" and not path.is_file()):
@@ -68,6 +86,8 @@ def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
         return _own(said)
     if said.get("class") == pomegranate.CLASS:
         return pomegranate.model(said, path.stem)
+    if weighted.KEYS <= set(said):
+        return weighted.model(said, path.stem)
     return arrays.model(said, path.stem) if arrays.names(said) else None
 
 

@@ -117,7 +117,7 @@ def test_bounds_of_long_words_hold_for_all_of_them(
     """Words of two letters are multiplied out, those of six put together of them."""
     monkeypatch.setattr(operator_words, "LONGEST", 2)
     model = sparse(3, 2, seed)
-    found = OperatorWords.of(model.operators, model.start, 6)
+    found = OperatorWords.of(model.operators, model.start, 6, Interval.of(0.0))
     for length in range(1, 7):
         for word in product(range(2), repeat=length):
             matrix = np.linalg.multi_dot(
@@ -132,6 +132,57 @@ def test_bounds_of_long_words_hold_for_all_of_them(
                 if len(there):
                     assert np.log2(there.min()) >= least - 1e-9
                     assert np.log2(there.min() / there.sum()) >= share - 1e-9
+
+
+def forgetful(states: int, seed: int) -> HiddenMarkovModel:
+    """Rank one but for a tenth: each letter forgets most of what was before."""
+    random = np.random.default_rng(seed)
+    step = 0.9 * random.dirichlet(np.ones(states))[:, None] + 0.1 * np.eye(states)
+    say = random.dirichlet(np.ones(2), states).T
+    start = random.dirichlet(np.ones(states))
+    return HiddenMarkovModel.of("forgetful", step, say, before=start)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_contract_distances_by_what_is_shown(seed: int) -> None:
+    """Of words that are multiplied out, and of those that are put together of them."""
+    model, random = forgetful(3, seed), np.random.default_rng(seed)
+    tau = OperatorWords.of(
+        model.operators, model.start, 16, Interval.of(0.0)
+    ).contraction
+    assert (np.diff(tau) <= 0).all()
+    assert tau[0] == 1
+    assert tau[4] < 0.5
+    for length in (1, 2, 3, 5, 16):
+        word = random.integers(2, size=length)
+        matrix = np.linalg.multi_dot([np.eye(3), *model.operators[word], np.eye(3)])
+        u, v = random.exponential(size=(2, 3)) ** 4
+        before, after = (
+            np.ptp(np.log(x / y)) for x, y in ((u, v), (matrix @ u, matrix @ v))
+        )
+        assert after <= tau[length] * before + 1e-12
+
+
+def test_other_operators_contract_less() -> None:
+    """Those of the source may be further apart than those that are held."""
+    model = forgetful(3, 0)
+    one, other = (
+        OperatorWords.of(model.operators, model.start, 2, Interval.of(x)).contraction
+        for x in (0.0, 0.25)
+    )
+    assert (other[1:] > one[1:]).all()
+
+
+def test_a_model_that_forgets_has_an_error_that_hardly_grows() -> None:
+    """Errors of old windows are forgotten: each level adds those of one product."""
+    model = forgetful(4, 1)
+    errors = [
+        shown(built(model, length, "float32")).told["spread"] for length in (8, 64)
+    ]
+    assert errors[1] < 2.5 * errors[0]
+    file = built(model, 64, "float32")
+    asked = model.sample(64, 64, np.random.default_rng(0))[0]
+    assert measured(file, asked) <= shown(file).error
 
 
 @settings(max_examples=50, deadline=None)
@@ -152,12 +203,11 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
 
 def test_rounding_may_make_the_least_number_less() -> None:
     """Of float32 a sum over 60 heads is off by more than logarithms of the checker are."""
-    model = sparse(2, 2, 8)
-    operators = OperatorWords.of(model.operators, model.start, 1)
     sums = Interval(np.asarray(0.5), np.asarray(1.0))
-    known = Held(-1.0, sums, -0.25, Interval.of(0.0), False)
+    none = Interval.of(0.0)
+    known = Held(-1.0, sums, -0.25, none, none, False)
     step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0)
-    found = _scaled(known, step, operators, FORMATS["float32"])
+    found = _scaled(known, step, 2, FORMATS["float32"])
     off = 2 * found.off.most  # of an entry, in units of the sum
     assert found.share <= known.share - off
     assert 2.0**found.least <= found.sums.low * 2.0**known.share * (1 - off)
