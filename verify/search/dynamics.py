@@ -1,5 +1,6 @@
 """A recurrent network in float64: its steps, their Jacobians, and words that break it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -49,7 +50,8 @@ class Dynamics:
         self, x: FloatArray, letters: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """What is remembered after a letter, and ``(words, width, width)``: its slopes."""
-        return self._parts(x, letters)
+        found, slopes = self._parts(x, letters)
+        return found, slopes()
 
     def ahead(self, x: FloatArray, states: IntArray) -> FloatArray:
         """How far the right logit is ahead of every other one."""
@@ -60,37 +62,65 @@ class Dynamics:
         logits[rows, right] = -np.inf
         return np.asarray(own - logits.max(axis=1))
 
-    def _parts(self, x: FloatArray, letters: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _parts(
+        self, x: FloatArray, letters: IntArray
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        """What is remembered after a letter, and its slopes when they are asked for."""
         cell, n = self.cell, len(self.cell.weight)
         inputs = cell.letters.value.middle()[0][letters] + cell.bias[0]
-        h, back, turned = x[:, :n], x[:, :n] @ cell.weight + cell.bias[1], cell.weight.T
-        place = np.arange(n)
+        back = x[:, :n] @ cell.weight + cell.bias[1]
         parts = [slice(at, at + n) for at in range(0, cell.weight.shape[1], n)]
         if len(parts) == 1:
             y = np.tanh(inputs + back)
-            return y, (1 - y * y)[:, :, None] * turned
+            return y, lambda: (1 - y * y)[:, :, None] * cell.weight.T
         if len(parts) == 4:
-            c = x[:, n:]
-            i, f, o = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1, 3))
-            g = np.tanh((inputs + back)[:, parts[2]])
-            after = f * c + i * g
-            said = np.tanh(after)
-            cells = np.zeros((len(x), n, 2 * n))
-            cells[:, :, :n] = (f * (1 - f) * c)[:, :, None] * turned[parts[1]]
-            cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[parts[0]]
-            cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[parts[2]]
+            return self._lstm(x[:, n:], [(inputs + back)[:, part] for part in parts])
+        given = [(inputs + back)[:, part] for part in parts[:2]]
+        new = parts[2]
+        return self._gru(x, given, inputs[:, new], back[:, new])
+
+    def _lstm(
+        self, c: FloatArray, gates: list[FloatArray]
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        n, place = c.shape[1], np.arange(c.shape[1])
+        i, f, o = (sigmoid(gates[at]) for at in (0, 1, 3))
+        g = np.tanh(gates[2])
+        after = f * c + i * g
+        said = np.tanh(after)
+
+        def slopes() -> FloatArray:
+            turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(4)]
+            cells = np.zeros((len(c), n, 2 * n))
+            cells[:, :, :n] = (f * (1 - f) * c)[:, :, None] * turned[1]
+            cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[0]
+            cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[2]
             cells[:, place, n + place] = f
             hidden = (o * (1 - said * said))[:, :, None] * cells
-            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[parts[3]]
-            return np.hstack([o * said, after]), np.concatenate([hidden, cells], axis=1)
-        r, z = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1))
-        inside = back[:, parts[2]]
-        new = np.tanh(inputs[:, parts[2]] + r * inside)
-        slopes = (r * (1 - r) * inside)[:, :, None] * turned[parts[0]]
-        slopes = slopes + r[:, :, None] * turned[parts[2]]
-        slopes = ((1 - z) * (1 - new * new))[:, :, None] * slopes
-        slopes += (z * (1 - z) * (h - new))[:, :, None] * turned[parts[1]]
-        slopes[:, place, place] += z
+            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[3]
+            return np.concatenate([hidden, cells], axis=1)
+
+        return np.hstack([o * said, after]), slopes
+
+    def _gru(
+        self,
+        h: FloatArray,
+        gates: list[FloatArray],
+        letter: FloatArray,
+        back: FloatArray,
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        n, place = h.shape[1], np.arange(h.shape[1])
+        r, z = map(sigmoid, gates)
+        new = np.tanh(letter + r * back)
+
+        def slopes() -> FloatArray:
+            turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(3)]
+            found = (r * (1 - r) * back)[:, :, None] * turned[0]
+            found = found + r[:, :, None] * turned[2]
+            found = ((1 - z) * (1 - new * new))[:, :, None] * found
+            found += (z * (1 - z) * (h - new))[:, :, None] * turned[1]
+            found[:, place, place] += z
+            return found
+
         return (1 - z) * new + z * h, slopes
 
     def words(self, count: int, length: int, rng: np.random.Generator) -> IntArray:
