@@ -266,22 +266,20 @@ class RecurrentLayerNetwork(Recurrent):
             squared distance of what both readings remember after a letter, before
             noise is added, in units of the squared noise.
         """
-        x = self.letters(letters).repeat(2, 1, 1)
-        count, found, apart = len(letters), list[Tensor](), list[Tensor]()
-        memory = [x.new_zeros(len(x), self.recurrent.hidden_size)] * (
-            1 + isinstance(self.recurrent, nn.LSTM)
-        )
-        for t in range(x.shape[1]):
-            memory = self._step(x[:, t], memory)
-            found.append(memory[0])
-            apart += [(part[count:] - part[:count]).square().mean() for part in memory]
-            added = [noise * torch.randn_like(part[count:]) for part in memory]
-            memory = [
-                torch.cat([part[:count], part[count:] + more])
-                for part, more in zip(memory, added, strict=True)
-            ]
-        logits: Tensor = self.head(self.given(torch.stack(found, dim=1)))
-        return logits, torch.stack(apart).mean() / noise**2
+        count, length = letters.shape
+        x = self.letters(letters).repeat(2, 1, 1).unbind(1)
+        parts = 1 + isinstance(self.recurrent, nn.LSTM)
+        memory = [x[0].new_zeros(2 * count, self.recurrent.hidden_size)] * parts
+        added = x[0].new_zeros(length, parts, *memory[0].shape)
+        added[:, :, count:].normal_(0, noise)
+        found = []
+        for letter, more in zip(x, added, strict=True):
+            found += (memory := self._step(letter, memory))
+            memory = [part + own for part, own in zip(memory, more, strict=True)]
+        held = torch.stack(found).unflatten(0, (length, parts))
+        logits: Tensor = self.head(self.given(held[:, 0].transpose(0, 1)))
+        apart = (held[:, :, count:] - held[:, :, :count]).square().mean()
+        return logits, apart / noise**2
 
     def _step(self, x: Tensor, memory: list[Tensor]) -> list[Tensor]:
         """What is remembered after a letter each; layers start slowly for one letter."""

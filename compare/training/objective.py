@@ -1,7 +1,7 @@
 """The objective of training, and networks that read their own answers."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Architecture, Specification, build
 from krohn.compare.models.network import Inside, Network
+from krohn.compare.tasks.letters import Varied
 from krohn.compare.tasks.task import Batch, Task
 from krohn.compare.tasks.texts import TextTask
 from krohn.compare.training.provenance import Purpose, stream
@@ -185,6 +186,9 @@ class Objective:
             KrohnError: If it does not.
         """
         self.task, self.recipe, self.seed = task, recipe, seed
+        self.taught = task
+        if recipe.steadiness is not None and isinstance(task, Task):
+            self.taught = replace(task, inputs=Varied(task.inputs))
         if isinstance(task, TextTask) and (recipe.balance or recipe.scratchpad):
             raise KrohnError(
                 "texts have their steps in them: no scratchpad, no balance of brackets"
@@ -202,7 +206,7 @@ class Objective:
     def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
         """The loss of the batch of a step, a number with gradients."""
         words = stream(self.seed, step, Purpose.WORDS)
-        batch = self.task.batch(words, self.recipe.batch, self.recipe.length)
+        batch = self.taught.batch(words, self.recipe.batch, self.recipe.length)
         taught, shift = on_device(batch, device), self._shift(step)
         if self.recipe.steadiness is not None:
             return self._steady(network, taught, self.recipe.steadiness, step)

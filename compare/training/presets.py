@@ -134,7 +134,7 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
 PROVABLE = RecurrentLayer("lstm", 16)
 """An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
 _PROVABLE_RECIPE = Recipe(
-    1200,
+    800,
     32,
     24,
     rate=1e-2,

@@ -176,8 +176,9 @@ class Steadiness:
 
     Each word is read twice, the second time with Gaussian noise on all that is remembered
     after each letter. Both answers enter the loss, and how far apart both readings are,
-    in units of the squared noise. A network that forgets noise can be proved for words of
-    every length (docs/proved-when-trained.md).
+    in units of the squared noise. Half of the words have runs and biases of their own
+    (`krohn.compare.tasks.letters.Varied`). A network that forgets noise can be proved for
+    words of every length (docs/proved-when-trained.md).
 
     Attributes:
         weight: Its share in the loss at its highest; 0 for noise alone.
@@ -191,7 +192,7 @@ class Steadiness:
 
     weight: float
     noise: float = 0.1
-    start: float = 0.3
+    start: float = 0.4
     rise: float = 0.3
 
     def __post_init__(self) -> None:

@@ -124,32 +124,9 @@ class Dynamics:
         return (1 - z) * new + z * h, slopes
 
     def words(self, count: int, length: int, rng: np.random.Generator) -> IntArray:
-        """``(count, length)``: biased words with runs; half of them avoid dead ends."""
-        letters, states = self.machine.transitions.shape
-        dead = (self.machine.transitions == np.arange(states)).all(axis=0)
-        bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
-        again = rng.random(count) * (rng.random(count) < 0.5)
-        free = rng.integers(0, 2 * length, count)
-        found, now = (
-            np.zeros((count, length), np.int64),
-            np.full(count, self.machine.start),
-        )
-        for t in range(length):
-            to = self.machine.transitions[:, now].T
-            allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
-            allowed |= ~allowed.any(axis=1, keepdims=True)
-            chances = np.where(allowed, bias, 0.0)
-            if t:
-                kept = (rng.random(count) < again) & allowed[
-                    np.arange(count), found[:, t - 1]
-                ]
-                own = np.eye(letters)[found[:, t - 1]]
-                chances = np.where(kept[:, None], own, chances)
-            chances = chances.cumsum(axis=1)
-            drawn = rng.random(count)[:, None] * chances[:, -1:]
-            found[:, t] = (chances > drawn).argmax(axis=1)
-            now = to[np.arange(count), found[:, t]]
-        return found
+        """``(count, length)``: words on which it may be wrong."""
+        machine = self.machine
+        return varied_words(machine.transitions, machine.start, count, length, rng)
 
     def run(self, words: IntArray) -> list[tuple[FloatArray, IntArray]]:
         """What is remembered after each letter, and the states.
@@ -190,3 +167,42 @@ class Dynamics:
         again = [np.resize(loop, LONG // 2) for loop in loops]
         self.run(np.hstack([heads, np.array(again), tails, np.array(again)]))
         return length
+
+
+def varied_words(
+    transitions: IntArray, start: int, count: int, length: int, rng: np.random.Generator
+) -> IntArray:
+    """Words with runs, each with its own bias; half of them avoid dead ends for a while.
+
+    Args:
+        transitions: ``(letters, states)``: of the machine that reads them.
+        start: Its start state.
+        count: How many.
+        length: Of each.
+        rng: The source of chance.
+
+    Returns:
+        Letter indices ``(count, length)``.
+    """
+    letters, states = transitions.shape
+    dead = (transitions == np.arange(states)).all(axis=0)
+    bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
+    again = rng.random(count) * (rng.random(count) < 0.5)
+    free = rng.integers(0, 2 * length, count)
+    found, now = np.zeros((count, length), np.int64), np.full(count, start)
+    for t in range(length):
+        to = transitions[:, now].T
+        allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
+        allowed |= ~allowed.any(axis=1, keepdims=True)
+        chances = np.where(allowed, bias, 0.0)
+        if t:
+            kept = (rng.random(count) < again) & allowed[
+                np.arange(count), found[:, t - 1]
+            ]
+            own = np.eye(letters)[found[:, t - 1]]
+            chances = np.where(kept[:, None], own, chances)
+        chances = chances.cumsum(axis=1)
+        drawn = rng.random(count)[:, None] * chances[:, -1:]
+        found[:, t] = (chances > drawn).argmax(axis=1)
+        now = to[np.arange(count), found[:, t]]
+    return found
