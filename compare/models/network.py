@@ -276,7 +276,7 @@ class RecurrentLayerNetwork(Recurrent):
         for letter, more in zip(x, added, strict=True):
             found += (memory := self._step(letter, memory))
             memory = [part + own for part, own in zip(memory, more, strict=True)]
-        held = torch.stack(found).unflatten(0, (length, parts))
+        held = torch.stack(found).reshape(added.shape)
         logits: Tensor = self.head(self.given(held[:, 0].transpose(0, 1)))
         apart = (held[:, :, count:] - held[:, :, :count]).square().mean()
         return logits, apart / noise**2

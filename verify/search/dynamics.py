@@ -72,7 +72,7 @@ class Dynamics:
         parts = [slice(at, at + n) for at in range(0, cell.weight.shape[1], n)]
         if len(parts) == 1:
             y = np.tanh(inputs + back)
-            return y, lambda: (1 - y * y)[:, :, None] * cell.weight.T
+            return y, lambda: np.asarray((1 - y * y)[:, :, None] * cell.weight.T)
         if len(parts) == 4:
             return self._lstm(x[:, n:], [(inputs + back)[:, part] for part in parts])
         given = [(inputs + back)[:, part] for part in parts[:2]]
@@ -119,7 +119,7 @@ class Dynamics:
             found = ((1 - z) * (1 - new * new))[:, :, None] * found
             found += (z * (1 - z) * (h - new))[:, :, None] * turned[1]
             found[:, place, place] += z
-            return found
+            return np.asarray(found)
 
         return (1 - z) * new + z * h, slopes
 
