@@ -3,8 +3,9 @@
 python benchmarks/trained.py --tasks C2,FlipFlop,Tomita1 --units 8,16
 """
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.algebra.automaton import Automaton, Output, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Network, RecurrentLayer, build
 from krohn.compare.tasks.letters import Default
@@ -21,12 +22,19 @@ from krohn.compare.training import presets
 from krohn.compare.training.objective import Objective
 from krohn.compare.training.trainer import Trainer
 from krohn.machines import machine_of
+from krohn.network import modelfile
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.errors import Refused
 from krohn.trained_recurrent import Layer
+from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
+from krohn.verify.search.find import for_file
 
 TITLE = "trained networks, for words of every length, float32"
 FAR, WORDS = 400, 200
 """The length at which networks are tried, and how many words."""
+RIGHT = f"right at {FAR}"
 
 
 def _runs(state: int, letter: int) -> int:
@@ -79,55 +87,74 @@ class Wanted(NamedTuple):
         task: Its machine.
         cell: The kind of layer.
         units: How many.
-        noise: On hidden states.
+        training: ``usual``, or ``provable`` as `krohn compare --provable` trains.
         seed: Of all that is random.
-        steps: Of training.
+        steps: Of training; None for those of the preset.
+        mutants: How many are checked with the evidence of a network that is proved.
     """
 
     task: str
     cell: Any
     units: int
-    noise: float
+    training: str
     seed: int
-    steps: int
+    steps: int | None
+    mutants: int
 
 
-def network(wanted: Wanted) -> Row:
-    """The row of a network that is trained."""
-    torch.set_num_threads(1)
+def trained(wanted: Wanted) -> tuple[Network, Task]:
+    """A network that is trained, and its task."""
     asked = task(wanted.task)
-    layer = RecurrentLayer(wanted.cell, wanted.units, wanted.noise)
+    layer = RecurrentLayer(wanted.cell, wanted.units)
     layer, recipe = presets.provable(asked, None, layer)
-    recipe = replace(recipe, steps=wanted.steps, every=wanted.steps)
-    began = time.process_time()
+    steps = wanted.steps or recipe.steps
+    recipe = replace(recipe, steps=steps, every=steps)
+    if wanted.training == "usual":
+        recipe = replace(recipe, steadiness=None)
     counts = len(asked.letters), len(asked.classes)
     net = build(layer, *counts, recipe.reads, wanted.seed)
     trainer = Trainer(Objective(asked, recipe, wanted.seed), net, "cpu")
     while trainer.outcome is None:
         trainer.advance()
-    net = trainer.average.network.eval()
-    trained = time.process_time() - began
+    return trainer.average.network.eval(), asked
+
+
+def network(wanted: Wanted) -> Row:
+    """The row of a network that is trained."""
+    torch.set_num_threads(1)
+    began = time.process_time()
+    net, asked = trained(wanted)
+    spent = time.process_time() - began
     batch = asked.batch(np.random.default_rng(wanted.seed), WORDS, FAR)
-    with torch.no_grad():
-        said = net(torch.from_numpy(batch.letters)).argmax(dim=-1).numpy()
-    right = float((said == batch.labels).all(axis=1).mean())
     file = Layer.of(net.state_dict()).file(asked.machine, asked.shows)
     began = time.process_time()
     proof = prove(file, asked.machine)
     seconds = time.process_time() - began
-    return {
+    verdict = _verdict(net, asked, proof)
+    row = {
         "task": wanted.task,
         "kind": wanted.cell,
         "units": wanted.units,
-        "noise": wanted.noise,
-        "verdict": _verdict(net, asked, proof),
-        "sets": proof.evidence[0]["pairs"] if proof.verdict == "verified" else None,
-        "wrong word": len(proof.word) if proof.word else None,
-        f"right at {FAR}": right,
+        "training": wanted.training,
         "seed": wanted.seed,
+        RIGHT: float((_said(net, batch.letters) == batch.labels).all(axis=1).mean()),
+        "verdict": verdict,
+        "sets": proof.evidence[0]["pairs"] if verdict == "verified" else None,
+        "wrong word": len(proof.word) if proof.word else None,
         "proof s": seconds,
-        "training s": trained,
+        "training s": spent,
     }
+    if wanted.mutants and verdict == "verified":
+        row |= mutated(file, asked, proof.told, wanted)
+    if verdict == "undecided":
+        row["why"] = proof.reason
+    return row
+
+
+def _said(net: Network | Model, letters: IntArray) -> IntArray:
+    """The answers of a network."""
+    with torch.no_grad():
+        return np.asarray(net(torch.from_numpy(letters)).argmax(dim=-1).numpy())
 
 
 def _verdict(net: Network, asked: Task, proof: Proof) -> str:
@@ -135,42 +162,106 @@ def _verdict(net: Network, asked: Task, proof: Proof) -> str:
     if proof.word is None:
         return proof.verdict
     word = asked.label(np.array([proof.word]))
-    with torch.no_grad():
-        said = net(torch.from_numpy(word.letters)).argmax(dim=-1).numpy()
-    return "refuted" if (said != word.labels).any() else "undecided"
+    wrong = _said(net, word.letters) != word.labels
+    return "refuted" if wrong.any() else "undecided"
+
+
+def mutated(file: ModelFile, asked: Task, told: dict[str, Any], wanted: Wanted) -> Row:
+    """Networks with one weight changed, and the old evidence as if it were about them."""
+    told = {key: value for key, value in told.items() if key != "margin"}
+    rng, found = np.random.default_rng(wanted.seed), [0, 0, 0]
+    tensors = [name for name in file.tensors if not name.startswith("start")]
+    words = _words(asked, rng)
+    for _ in range(wanted.mutants):
+        name = str(rng.choice(tensors))
+        values = file.tensors[name].copy()
+        place = tuple(rng.integers(size) for size in values.shape)
+        values[place] += rng.normal() * 10.0 ** rng.uniform(-5, 1.5)
+        values = file.precision.round(values)
+        mutant = replace(file, tensors={**file.tensors, name: values})
+        data = modelfile.pack(mutant.header, mutant.tensors)
+        try:
+            recheck(data, json.dumps(for_file(data, told)).encode())
+            verified = True
+        except Refused:
+            verified = False
+        wrong = bool((_said(Model(mutant), words) != asked.label(words).labels).any())
+        for at, true in enumerate((verified, wrong, verified and wrong)):
+            found[at] += true
+    verified, wrong, both = found
+    return {
+        "mutants": wanted.mutants,
+        "verified": verified,
+        "wrong": wrong,
+        "wrong and verified": both,
+    }
+
+
+def _words(asked: Task, rng: np.random.Generator) -> IntArray:
+    """Words on which mutants are tried: some of the task, and some with long runs."""
+    usual = asked.batch(rng, 100, 60).letters
+    runs = rng.integers(len(asked.letters), size=(100, 12)).repeat(5, axis=1)
+    return np.vstack([usual, runs])
+
+
+def shares(rows: Sequence[Row]) -> Iterator[Row]:
+    """Of networks that are alike but for the task and the seed, how many are decided."""
+    columns = ("kind", "units", "training")
+    for group in dict.fromkeys(tuple(row[c] for c in columns) for row in rows):
+        alike = [row for row in rows if tuple(row[c] for c in columns) == group]
+        right = [row for row in alike if row[RIGHT] == 1]
+        counts = {
+            verdict: sum(row["verdict"] == verdict for row in right)
+            for verdict in ("verified", "refuted", "undecided")
+        }
+        yield {
+            **dict(zip(columns, group, strict=True)),
+            "networks": len(alike),
+            "all right": len(right),
+            **counts,
+            "share verified": counts["verified"] / len(right) if right else None,
+            "most s": max(row["proof s"] for row in alike),
+        }
 
 
 def main() -> None:
-    """Train and prove what is asked for, and print the table."""
+    """Train and prove what is asked for, and print the tables."""
     asked = parser(__doc__)
     asked.add_argument("--jobs", type=int, default=1, help="Processes.")
     lists = {
-        "tasks": "C2,C3,FlipFlop,Tomita1,Tomita2,Tomita3,Tomita4",
+        "tasks": "C2,C3,FlipFlop,Tomita1,Tomita2,Tomita3,Tomita4,Tomita5,Tomita6,Tomita7,"
+        "Dyck3",
         "cells": "rnn,gru,lstm",
-        "units": "8,16",
-        "noises": "0,0.1",
-        "seeds": "0",
+        "units": "8,16,32",
+        "training": "usual,provable",
+        "seeds": "0,1,2",
     }
     for name, default in lists.items():
         asked.add_argument(f"--{name}", default=default, metavar="A,B,…")
-    asked.add_argument("--steps", type=int, default=2000)
+    asked.add_argument("--steps", type=int, help="Instead of those of --provable.")
+    asked.add_argument("--mutants", type=int, default=0, help="Of each that is proved.")
     given = asked.parse_args()
-    tasks, cells, units, noises, seeds = (
+    tasks, cells, units, trainings, seeds = (
         getattr(given, name).split(",") for name in lists
     )
     wanted = [
-        Wanted(name, cell, int(size), float(noise), int(seed), given.steps)
+        Wanted(name, cell, int(size), how, int(seed), given.steps, given.mutants)
         for name in tasks
         for size in units
         for cell in cells
-        for noise in noises
+        for how in trainings
         for seed in seeds
     ]
     try:
         rows = list(each(network, wanted, given.jobs))
     except KrohnError as error:
         raise SystemExit(str(error)) from None
-    publish([Table(TITLE, rows, f"{given.steps:,} steps of training")], given)
+    right = f"{WORDS} words of {FAR} letters of its task: the share that is right"
+    tables = [
+        Table(TITLE, rows, f"{RIGHT}: of {right}"),
+        Table("of those that are right on all these words", list(shares(rows))),
+    ]
+    publish(tables, given)
 
 
 if __name__ == "__main__":

@@ -124,13 +124,17 @@ def replay_command(
         None if a letter holds what no command line can: a NUL, or half of a surrogate
         pair.
     """
-    parts = ["krohn", "run", *against, "--expect", "--", file, *word]
+    line = command_line(["krohn", "run", *against, "--expect", "--", file, *word])
+    # Without a letter, words would be read from standard input.
+    return line if word or line is None else f"echo | {line}"
+
+
+def command_line(parts: Sequence[str]) -> str | None:
+    """A shell command; None if a part holds what no command line can."""
     try:
-        line = " ".join(map(quoted, parts))
+        return " ".join(map(quoted, parts))
     except ValueError:
         return None
-    # Without a letter, words would be read from standard input.
-    return line if word else f"echo | {line}"
 
 
 def replay_elsewhere(

@@ -208,7 +208,10 @@ def model_file(
     if tensors is None:
         return None
     if machine is None:
-        raise KrohnError("a trained network states no machine; say --machine MACHINE")
+        raise KrohnError(
+            "a trained network states no machine; name it: --machine MACHINE, or machine= "
+            "in Python"
+        )
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
     layer = Layer.of(tensors)

@@ -178,9 +178,6 @@ class RecurrentLayer:
     Attributes:
         cell: ``"rnn"`` (with tanh), ``"gru"`` or ``"lstm"``.
         hidden: Units.
-        noise: The standard deviation of Gaussian noise that is added to all that is
-            remembered, after every letter of half of the words, while it trains. A network
-            that is right in spite of it forgets small errors.
 
     Raises:
         KrohnError: If there is no such network.
@@ -188,7 +185,6 @@ class RecurrentLayer:
 
     cell: Cell = "lstm"
     hidden: int = 16
-    noise: float = 0.0
 
     kind: ClassVar[str] = "recurrent-layer"
     layers: ClassVar[int] = 1
@@ -198,14 +194,11 @@ class RecurrentLayer:
         if self.cell not in get_args(Cell):
             known = ", ".join(get_args(Cell))
             raise KrohnError(f"recurrent layers are {known}, not {self.cell!r}")
-        if not self.noise >= 0:
-            raise KrohnError(f"noise must not be negative: {self.noise!r}")
 
     @property
     def description(self) -> str:
         """A description in a few words, for tables."""
-        noise = f", noise {self.noise:g} while training" if self.noise else ""
-        return f"{self.cell.upper()} of {self.hidden} units{noise}"
+        return f"{self.cell.upper()} of {self.hidden} units"
 
 
 Noisy = Literal["nonzero", "all"]

@@ -218,14 +218,13 @@ class RnnNetwork(Recurrent):
 
 
 class RecurrentLayerNetwork(Recurrent):
-    """A layer of torch's, and a read-out; half of the training words meet noise.
+    """A layer of torch's, and a read-out.
 
     Attributes:
         letters: Letters to unit vectors.
         recurrent: The layer.
         given: What it gives passes through here.
         head: The read-out.
-        noise: What is added to all that is remembered: its standard deviation.
     """
 
     MODULES: ClassVar[dict[str, Callable[..., nn.RNNBase]]] = {
@@ -238,7 +237,7 @@ class RecurrentLayerNetwork(Recurrent):
         self, specification: Specification, architecture: RecurrentLayer
     ) -> None:
         super().__init__(specification)
-        units, self.noise = architecture.hidden, architecture.noise
+        units = architecture.hidden
         self.letters = UnitVectors(specification.letters)
         module = self.MODULES[architecture.cell]
         self.recurrent = module(specification.letters, units, batch_first=True)
@@ -251,30 +250,48 @@ class RecurrentLayerNetwork(Recurrent):
         """Logits for letters that follow others; memory holds all that is remembered."""
         x = self.letters(letters)
         with portable():
-            if self.noise and self.training:
-                x, memory = self._disturbed(x, memory)
-            else:
-                x, memory = self.recurrent(x, memory)
+            x, memory = self.recurrent(x, memory)
         logits: Tensor = self.head(self.given(x))
         return logits, memory
 
-    def _disturbed(self, x: Tensor, memory: Any) -> tuple[Tensor, Any]:
-        """Every other word with noise after each letter."""
-        found = []
-        for t in range(x.shape[1]):
-            said, memory = self.recurrent(x[:, t : t + 1], memory)
-            found.append(said)
-            memory = (
-                tuple(map(self._noisy, memory))
-                if isinstance(memory, tuple)
-                else self._noisy(memory)
-            )
-        return torch.cat(found, dim=1), memory
+    def disturbed(self, letters: Tensor, noise: float) -> tuple[Tensor, Tensor]:
+        """Read words twice, the second time with noise on all that is remembered.
 
-    def _noisy(self, state: Tensor) -> Tensor:
-        noise = self.noise * torch.randn_like(state)
-        noise[:, ::2] = 0
-        return state + noise
+        Args:
+            letters: Letter indices ``(count, length)``.
+            noise: The standard deviation of what is added after each letter.
+
+        Returns:
+            Logits ``(2·count, length, classes)``, those with noise last; and the mean
+            squared distance of what both readings remember after a letter, before
+            noise is added, in units of the squared noise.
+        """
+        count, length = letters.shape
+        x = self.letters(letters).repeat(2, 1, 1).unbind(1)
+        parts = 1 + isinstance(self.recurrent, nn.LSTM)
+        memory = [x[0].new_zeros(2 * count, self.recurrent.hidden_size)] * parts
+        added = x[0].new_zeros(length, parts, *memory[0].shape)
+        added[:, :, count:].normal_(0, noise)
+        found = []
+        for letter, more in zip(x, added, strict=True):
+            found += (memory := self._step(letter, memory))
+            memory = [part + own for part, own in zip(memory, more, strict=True)]
+        held = torch.stack(found).reshape(added.shape)
+        logits: Tensor = self.head(self.given(held[:, 0].transpose(0, 1)))
+        apart = (held[:, :, count:] - held[:, :, :count]).square().mean()
+        return logits, apart / noise**2
+
+    def _step(self, x: Tensor, memory: list[Tensor]) -> list[Tensor]:
+        """What is remembered after a letter each; layers start slowly for one letter."""
+        weights = self.recurrent.all_weights[0]
+        if isinstance(self.recurrent, nn.LSTM):
+            return list(torch.lstm_cell(x, memory, *weights))
+        cell = (
+            torch.gru_cell
+            if isinstance(self.recurrent, nn.GRU)
+            else torch.rnn_tanh_cell
+        )
+        return [cell(x, memory[0], *weights)]
 
     def layers(self) -> tuple[nn.Module, ...]:
         """What gives the unit vectors, and the hidden states."""

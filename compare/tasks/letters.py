@@ -11,6 +11,8 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.zoo.machines import ERROR
 from krohn.algebra.zoo.samplers import Sampler, half_periodic, legal, uniform
+from krohn.compare.tasks.task import Inputs
+from krohn.verify.search.dynamics import varied_words
 
 # Words whose letters are drawn one by one: uniformly, with a bias, by a count.
 
@@ -289,6 +291,32 @@ class Default:
     def description(self) -> str:
         """A description in a few words."""
         return "own words"
+
+
+@dataclass(frozen=True)
+class Varied:
+    """Half of the words as others are; half with runs, a bias each, and illegal letters.
+
+    A network that is to be proved must be right on these as well.
+
+    Attributes:
+        usual: How the first half is drawn.
+    """
+
+    usual: Inputs
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``."""
+        more = varied_words(machine.transitions, machine.start, count // 2, length, rng)
+        usual = self.usual.draw(machine, rng, count - count // 2, length)
+        return np.concatenate([usual, more])
+
+    @property
+    def description(self) -> str:
+        """A description in a few words."""
+        return f"{self.usual.description}; half with runs and biases of their own"
 
 
 @lru_cache(maxsize=64)

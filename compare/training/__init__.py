@@ -1,6 +1,6 @@
 """Training: recipes, runs that can be interrupted and go on, sweeps."""
 
-from krohn.compare.training.recipe import Balance, Recipe, Sharpening
+from krohn.compare.training.recipe import Balance, Recipe, Sharpening, Steadiness
 from krohn.compare.training.run import Cell, Measure, Run, train
 from krohn.compare.training.sweep import Result, sweep
 from krohn.compare.training.trainer import Evaluation
@@ -14,6 +14,7 @@ __all__ = [
     "Result",
     "Run",
     "Sharpening",
+    "Steadiness",
     "sweep",
     "train",
 ]

@@ -1,7 +1,7 @@
 """The objective of training, and networks that read their own answers."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -10,10 +10,16 @@ from torch.nn.functional import cross_entropy
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Architecture, Specification, build
 from krohn.compare.models.network import Inside, Network
+from krohn.compare.tasks.letters import Varied
 from krohn.compare.tasks.task import Batch, Task
 from krohn.compare.tasks.texts import TextTask
 from krohn.compare.training.provenance import Purpose, stream
-from krohn.compare.training.recipe import Recipe, draw_nested_pairs, stacks
+from krohn.compare.training.recipe import (
+    Recipe,
+    Steadiness,
+    draw_nested_pairs,
+    stacks,
+)
 
 # A network that reads its own answers between the letters (thesis, section 3.4.5.2.3).
 #
@@ -138,6 +144,13 @@ class DeviceBatch:
     trained: Tensor
     many: int
 
+    def twice(self) -> "DeviceBatch":
+        """The same words a second time, after all others."""
+        letters, labels, trained = (
+            x.repeat(2, 1) for x in (self.letters, self.labels, self.trained)
+        )
+        return DeviceBatch(letters, labels, trained, 2 * self.many)
+
 
 def on_device(batch: Batch, device: torch.device) -> DeviceBatch:
     """A batch, brought to where the network is."""
@@ -173,6 +186,9 @@ class Objective:
             KrohnError: If it does not.
         """
         self.task, self.recipe, self.seed = task, recipe, seed
+        self.taught = task
+        if recipe.steadiness is not None and isinstance(task, Task):
+            self.taught = replace(task, inputs=Varied(task.inputs))
         if isinstance(task, TextTask) and (recipe.balance or recipe.scratchpad):
             raise KrohnError(
                 "texts have their steps in them: no scratchpad, no balance of brackets"
@@ -190,8 +206,10 @@ class Objective:
     def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
         """The loss of the batch of a step, a number with gradients."""
         words = stream(self.seed, step, Purpose.WORDS)
-        batch = self.task.batch(words, self.recipe.batch, self.recipe.length)
+        batch = self.taught.batch(words, self.recipe.batch, self.recipe.length)
         taught, shift = on_device(batch, device), self._shift(step)
+        if self.recipe.steadiness is not None:
+            return self._steady(network, taught, self.recipe.steadiness, step)
         sharpening = self.recipe.sharpening
         with forward_format(self.recipe, device):
             if sharpening is None or not sharpening.strength(step):
@@ -200,6 +218,13 @@ class Objective:
             seen = _inside(network, taught, shift)
             loss = self._loss_with_balance(network, taught, seen.logits, shift, step)
             return loss + sharpening(seen.attention, step)
+
+    def _steady(
+        self, network: Network, taught: DeviceBatch, how: Steadiness, step: int
+    ) -> Tensor:
+        """The loss of words that are read without noise and with it."""
+        logits, term = how(network, taught.letters, step / self.recipe.steps)
+        return mean_loss(logits, taught.twice()) + term
 
     def evaluate(
         self, network: Network, step: int, device: torch.device

@@ -8,7 +8,7 @@ from krohn.compare.models import Gpt, Lstm, RecurrentLayer, Rnn
 from krohn.compare.tasks import DyckPrefixes, FlipFlop
 from krohn.compare.tasks.task import Task
 from krohn.compare.training.beliefs import BeliefRecipe, doubling
-from krohn.compare.training.recipe import Recipe
+from krohn.compare.training.recipe import Recipe, Steadiness
 
 # Sizes and recipes: the thesis's, and smaller ones for minutes on a desk.
 #
@@ -131,10 +131,18 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
     return architecture, _with_length(name, task, recipe, length)
 
 
-PROVABLE = RecurrentLayer("lstm", 16, 0.1)
+PROVABLE = RecurrentLayer("lstm", 16)
 """An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
 _PROVABLE_RECIPE = Recipe(
-    2000, 64, 24, rate=1e-2, warmup=100, betas=(0.9, 0.99), every=200, average=0.0
+    800,
+    32,
+    24,
+    rate=1e-2,
+    warmup=100,
+    betas=(0.9, 0.99),
+    every=200,
+    average=0.0,
+    steadiness=Steadiness(0.3),
 )
 
 

@@ -12,7 +12,7 @@ from torch.nn.functional import mse_loss
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import Brackets, as_brackets
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.network import Network
+from krohn.compare.models.network import Network, RecurrentLayerNetwork
 
 # The balance regulariser: brackets that are closed again should change no answer.
 
@@ -167,6 +167,65 @@ _FORMS: dict[Form, Callable[[Tensor], Tensor]] = {
 }
 
 
+# Steadiness: a loss for noise that recurrent networks do not forget.
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """The mean squared distance that noise makes after the next letter; ours.
+
+    Each word is read twice, the second time with Gaussian noise on all that is remembered
+    after each letter. Both answers enter the loss, and how far apart both readings are,
+    in units of the squared noise. Half of the words have runs and biases of their own
+    (`krohn.compare.tasks.letters.Varied`). A network that forgets noise can be proved for
+    words of every length (docs/proved-when-trained.md).
+
+    Attributes:
+        weight: Its share in the loss at its highest; 0 for noise alone.
+        noise: The standard deviation.
+        start: The share of training after which it sets in: a network learns first.
+        rise: The share of training over which it then rises linearly.
+
+    Raises:
+        KrohnError: If a number makes no sense.
+    """
+
+    weight: float
+    noise: float = 0.1
+    start: float = 0.4
+    rise: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not self.noise > 0:
+            raise KrohnError(f"noise must be above 0, not {self.noise!r}")
+        for name in ("weight", "start", "rise"):
+            if not getattr(self, name) >= 0:
+                raise KrohnError(f"{name} must not be negative: {getattr(self, name)}")
+
+    def strength(self, passed: float) -> float:
+        """Its share in the loss after a share of training."""
+        risen = (passed - self.start) / max(self.rise, 1e-9)
+        return self.weight * min(1.0, max(0.0, risen))
+
+    def __call__(
+        self, network: Network, letters: Tensor, passed: float
+    ) -> tuple[Tensor, Tensor]:
+        """Logits of both readings ``(2·count, length, classes)``, and the term of the loss.
+
+        Args:
+            network: The network in training.
+            letters: Letter indices ``(count, length)``.
+            passed: The share of training that is done.
+
+        Raises:
+            KrohnError: If the network is of another kind.
+        """
+        if not isinstance(network, RecurrentLayerNetwork):
+            raise KrohnError("steadiness is about networks of one recurrent layer")
+        logits, apart = network.disturbed(letters, self.noise)
+        return logits, self.strength(passed) * apart
+
+
 # How a network is trained: every number that a run depends on, the seed apart.
 
 
@@ -198,6 +257,7 @@ class Recipe:
         sharpening: What makes attention sharp (section 3.5.3); None for nothing.
         balance: What makes attention to brackets balanced (section 3.6.3.2); None for
             nothing.
+        steadiness: What makes recurrent networks forget noise; None for nothing.
         stop_at: Token accuracy on `probe` fresh words at which training stops; None for
             never.
         every: Steps between evaluations and checkpoints.
@@ -223,6 +283,7 @@ class Recipe:
     scratchpad: bool = False
     sharpening: Sharpening | None = None
     balance: Balance | None = None
+    steadiness: Steadiness | None = None
     stop_at: float | None = None
     every: int = 100
     probe: int = 256
@@ -252,6 +313,10 @@ class Recipe:
             raise KrohnError(f"formats are {known}, not {self.format!r}")
         if self.scratchpad and self.balance:
             raise KrohnError("balance is about networks without a scratchpad")
+        if self.steadiness and (self.scratchpad or self.sharpening or self.balance):
+            raise KrohnError(
+                "steadiness is for recurrent layers: no scratchpad, sharpening or balance"
+            )
 
     @property
     def reads(self) -> int:

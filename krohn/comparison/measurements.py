@@ -18,7 +18,14 @@ from krohn.compare.measures.first_failures import EACH, by_strategy, first_faili
 from krohn.compare.models.architecture import Positions
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import provenance
-from krohn.comparison.result import Failure, ModelResult, SeedResult, Size, Training
+from krohn.comparison.result import (
+    Failure,
+    ModelResult,
+    SeedResult,
+    Size,
+    TrainedProof,
+    Training,
+)
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import PREFIXES, SAMPLES
 
@@ -293,15 +300,14 @@ class MeasuredSeed:
         measured: What was measured.
         failure: The first failing word; None if none was searched.
         training: How it came about; None for what is not trained.
-        proof: What `krohn.verify` says of it for words of every length; None where it
-            was not asked.
+        proof: The answer of `krohn.verify`; None where it was not asked.
     """
 
     seed: int | None
     measured: Measurements
     failure: Failure | None = None
     training: Training | None = None
-    proof: str | None = None
+    proof: TrainedProof | None = None
 
 
 @dataclass(frozen=True)

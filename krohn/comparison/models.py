@@ -240,7 +240,8 @@ that chance alone does this at none of them (five standard errors)."""
 
 def headline(found: Comparison) -> tuple[str, ...]:
     """The sentences on the proof, on what training reached, and on where it breaks."""
-    return (_proof_sentence(found), *_of_trained(found), *_falls(found))
+    trained = (*_of_trained(found), *_proved_or_not(found))
+    return (_proof_sentence(found), *trained, *_falls(found))
 
 
 def percent(share: float) -> str:
@@ -286,6 +287,21 @@ def _of_trained(found: Comparison) -> Iterator[str]:
             f"Trained on words of {count(found.length, 'letter')} and measured on fresh "
             f"ones, {' and '.join(said)}{mean}."
         )
+
+
+def _proved_or_not(found: Comparison) -> Iterator[str]:
+    """What was proved of trained networks, and how that is done again."""
+    for network in found.contestants:
+        for one in network.ones:
+            if one.proof is None:
+                continue
+            seed = "" if len(network.ones) == 1 else f" of seed {one.seed}"
+            verdict = {
+                "verified": "proved right on words of every length",
+                "refuted": "wrong on some word",
+            }.get(one.proof.verdict, f"undecided: {one.proof.said}")
+            again = f" ({one.proof.again})" if one.proof.again else ""
+            yield f"The {_short(network)}{seed} is {verdict}{again}."
 
 
 def _falls(found: Comparison) -> Iterator[str]:

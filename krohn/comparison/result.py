@@ -304,6 +304,21 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class TrainedProof:
+    """The answer of `krohn.verify` about a trained network, for words of every length.
+
+    Attributes:
+        verdict: ``verified``, ``refuted`` or ``undecided``.
+        said: The words that it covers, or why there is no proof.
+        again: The command that proves it again; None if the network is not kept.
+    """
+
+    verdict: str
+    said: str
+    again: str | None = None
+
+
+@dataclass(frozen=True)
 class SeedResult:
     """A network of one seed.
 
@@ -313,8 +328,7 @@ class SeedResult:
         sequence: Words with right answers only.
         failure: The first failing word.
         training: How it came about; None for what is not trained.
-        proof: The verdict of `krohn.verify` for words of every length; None where it was
-            not asked.
+        proof: The answer of `krohn.verify`; None where it was not asked.
     """
 
     seed: int | None
@@ -322,7 +336,7 @@ class SeedResult:
     sequence: Rate
     failure: Failure | None = None
     training: Training | None = None
-    proof: str | None = None
+    proof: TrainedProof | None = None
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,16 @@ from krohn.comparison.measurements import (
     first_failure,
     measure,
 )
-from krohn.comparison.result import GPT, LSTM, Failure, Training, read, to_object
-from krohn.replaying import replay_command
+from krohn.comparison.result import (
+    GPT,
+    LSTM,
+    Failure,
+    TrainedProof,
+    Training,
+    read,
+    to_object,
+)
+from krohn.replaying import command_line, replay_command
 from krohn.trained_recurrent import Layer
 from krohn.verification import verify
 from krohn.verify.testing.examination import BlackBox
@@ -61,13 +69,13 @@ class RunMeasurements:
         measured: Accuracies.
         failure: The first failing word.
         probed: Which variables of derived networks it holds and uses.
-        proof: What a proof came to; None if none was tried.
+        proof: The answer of a proof; None if none was tried.
     """
 
     measured: Measurements
     failure: Failure
     probed: ProbeMap
-    proof: str | None
+    proof: TrainedProof | None
 
 
 @dataclass(frozen=True)
@@ -107,8 +115,8 @@ def look(run: Run) -> Any:
     return to_object(RunMeasurements(measured, failure, _probed(run), proof))
 
 
-def proved(network: Network, task: Task) -> str | None:
-    """The verdict on a recurrent network, for words of every length.
+def proved(network: Network, task: Task) -> TrainedProof | None:
+    """The answer of a proof of a recurrent network, for words of every length.
 
     None for others, for large ones, and where not every answer is asked for.
     """
@@ -118,7 +126,9 @@ def proved(network: Network, task: Task) -> str | None:
     if shape.hidden > MOST_UNITS or shape.layers > 1:
         return None
     file = Layer.of(network.state_dict()).file(task.machine, task.shows)
-    return verify(file, sample=None).verdict
+    report = verify(file, sample=None)
+    right = report.verdict == "verified"
+    return TrainedProof(report.verdict, report.covers if right else report.reason)
 
 
 def _probed(run: Run) -> ProbeMap:
@@ -222,11 +232,10 @@ def _trained(key: str, result: Result, settings: Settings) -> TrainedNetwork:
     looked = read(RunMeasurements, result.measured, "a run")
     run = result.run()
     failure = _replayed(result.cell, looked.failure, settings)
+    proof = _proved_again(result.cell, looked.proof, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
     training = _training(run.history, ended)
-    entry = MeasuredSeed(
-        result.cell.seed, looked.measured, failure, training, looked.proof
-    )
+    entry = MeasuredSeed(result.cell.seed, looked.measured, failure, training, proof)
     return TrainedNetwork(key, result, entry, looked.probed)
 
 
@@ -235,11 +244,27 @@ def _replayed(cell: Cell, failure: Failure, settings: Settings) -> Failure:
 
     The folder of a run is named by its content: no other comparison writes there.
     """
-    runs, named, word = settings.runs, settings.named, failure.word
-    if runs is None or named is None or word is None:
+    kept, named, word = _kept(cell, settings), settings.named, failure.word
+    if kept is None or named is None or word is None:
         return failure
-    line = replay_command(str(Path(runs) / cell.name / WEIGHTS), word, named)
-    return replace(failure, replay=line)
+    return replace(failure, replay=replay_command(kept, word, named))
+
+
+def _proved_again(
+    cell: Cell, proof: TrainedProof | None, settings: Settings
+) -> TrainedProof | None:
+    """The proof with the command that makes it again, if the network is kept."""
+    kept, named = _kept(cell, settings), settings.named
+    if proof is None or kept is None or named is None:
+        return proof
+    again = command_line(["krohn", "verify", *named, "--", kept])
+    return replace(proof, again=again)
+
+
+def _kept(cell: Cell, settings: Settings) -> str | None:
+    """The file of a network; None if none is kept."""
+    runs = settings.runs
+    return None if runs is None else str(Path(runs) / cell.name / WEIGHTS)
 
 
 def _training(history: tuple[Evaluation, ...], ended: str) -> Training:

@@ -110,7 +110,7 @@ class AffineForm:
         """With other axes before the width."""
         width = self.base.shape[-1]
         base = self.base.each(lambda x: x.reshape(*shape, width))
-        return AffineForm(base, self.slopes.reshape(-1, *base.shape))
+        return AffineForm(base, self.slopes.reshape(len(self.slopes), *base.shape))
 
     def columns(self, first: int, last: int) -> "AffineForm":
         """Some of the width."""

@@ -1,5 +1,6 @@
 """A recurrent network in float64: its steps, their Jacobians, and words that break it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -49,7 +50,8 @@ class Dynamics:
         self, x: FloatArray, letters: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """What is remembered after a letter, and ``(words, width, width)``: its slopes."""
-        return self._parts(x, letters)
+        found, slopes = self._parts(x, letters)
+        return found, slopes()
 
     def ahead(self, x: FloatArray, states: IntArray) -> FloatArray:
         """How far the right logit is ahead of every other one."""
@@ -60,66 +62,71 @@ class Dynamics:
         logits[rows, right] = -np.inf
         return np.asarray(own - logits.max(axis=1))
 
-    def _parts(self, x: FloatArray, letters: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _parts(
+        self, x: FloatArray, letters: IntArray
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        """What is remembered after a letter, and its slopes when they are asked for."""
         cell, n = self.cell, len(self.cell.weight)
         inputs = cell.letters.value.middle()[0][letters] + cell.bias[0]
-        h, back, turned = x[:, :n], x[:, :n] @ cell.weight + cell.bias[1], cell.weight.T
-        place = np.arange(n)
+        back = x[:, :n] @ cell.weight + cell.bias[1]
         parts = [slice(at, at + n) for at in range(0, cell.weight.shape[1], n)]
         if len(parts) == 1:
             y = np.tanh(inputs + back)
-            return y, (1 - y * y)[:, :, None] * turned
+            return y, lambda: np.asarray((1 - y * y)[:, :, None] * cell.weight.T)
         if len(parts) == 4:
-            c = x[:, n:]
-            i, f, o = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1, 3))
-            g = np.tanh((inputs + back)[:, parts[2]])
-            after = f * c + i * g
-            said = np.tanh(after)
-            cells = np.zeros((len(x), n, 2 * n))
-            cells[:, :, :n] = (f * (1 - f) * c)[:, :, None] * turned[parts[1]]
-            cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[parts[0]]
-            cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[parts[2]]
+            return self._lstm(x[:, n:], [(inputs + back)[:, part] for part in parts])
+        given = [(inputs + back)[:, part] for part in parts[:2]]
+        new = parts[2]
+        return self._gru(x, given, inputs[:, new], back[:, new])
+
+    def _lstm(
+        self, c: FloatArray, gates: list[FloatArray]
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        n, place = c.shape[1], np.arange(c.shape[1])
+        i, f, o = (sigmoid(gates[at]) for at in (0, 1, 3))
+        g = np.tanh(gates[2])
+        after = f * c + i * g
+        said = np.tanh(after)
+
+        def slopes() -> FloatArray:
+            turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(4)]
+            cells = np.zeros((len(c), n, 2 * n))
+            cells[:, :, :n] = (f * (1 - f) * c)[:, :, None] * turned[1]
+            cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[0]
+            cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[2]
             cells[:, place, n + place] = f
             hidden = (o * (1 - said * said))[:, :, None] * cells
-            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[parts[3]]
-            return np.hstack([o * said, after]), np.concatenate([hidden, cells], axis=1)
-        r, z = (sigmoid((inputs + back)[:, parts[at]]) for at in (0, 1))
-        inside = back[:, parts[2]]
-        new = np.tanh(inputs[:, parts[2]] + r * inside)
-        slopes = (r * (1 - r) * inside)[:, :, None] * turned[parts[0]]
-        slopes = slopes + r[:, :, None] * turned[parts[2]]
-        slopes = ((1 - z) * (1 - new * new))[:, :, None] * slopes
-        slopes += (z * (1 - z) * (h - new))[:, :, None] * turned[parts[1]]
-        slopes[:, place, place] += z
+            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[3]
+            return np.concatenate([hidden, cells], axis=1)
+
+        return np.hstack([o * said, after]), slopes
+
+    def _gru(
+        self,
+        h: FloatArray,
+        gates: list[FloatArray],
+        letter: FloatArray,
+        back: FloatArray,
+    ) -> tuple[FloatArray, Callable[[], FloatArray]]:
+        n, place = h.shape[1], np.arange(h.shape[1])
+        r, z = map(sigmoid, gates)
+        new = np.tanh(letter + r * back)
+
+        def slopes() -> FloatArray:
+            turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(3)]
+            found = (r * (1 - r) * back)[:, :, None] * turned[0]
+            found = found + r[:, :, None] * turned[2]
+            found = ((1 - z) * (1 - new * new))[:, :, None] * found
+            found += (z * (1 - z) * (h - new))[:, :, None] * turned[1]
+            found[:, place, place] += z
+            return np.asarray(found)
+
         return (1 - z) * new + z * h, slopes
 
     def words(self, count: int, length: int, rng: np.random.Generator) -> IntArray:
-        """``(count, length)``: biased words with runs; half of them avoid dead ends."""
-        letters, states = self.machine.transitions.shape
-        dead = (self.machine.transitions == np.arange(states)).all(axis=0)
-        bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
-        again = rng.random(count) * (rng.random(count) < 0.5)
-        free = rng.integers(0, 2 * length, count)
-        found, now = (
-            np.zeros((count, length), np.int64),
-            np.full(count, self.machine.start),
-        )
-        for t in range(length):
-            to = self.machine.transitions[:, now].T
-            allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
-            allowed |= ~allowed.any(axis=1, keepdims=True)
-            chances = np.where(allowed, bias, 0.0)
-            if t:
-                kept = (rng.random(count) < again) & allowed[
-                    np.arange(count), found[:, t - 1]
-                ]
-                own = np.eye(letters)[found[:, t - 1]]
-                chances = np.where(kept[:, None], own, chances)
-            chances = chances.cumsum(axis=1)
-            drawn = rng.random(count)[:, None] * chances[:, -1:]
-            found[:, t] = (chances > drawn).argmax(axis=1)
-            now = to[np.arange(count), found[:, t]]
-        return found
+        """``(count, length)``: words on which it may be wrong."""
+        machine = self.machine
+        return varied_words(machine.transitions, machine.start, count, length, rng)
 
     def run(self, words: IntArray) -> list[tuple[FloatArray, IntArray]]:
         """What is remembered after each letter, and the states.
@@ -160,3 +167,42 @@ class Dynamics:
         again = [np.resize(loop, LONG // 2) for loop in loops]
         self.run(np.hstack([heads, np.array(again), tails, np.array(again)]))
         return length
+
+
+def varied_words(
+    transitions: IntArray, start: int, count: int, length: int, rng: np.random.Generator
+) -> IntArray:
+    """Words with runs, each with its own bias; half of them avoid dead ends for a while.
+
+    Args:
+        transitions: ``(letters, states)``: of the machine that reads them.
+        start: Its start state.
+        count: How many.
+        length: Of each.
+        rng: The source of chance.
+
+    Returns:
+        Letter indices ``(count, length)``.
+    """
+    letters, states = transitions.shape
+    dead = (transitions == np.arange(states)).all(axis=0)
+    bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
+    again = rng.random(count) * (rng.random(count) < 0.5)
+    free = rng.integers(0, 2 * length, count)
+    found, now = np.zeros((count, length), np.int64), np.full(count, start)
+    for t in range(length):
+        to = transitions[:, now].T
+        allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
+        allowed |= ~allowed.any(axis=1, keepdims=True)
+        chances = np.where(allowed, bias, 0.0)
+        if t:
+            kept = (rng.random(count) < again) & allowed[
+                np.arange(count), found[:, t - 1]
+            ]
+            own = np.eye(letters)[found[:, t - 1]]
+            chances = np.where(kept[:, None], own, chances)
+        chances = chances.cumsum(axis=1)
+        drawn = rng.random(count)[:, None] * chances[:, -1:]
+        found[:, t] = (chances > drawn).argmax(axis=1)
+        now = to[np.arange(count), found[:, t]]
+    return found

@@ -21,7 +21,7 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.trained_recurrent import model_file
-from krohn.verify.checker.gated_recurrent import opened
+from krohn.verify.checker.gated_recurrent import Images, opened
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.find import for_file, model_of
@@ -89,6 +89,17 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
                 seen = nodes.directions[place] @ inside[row]
                 assert (nodes.bounds.low[place] <= seen).all()
                 assert (seen <= nodes.bounds.high[place]).all()
+
+
+def test_letters_that_lead_into_no_parallelotope_are_compared_as_well() -> None:
+    """A part of the edges may lead only into sets that letters make."""
+    cell = opened(
+        model_of(file_of("latch-gru8")), proof_of("latch-gru8").told["simulation"]
+    )
+    made = np.flatnonzero(cell.nodes.made >= 0)[:1]
+    none = np.full(1, cell.nodes.made[made[0]])
+    images = Images(cell.held(made).shaped(1), none)
+    assert cell.inside(images, np.zeros(1, np.int64), made).all()
 
 
 def wrong(file: ModelFile, machine: Automaton, count: int = 400) -> bool:
