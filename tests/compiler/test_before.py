@@ -74,6 +74,7 @@ def test_a_sibling_block_is_the_first_of_the_pair(
         assert value == (written[-1] if block % 2 and written else 0)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("t", range(1, 70))
 def test_sibling_blocks_partition_what_is_before(t: int) -> None:
     ordered: list[int] = []

@@ -133,6 +133,7 @@ def test_the_cost_is_predicted(name: str, construction: str) -> None:
     assert built.cost.depth == usual.cost.depth
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "construction", "dtype", "length"),
     [

@@ -109,6 +109,7 @@ def continued(
     return logits, torch.cat(words), grow
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("construction", ["scan", "sequential", "elman"])

@@ -174,6 +174,7 @@ WRONG: dict[str, Program] = {
 }
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_program_that_is_wrong_is_not_verified(name: str) -> None:
     assert not computes(WRONG[name])
@@ -254,6 +255,7 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_head_is_noticed(name: str) -> None:
     file = lowered(right(LENGTH))

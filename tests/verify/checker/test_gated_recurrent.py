@@ -39,6 +39,7 @@ def machine_of(name: str) -> Automaton:
     return replace(krohn.read(name), output=None)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("name", "dtype"),

@@ -82,6 +82,7 @@ def agrees(file: ModelFile, machine: Automaton, length: int) -> bool:
     return bool(np.array_equal(said, right))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("form", "name", "dtype"),
     [

@@ -297,6 +297,7 @@ class TestSample:
         for strategy in STRATEGIES.values():
             assert not strategy(np.random.default_rng(0), a, 5, 7).any()
 
+    @pytest.mark.sample(7)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_right_networks_pass(self, name: str, construction: str) -> None:
         machine = zoo.machine(name)
