@@ -183,6 +183,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
     return ModelFile(header, file.tensors, file.precision)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("told", "reason"),
     [

@@ -206,6 +206,7 @@ def without_the_last(file: ModelFile) -> ModelFile:
     return replace(file, header={**file.header, "program": program})
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

@@ -257,6 +257,7 @@ def test_what_a_head_says_is_named_as_it_is_proved(
         shown_of(file)
 
 
+@pytest.mark.slow
 def test_many_functions_are_compared_one_by_one() -> None:
     """Of F with 256 columns each knot is looked at in one column, not in all."""
     n, f = 256, np.tile(np.array([[0.0], [0.5], [1.0]]), (1, 256))
