@@ -104,6 +104,7 @@ def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
     assert layout.d_model >= max(p.stop for p in layout.places.values())
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_the_strict_form_is_plain(
     levels: Build, name: str, construction: str, length: int
@@ -117,6 +118,7 @@ def test_the_strict_form_is_plain(
     assert not any("residual" in n for n in built.compiled.file.tensors)
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_the_usual_form_only_masks_with_zeros_and_ones(
     levels: Build, name: str, construction: str, length: int

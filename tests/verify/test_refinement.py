@@ -102,6 +102,7 @@ def spoilt(machine: Automaton, letter: int, state: int, to: int) -> Automaton:
     )
 
 
+@pytest.mark.sample(7)
 @EACH
 def test_right_programs_are_accepted(name: str, construction: str) -> None:
     machine = zoo.machine(name)

@@ -217,6 +217,7 @@ def changed(value: Json, path: tuple[Any, ...], to: Any) -> Json:
     return copy
 
 
+@pytest.mark.sample(10)
 @CASES
 def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
     _, machine, evidence = case(key)

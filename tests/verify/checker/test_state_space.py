@@ -98,6 +98,7 @@ def test_every_length(form: str, name: str, dtype: str) -> None:
     assert agrees(file, machine, 400)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "dtype"), list(zip(BOUNDED, 2 * list(FORMATS), strict=False))
 )
@@ -114,6 +115,7 @@ def claims(file: ModelFile, length: int) -> ModelFile:
     return replace(file, header={**file.header, "claim": claim})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "form", "dtype", "longest", "wrong"),
     [

@@ -87,6 +87,7 @@ def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
     assert wrong.any(axis=1).mean() > 0.5
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Q8"])
 @pytest.mark.parametrize("block", [1, 6])
 def test_every_machine_writes_its_states(name: str, block: int) -> None:
