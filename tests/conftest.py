@@ -42,9 +42,9 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 def pytest_configure(config: pytest.Config) -> None:
     """Say what the marks of these tests are for."""
     line = (
-        "sample(n): of the parametrised copies of a test n are quick, the others slow"
+        "of the copies of a test, n are quick, the others slow; at: which is the first"
     )
-    config.addinivalue_line("markers", line)
+    config.addinivalue_line("markers", f"sample(n, at=0): {line}")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,14 +52,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is beyond a sample as slow.
 
     The first copy is quick, and as many others as are asked for: each lies in the largest
-    gap that is left, so that the sample has something of every part of the list.
+    gap that is left, so that the sample has something of every part of the list. Copies
+    that are slow anyway do not count. Tests of one list that begin ``at`` different copies
+    have different samples.
     """
-    copies = defaultdict[tuple[str, int], list[pytest.Item]](list)
+    copies = defaultdict[tuple[str, int, int], list[pytest.Item]](list)
     for item in items:
-        if mark := item.get_closest_marker("sample"):
-            copies[item.nodeid.partition("[")[0], mark.args[0]].append(item)
-    for (_, count), every in copies.items():
-        places = (int(i * GOLDEN % 1 * len(every)) for i in range(50 * len(every)))
+        mark = item.get_closest_marker("sample")
+        if mark and not item.get_closest_marker("slow"):
+            test, first = item.nodeid.partition("[")[0], mark.kwargs.get("at", 0)
+            copies[test, mark.args[0], first].append(item)
+    for (_, count, first), every in copies.items():
+        size = len(every)
+        steps = (int(i * GOLDEN % 1 * size) for i in range(50 * size))
+        places = ((first + step) % size for step in steps)
         quick = set(islice(dict.fromkeys(places), count))
         for place, item in enumerate(every):
             if place not in quick:

@@ -153,6 +153,7 @@ def _page(path: Path) -> Any:
     return pytest.param(path, marks=marks, id=path.stem)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("page", [_page(p) for p in PAGES if _examples(p)])
 def test_pages_show_what_commands_print(
     page: Path, workplace: Path, capsys: pytest.CaptureFixture[str]

@@ -167,7 +167,7 @@ def _large(letters: list[str], on: str, names: tuple[str, ...]) -> Automaton:
 PLAIN = [f"a{i}" for i in range(150)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("form", "letters", "on", "names"),
     [

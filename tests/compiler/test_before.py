@@ -74,6 +74,7 @@ def test_a_sibling_block_is_the_first_of_the_pair(
         assert value == (written[-1] if block % 2 and written else 0)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("t", range(1, 70))
 def test_sibling_blocks_partition_what_is_before(t: int) -> None:
     ordered: list[int] = []
@@ -148,6 +149,7 @@ def test_formats_that_cannot_order_positions_in_blocks_are_refused(
         sibling_scale(length, PRECISIONS[name])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["S3", "Q8", "S4", "PermReset3", "Grid4", "Dyck2,2"])
 def test_components_say_their_states_before_the_letter(name: str) -> None:
     """Every ``before`` is the ``now`` of the position before it."""

@@ -96,6 +96,7 @@ def test_the_sine_of_half_turns_is_left_out() -> None:
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("length", [20, 100, 400])
 @pytest.mark.parametrize(("name", "width"), [("C2", 1), ("C5", 4), ("C8", 7)])
 def test_width_does_not_grow_with_the_length(
@@ -133,6 +134,7 @@ def test_the_cost_is_predicted(name: str, construction: str) -> None:
     assert built.cost.depth == usual.cost.depth
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "construction", "dtype", "length"),
     [

@@ -82,6 +82,7 @@ def test_every_construction_is_here() -> None:
     assert set(SERVED) == {*CONSTRUCTIONS, *ON_REQUEST}
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("name", SERVED)
 def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
     for source, length in SERVED[name].items():
@@ -98,7 +99,7 @@ def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
             assert np.array_equal(states(program, every), expected), (source, start)
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", SERVED)
 def test_its_network_is_proved_and_right_on_short_words(

@@ -44,6 +44,7 @@ def proof_of(file: ModelFile, source: LinearSystem) -> Proof:
     return prove(file, automaton(source))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("scale", [2.0, 4.0])
 def test_maps_are_proved_exactly_for_words_of_every_length(
@@ -113,6 +114,7 @@ def error_of(file: ModelFile) -> float:
     return found.error
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("length", [1, 7, 500])
 @pytest.mark.parametrize(
     ("name", "dtype"), [("MatMul5,5@3", "float64"), (NAME, "float32")]

@@ -79,6 +79,7 @@ def test_the_program_is_the_parity(
     assert np.array_equal(states(program, every(length)), expected)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("size", "support"), [(4, (4,)), (10, (2, 3, 7)), (12, (1, 2, 5, 6, 11, 12))]

@@ -82,6 +82,7 @@ def with_operation(program: Program, name: str, operation: Operation) -> Program
     return replace(program, operations={**program.operations, name: operation})
 
 
+@pytest.mark.sample(40)
 @EACH_STEP
 @EACH_MACHINE
 def test_passes_keep_states_and_channels_accept_themselves_and_are_idempotent(
@@ -130,6 +131,7 @@ def test_optimised_programs_run_random_machines_on_random_words(
     assert np.array_equal(states(after, [word]), expected)
 
 
+@pytest.mark.sample(10)
 @EACH_MACHINE
 @pytest.mark.parametrize("strict", [False, True])
 def test_after_all_passes_nothing_is_dead_or_repeated(
@@ -202,6 +204,7 @@ def sabotaged(after: Program) -> Iterator[Program]:
     yield replace(after, operations=dict(reversed(list(after.operations.items()))))
 
 
+@pytest.mark.sample(40)
 @EACH_STEP
 @EACH_MACHINE
 def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:

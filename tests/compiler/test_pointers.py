@@ -92,6 +92,7 @@ def test_pointers_compose(word: tuple[int, ...], path: list[int]) -> None:
     assert np.array_equal(sum(digits), values[name][0])
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("path", list(product(range(2), repeat=3)))
 @pytest.mark.parametrize("length", [1, 2, 7, 8])
 def test_departures_are_counted_from_both_sides(

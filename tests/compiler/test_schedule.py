@@ -28,6 +28,7 @@ EACH = pytest.mark.parametrize(("name", "construction", "length"), CASES)
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 
 
+@pytest.mark.sample(8)
 @EACH
 @FORMS
 def test_channels_come_as_early_as_heads_and_mlps_can_read(
@@ -85,6 +86,7 @@ def last_read(layout: Layout, channel: str) -> int:
     return max([plan.born[channel], *(plan.born[n] - 1 for n in readers)])
 
 
+@pytest.mark.sample(8)
 @EACH
 @FORMS
 def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
@@ -102,6 +104,7 @@ def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
     assert layout.d_model >= max(p.stop for p in layout.places.values())
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_the_strict_form_is_plain(
     levels: Build, name: str, construction: str, length: int
@@ -115,6 +118,7 @@ def test_the_strict_form_is_plain(
     assert not any("residual" in n for n in built.compiled.file.tensors)
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_the_usual_form_only_masks_with_zeros_and_ones(
     levels: Build, name: str, construction: str, length: int
@@ -124,6 +128,7 @@ def test_the_usual_form_only_masks_with_zeros_and_ones(
     assert all(np.isin(m, (0.0, 1.0)).all() for m in masks)
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_dimensions_are_used_again(
     levels: Build, name: str, construction: str, length: int

@@ -130,6 +130,7 @@ def test_no_plan_no_front() -> None:
     assert front([]) == []
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("length", [1, 2, 3, 9, 10, 11, 64, 100, 512, 1000])
 def test_radixes_are_the_least_for_each_depth(length: int) -> None:
     radixes = [radix_of(name) for name in scans(length)]

@@ -70,7 +70,7 @@ def test_every_group_that_splits_is_served(
         assert agrees(machine, construction, 7)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("name", "construction"),
     [

@@ -45,6 +45,7 @@ def test_the_product_of_bit_and_enable(own: Build) -> None:
     assert program.outputs == ("stored", "kind")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "depth"), [("FFLTracker2", 2), ("FFLTracker7", 2), ("FFL2", 3)]
 )

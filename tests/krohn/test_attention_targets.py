@@ -132,6 +132,7 @@ def test_a_sample_runs_other_orders_too(file: Path) -> None:
     assert "order" not in krohn.verify(causal, sample=30).runs[0].about
 
 
+@pytest.mark.slow
 def test_within_chooses_the_smallest_network() -> None:
     sizes = []
     for error in (0.2, 0.05, 0.005):

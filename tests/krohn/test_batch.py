@@ -33,8 +33,9 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_each_row_has_its_own_verdict(call: Any, table: Path) -> None:
-    code, found = call("batch", table, "-T", 16)
+def test_each_row_has_its_own_verdict(call: Any, table: Path, tmp_path: Path) -> None:
+    page = tmp_path / "one.html"
+    code, found = call("batch", table, "-T", 16, "-o", page)
     said = {row["name"]: row for row in found["rows"]}
     assert code == 1
     assert (found["passed"], found["failed"]) == (3, 5)
@@ -47,6 +48,7 @@ def test_each_row_has_its_own_verdict(call: Any, table: Path) -> None:
     # Every word of the file is labelled by whether its number of a is even, but the last.
     assert (said["even"]["words"], said["even"]["wrong"]) == (4, 1)
     assert said["even"]["first_wrong"] == "b b b: accept, not reject"
+    assert "b b b: accept, not reject" in page.read_text()
     assert said["three"]["length"] == 16
     assert said["three"]["wrong"] == 0
     assert said["recurrent"]["length"] is None
@@ -123,13 +125,12 @@ def test_a_damaged_model_file_is_refuted_or_undecided_in_its_row(
 def test_the_table_is_the_same_however_many_processes(
     call: Any, table: Path, tmp_path: Path
 ) -> None:
-    for name, workers in (("one.csv", 1), ("two.csv", 2), ("one.html", 1)):
+    for name, workers in (("one.csv", 1), ("two.csv", 2)):
         out = tmp_path / name
         call("batch", table, "-T", 16, "-o", out, "--workers", workers)
         assert not out.with_name(name + ".job").exists()
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert (tmp_path / "one.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
-    assert "b b b: accept, not reject" in (tmp_path / "one.html").read_text()
 
 
 class Interrupted:

@@ -69,6 +69,7 @@ def test_what_is_said_to_be_chosen_is_written(
     agree(source, length, minimise=minimise)
 
 
+@pytest.mark.slow
 def test_so_it_is_for_random_languages() -> None:
     for text in patterns(4):
         agree(text, 24)
@@ -134,6 +135,7 @@ def test_the_least_depth_is_that_of_all_that_can_be_proved(refused: set[str]) ->
         agree(text, 6, minimise="depth")
 
 
+@pytest.mark.slow
 def test_a_construction_that_fails_is_named_and_not_chosen(refused: set[str]) -> None:
     before = explain("regex:(ab|ba)*", 24)
     refused.add(before["chosen"])
@@ -214,7 +216,7 @@ def departures(machine: Automaton) -> int:
     return most(machine.start)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "text",
     [

@@ -42,6 +42,7 @@ def said(file: ModelFile, words: str) -> dict[str, Any]:
     return KINDS[file.header["source"]["kind"]].run(file, [words])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_marks_or_refuses_what_is_beyond_its_claim(kind: str) -> None:
     file, words = made(kind), SOURCES[kind][2]
@@ -164,6 +165,7 @@ def test_python_never_gives_bare_answers_of_a_source_beyond_its_claim(
         krohn.stream(model)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_prints_no_error_beyond_a_claim(
     kind: str,

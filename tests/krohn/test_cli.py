@@ -137,7 +137,7 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
 # --- compile --------------------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "construction"),
     [

@@ -103,6 +103,7 @@ def test_every_reduction_is_one(found: Comparison) -> None:
     assert all(thesis != here for thesis, here in said.values())
 
 
+@pytest.mark.slow
 def test_the_page_is_written_beside_runs_that_are_not_done_again(
     compared: Command, tmp_path: Path
 ) -> None:
@@ -191,8 +192,8 @@ def test_what_is_not_installed_is_said_before_anything_is_trained(
 def test_a_machine_that_is_too_large_is_refused_before_anything_is_trained(
     compared: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(derived, "MOST_PARAMETERS", 1000)
-    code, _, err = compared("S4", *TINY, "--runs", tmp_path)
+    monkeypatch.setattr(derived, "MOST_PARAMETERS", 100)
+    code, _, err = compared("C2", *TINY, "--runs", tmp_path)
     assert code == 2
     assert "parameters" in err
     assert not list(tmp_path.iterdir())

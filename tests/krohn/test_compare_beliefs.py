@@ -71,6 +71,7 @@ def test_a_table_is_printed(compared: Command) -> None:
     assert "depth 2" in out
 
 
+@pytest.mark.slow
 def test_of_hard_instances_the_revealed_state_is_asked(tmp_path: Path) -> None:
     found = krohn.compare(
         "Cyclic-HARD3,2@1:alpha=0.2",

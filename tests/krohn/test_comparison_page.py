@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from html import unescape
 
 import numpy as np
@@ -37,9 +38,14 @@ PLACES = st.lists(st.integers(1, 200), min_size=2, max_size=12, unique=True)
 SHARES = st.floats(0.0, 1.0)
 
 
+@cache
+def sample_page() -> str:
+    """The page of the sample."""
+    return render(sample())
+
+
 def test_every_number_of_the_table_is_on_the_page() -> None:
-    found = sample()
-    page = render(found)
+    found, page = sample(), sample_page()
     for row in summary(found):
         assert row.title in page
         assert all(entry.main.replace(">", "&gt;") in page for entry in row.entries)
@@ -51,7 +57,7 @@ def test_notebooks_frame_the_page() -> None:
     found = sample()
     shown = found._repr_html_()
     assert shown.count("<") == 2
-    assert unescape(shown.split('"')[1]) == render(found)
+    assert unescape(shown.split('"')[1]) == sample_page()
     assert "\n" not in repr(found)
 
 
@@ -249,12 +255,11 @@ def test_two_perfect_seeds_are_not_said_to_be_certain() -> None:
 
 def test_exchanges_say_what_is_read_of_what_they_need() -> None:
     shown = '<td data-label="read from the exchanged part" class="number">98.0 %</td>'
-    assert shown in render(sample())
+    assert shown in sample_page()
 
 
 def test_which_algorithm_opens_with_a_sentence_that_counts() -> None:
-    found = sample()
-    page = render(found)
+    found, page = sample(), sample_page()
     for probed in found.probes:
         rows = [row for row in probed.found.rows if row.kind != "reference"]
         used = sum(row.verdict == "used" for row in rows)
@@ -266,6 +271,6 @@ def test_which_algorithm_opens_with_a_sentence_that_counts() -> None:
 
 
 def test_the_trained_transformer_has_one_name() -> None:
-    page = render(sample())
+    page = sample_page()
     assert ">GPT<" not in page
     assert "Transformer" in page

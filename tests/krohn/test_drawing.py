@@ -76,7 +76,7 @@ def small(
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", SMALL)
 def test_names_of_states_and_drawn_letters_stand_in_the_picture(
     name: str, tmp_path: Path
@@ -103,7 +103,7 @@ def test_large_machines_are_drawn_without_names(name: str, tmp_path: Path) -> No
     assert "Names and loops are not drawn." in texts(tmp_path / "m.svg")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "fact", "cycles"),
     [
@@ -136,6 +136,7 @@ def test_maps_of_points_that_are_no_permutations_are_listed(tmp_path: Path) -> N
     assert not any("group" in text for text in shown)
 
 
+@pytest.mark.slow
 def test_another_tangle_is_drawn_as_its_table(tmp_path: Path) -> None:
     machine = zoo.machine("Rubik")
     save(draw_machine(machine), tmp_path / "m.svg")

@@ -94,7 +94,7 @@ def rectangles(figure: Figure, color: str) -> int:
     )
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "method"), [*CASES, ("T4", "derived")])
 def test_no_text_meets_another_or_a_wire(name: str, method: str) -> None:
     figure = draw(found(name, method), name)
@@ -112,7 +112,7 @@ def test_no_text_meets_another_or_a_wire(name: str, method: str) -> None:
         assert not [t for t, box in zip(shown, boxes, strict=True) if box.meets(wire)]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_there_is_a_dot_for_every_dependency(name: str, method: str) -> None:
     decomposition = found(name, method)

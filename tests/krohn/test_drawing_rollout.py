@@ -135,6 +135,7 @@ def test_recurrences_of_all_shapes_are_drawn(name: str) -> None:
     assert {cell[0] for cell in found.cells if cell[1]} <= {*shown}
 
 
+@pytest.mark.slow
 def test_too_many_numbers_are_refused() -> None:
     source = program("EditDistance31,32")
     found = recurrence(source.chain_of_thought, source.names)

@@ -84,6 +84,7 @@ def test_every_kind_has_a_network() -> None:
     assert set(SOURCES) <= set(NETWORKS)
 
 
+@pytest.mark.sample(16)
 @EACH
 def test_it_is_proved_and_checked_again_from_the_file(
     kind: str, file: Path, tmp_path: Path, call: Call
@@ -100,6 +101,7 @@ def test_it_is_proved_and_checked_again_from_the_file(
     assert code != 0
 
 
+@pytest.mark.sample(12, at=1)
 @EACH
 def test_it_says_what_its_source_says(kind: str, file: Path, call: Call) -> None:
     """On a sample of inputs, each held against the interpreter of the source."""
@@ -114,6 +116,7 @@ def test_it_says_what_its_source_says(kind: str, file: Path, call: Call) -> None
     refused(told)
 
 
+@pytest.mark.sample(10, at=2)
 @EACH
 def test_the_same_source_gives_the_same_bytes(kind: str) -> None:
     name, how, _ = NETWORKS[kind]
@@ -123,6 +126,7 @@ def test_the_same_source_gives_the_same_bytes(kind: str) -> None:
     )
 
 
+@pytest.mark.sample(8, at=3)
 @EACH
 def test_it_is_explained(kind: str, call: Call) -> None:
     _, how, _ = NETWORKS[kind]
@@ -132,6 +136,7 @@ def test_it_is_explained(kind: str, call: Call) -> None:
     assert told
 
 
+@pytest.mark.sample(10, at=4)
 @EACH
 def test_it_is_drawn_or_has_no_picture(
     kind: str, file: Path, tmp_path: Path, call: Call
@@ -146,7 +151,7 @@ def test_it_is_drawn_or_has_no_picture(
         assert not picture.exists()
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(20, at=5)
 @pytest.mark.parametrize("to", HOMES)
 @EACH
 def test_it_is_exported_or_refused(
@@ -165,6 +170,7 @@ def test_it_is_exported_or_refused(
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.sample(8, at=6)
 @EACH
 def test_what_makes_no_sense_is_refused(kind: str, tmp_path: Path, call: Call) -> None:
     out = tmp_path / "f.safetensors"

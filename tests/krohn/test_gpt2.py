@@ -98,6 +98,7 @@ def test_directories_of_others(exported: Path, tmp_path: Path, call: Call) -> No
         assert reason in told["error"]
 
 
+@pytest.mark.slow
 def test_nothing_is_said_to_be_proved_that_is_not(
     tmp_path: Path,
 ) -> None:

@@ -146,6 +146,7 @@ def test_within_means_nothing_to_a_machine() -> None:
         krohn.compile("MatMul2,2@1", 8, within=0.1)
 
 
+@pytest.mark.slow
 def test_a_format_is_taken_by_need(call: Call, tmp_path: Path) -> None:
     """float32 where it serves; else float64, and the reason is said by both commands."""
     path = tmp_path / "m.safetensors"

@@ -99,6 +99,7 @@ def test_the_law_before_a_step_is_exact_or_none(sticky: float) -> None:
     assert law_before(np.eye(40), np.full(40, 1 / 40)) is None
 
 
+@pytest.mark.slow
 def test_products_serve_arrays_that_forget_slowly() -> None:
     """No operator has an entry 0, as the start is a law before the first step."""
     arrays = {

@@ -61,7 +61,7 @@ def check_isomorphism(found: krohn.Learned, shows: bool = True) -> None:
         assert said == [other.output.names[i] for i in other.output.table[image]]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "states"),
     [("FlipFlop", 2), ("S3", 6), ("Grid4", 4), ("S5", 120), ("regex:(ab|ba)*a", 4)],
@@ -75,6 +75,7 @@ def test_a_compiled_network_gives_its_machine_back(source: str, states: int) -> 
     check_isomorphism(found)
 
 
+@pytest.mark.slow
 def test_a_mealy_machine_is_smaller_than_the_states_that_say_the_same() -> None:
     model = krohn.compile("examples/turnstile.dot", 16, observation="outputs")
     moore, mealy = krohn.learn(model), krohn.learn(model, kind="mealy")
@@ -84,7 +85,7 @@ def test_a_mealy_machine_is_smaller_than_the_states_that_say_the_same() -> None:
     assert len(mealy.machine.states) < len(moore.machine.states)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", ["moore", "mealy"])
 @pytest.mark.parametrize("seed", range(12))
 def test_of_random_machines(seed: int, kind: str) -> None:

@@ -22,7 +22,7 @@ def claiming(file: ModelFile, **claim: Any) -> ModelFile:
     return replace(file, header=header)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "observation", "construction"),
     [
@@ -69,7 +69,7 @@ def changed(machine: Automaton, state: int) -> Automaton:
     return replace(machine, output=Output("states", table, machine.output.names))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["dyck", "sequential", "scan", "cascade"])
 def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
     model = krohn.compile("Dyck2,2", 4, construction, observation="balance")

@@ -167,7 +167,7 @@ def test_what_no_command_line_holds_has_no_line() -> None:
     assert replay_command("f", ("\ud800",)) is None
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("machine", [False, True], ids=["own", "another"])
 @pytest.mark.parametrize("options", [[], ["--exhaustive", 2], ["--sample", 9]])
 def test_the_line_of_a_refutation_refutes(

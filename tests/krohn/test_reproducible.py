@@ -18,7 +18,7 @@ from krohn.algebra.formats import json_format
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "fingerprints.py"
 
-QUICK = ("Grid4", "regex:(ab|ba)*")
+QUICK = ("regex:(ab|ba)*",)
 EXPRESSIONS = ("(aa)*", "a*b*a", "bccb(aa)*", "(ab|ba)*", "(a|b)*aba", "(a(b|c))*")
 DRAWN = 14
 
@@ -69,9 +69,9 @@ def load() -> Iterator[None]:
 
 def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
     machines = [*QUICK, *drawn(tmp_path, 1)]
-    first = fingerprints(machines, 6, seed=1)
+    first = fingerprints(machines, 4, seed=1)
     assert len({digests["model"] for digests in first.values()}) == len(machines)
-    assert fingerprints(machines[::-1], 6, seed=2) == first
+    assert fingerprints(machines[::-1], 4, seed=2) == first
 
 
 @pytest.mark.slow

@@ -54,6 +54,7 @@ def changed(value: Any, at: tuple[Any, ...]) -> Any:
     return copy
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", ALL)
 def test_every_verdict_names_its_digest_and_the_digest_is_of_the_whole_claim(
     kind: str,
@@ -158,6 +159,7 @@ def test_states_of_a_file_show_what_those_of_the_machine_show(tmp_path: Path) ->
         krohn.verify(other, machine)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["states", "linear-system", "ssm"])
 def test_another_digest_is_refused_by_every_reader(
     kind: str, tmp_path: Path, call: Call

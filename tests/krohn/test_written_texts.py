@@ -115,7 +115,7 @@ def test_every_kind_of_texts_is_here() -> None:
     assert wires == {"chain-of-thought", "increasing", "rewriting", "text-in-blocks"}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_many_at_once_are_one_by_one_and_the_rules(told: Told) -> None:
     model, prompts, right = told
     texts = model.write(prompts)
@@ -124,6 +124,7 @@ def test_many_at_once_are_one_by_one_and_the_rules(told: Told) -> None:
     assert texts == model.write(tuple(reversed(prompts)))[::-1]
 
 
+@pytest.mark.sample(3)
 def test_it_says_what_run_says(told: Told) -> None:
     model, prompts, _ = told
     kind = of_file(model.file)

@@ -314,6 +314,7 @@ def test_every_field_of_the_program_may_be_wrong(
             raise
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("use", "at", "value"),
     [

@@ -30,6 +30,7 @@ FORMATS = pytest.mark.parametrize("dtype", list(PRECISIONS))
 BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
 
 
+@pytest.mark.sample(6)
 @FORMATS
 @pytest.mark.parametrize(
     ("name", "construction", "length"),

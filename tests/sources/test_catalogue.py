@@ -36,7 +36,7 @@ def test_it_says_what_plain_python_says(name: str) -> None:
         assert function.run(word) == PLAIN[name](word), word
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_its_network_is_proved_and_says_the_same(name: str) -> None:
     function = FUNCTIONS[name]()
@@ -48,7 +48,7 @@ def test_its_network_is_proved_and_says_the_same(name: str) -> None:
         assert model.run(word) == said, word
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - LARGE))
 def test_it_is_proved_for_64_letters(name: str) -> None:
     function = FUNCTIONS[name]()

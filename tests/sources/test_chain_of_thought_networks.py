@@ -177,6 +177,7 @@ def mutants(file: ModelFile, count: int, seed: int) -> tuple[int, int]:
     return verified, wrong
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("made", [proved, sparse, linear])
 def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
     _, wrong = mutants(made("EditDistance2,3:letters=3").file, 12, 1)

@@ -58,7 +58,7 @@ def test_there_are_as_many_orders_as_fubini_counted() -> None:
     assert [len(patterns(n)) for n in range(1, 6)] == [1, 3, 13, 75, 541]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_order_of_letters_has_its_longest_increasing_subsequence(
@@ -74,7 +74,7 @@ def test_every_order_of_letters_has_its_longest_increasing_subsequence(
         assert source.tokens[text[source.answer - 1]] == str(increasing(word))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("boundary", [1, 2])
 @pytest.mark.parametrize("kind", ["sparse", "linear"])
 def test_every_pair_of_short_binary_words_by_other_heads(

@@ -113,7 +113,7 @@ def is_right(file: ModelFile) -> bool:
     return True
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_wrong_file_is_verified(name: str) -> None:
     random, function = Random(name), FUNCTIONS[name]()

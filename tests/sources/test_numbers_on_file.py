@@ -107,6 +107,7 @@ def one_of_each(said: Any) -> list[tuple[Any, ...]]:
 WRONG = (True, 2**60 + 127, "1", None)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [*SOURCES, "states", "outputs", "rnn"])
 def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(

@@ -672,7 +672,7 @@ SMALL = [
 ]
 BLOCKS = ("Grid3", "cascade", 2, False)
 EACH = [*SMALL, pytest.param(BLOCKS, marks=pytest.mark.slow)]
-PARTS = 24
+PARTS = 72
 WRONG_TYPES = (-1, HUGE, 1.5, None, [], "", {}, [0], [[0]], [0, HUGE])
 OTHER_VALUES = (0, 1, 2, 7, True, "token", "shift")
 WEIGHTS = (0.0, 0.5, 1.0, -1.0, 2.0, 1e-30, LARGE, -LARGE)

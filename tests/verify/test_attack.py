@@ -57,6 +57,7 @@ def proof_of(built: CompiledModel, bounds: Established) -> Proof:
     return replace(built.proof, bounds=bounds)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
 def test_every_bound_of_a_transformer_holds(
     name: str, construction: str, length: int, dtype: str
@@ -151,6 +152,7 @@ def test_what_is_not_verified_is_not_attacked() -> None:
         against(built, "C2", file=file, proof=prove(file, zoo.machine("C2")))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
 def test_the_program_of_a_file_means_what_was_compiled(
     name: str, construction: str, length: int, dtype: str, levels: Any
@@ -183,6 +185,7 @@ def test_every_bound_of_gelus_holds(name: str, construction: str, strict: bool) 
     assert "worst arithmetic" in found.ways
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_the_worst_arithmetic_stays_near_the_real_one(

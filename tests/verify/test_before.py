@@ -122,6 +122,7 @@ def computes(source: Program) -> bool:
     return np.array_equal(states(source, words(LENGTH)), expected)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 9, 17])
 def test_every_length_is_proved_and_right(length: int) -> None:
     file = lowered(right(length))
@@ -174,6 +175,7 @@ WRONG: dict[str, Program] = {
 }
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_program_that_is_wrong_is_not_verified(name: str) -> None:
     assert not computes(WRONG[name])
@@ -254,6 +256,7 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_head_is_noticed(name: str) -> None:
     file = lowered(right(LENGTH))
@@ -264,6 +267,7 @@ def test_a_damaged_head_is_noticed(name: str) -> None:
     assert prove(wrong, MACHINE).verdict != "verified"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("feature", ["one", "bits", "bos", "index"])
 @pytest.mark.parametrize("kept", [False, True])
 def test_an_mlp_that_touches_a_feature_is_noticed(feature: str, kept: bool) -> None:

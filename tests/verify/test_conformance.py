@@ -48,6 +48,7 @@ def test_what_is_compiled_is_proved_and_right(name: str) -> None:
     assert not is_wrong(shown, run)
 
 
+@pytest.mark.sample(12, at=0)
 @EACH
 def test_a_run_finds_damage(name: str) -> None:
     """So that what survives below is not merely unseen."""
@@ -55,6 +56,7 @@ def test_a_run_finds_damage(name: str) -> None:
     assert any(is_wrong(mutant(file, seed), run) for seed in range(40))
 
 
+@pytest.mark.sample(14, at=1)
 @EACH
 def test_nothing_damaged_says_more_than_is_shown(name: str) -> None:
     assert survivors(compiled(name).file, NETWORKS[name].run, range(20)) < 20
@@ -84,6 +86,7 @@ def check_forgeries(name: str, count: int, seed: int) -> None:
                 continue  # it says what its source is not
 
 
+@pytest.mark.sample(14, at=2)
 @EACH
 def test_no_forged_header_is_believed(name: str) -> None:
     check_forgeries(name, 40, 0)
@@ -95,6 +98,7 @@ def test_no_forged_header_of_many_is_believed(name: str) -> None:
     check_forgeries(name, 600, 1)
 
 
+@pytest.mark.sample(14, at=3)
 @EACH
 def test_evidence_beyond_what_is_shown_is_refused(name: str) -> None:
     model = compiled(name)
@@ -121,6 +125,7 @@ CLAIMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sample(14, at=4)
 @EACH
 def test_another_claim_is_refused(name: str) -> None:
     model = compiled(name)
@@ -133,6 +138,7 @@ def test_another_claim_is_refused(name: str) -> None:
             assert not accepts(claiming(model.file, **claim), told), claim
 
 
+@pytest.mark.sample(14, at=5)
 @EACH
 def test_numbers_that_are_none_are_refused(name: str) -> None:
     file = compiled(name).file
@@ -144,6 +150,7 @@ def test_numbers_that_are_none_are_refused(name: str) -> None:
             assert verdict(damaged) != "verified", (tensor, value)
 
 
+@pytest.mark.sample(14, at=6)
 @EACH
 def test_tensors_are_those_that_are_stated(name: str) -> None:
     file, machine = compiled(name).file, machine_in(compiled(name).file)

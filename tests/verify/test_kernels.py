@@ -73,6 +73,7 @@ def room(precision: Precision, terms: int) -> float:
     return (2 * terms + 16) * precision.accumulator_unit
 
 
+@pytest.mark.sample(12)
 @EACH
 @SIZES
 @MASKED
@@ -89,6 +90,7 @@ def test_exponentials(name: str, sizes: tuple[int, int], masked: bool) -> None:
         assert low <= (1 + near) / (1 - near + rest * (1 - error)) * (1 + error)
 
 
+@pytest.mark.sample(12)
 @EACH
 @SIZES
 @MASKED

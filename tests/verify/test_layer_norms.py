@@ -26,6 +26,7 @@ def streams(width: int, pairs: int, large: float) -> torch.Tensor:
     return torch.from_numpy(rows)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("dtype", "unit", "stored", "_"), FORMATS[:3])
 @pytest.mark.parametrize(("width", "pairs"), [(16, 2), (64, 2), (160, 5), (1024, 8)])
 def test_moments_of_layer_norm(

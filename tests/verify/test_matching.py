@@ -143,6 +143,7 @@ def test_what_is_verified_here_is_right() -> None:
     assert right(compiled())
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_breaks_a_match_is_wrong_and_not_verified(name: str) -> None:
     wrong = spoilt(*WRONG[name])

@@ -77,6 +77,7 @@ def outcomes(key: Key) -> tuple[Outcome, ...]:
     return tuple(grind(subject(key), seed=(MODELS.index(key),)))
 
 
+@pytest.mark.sample(8)
 @EACH
 def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     found = score(outcomes(key))
@@ -86,6 +87,7 @@ def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     assert found.harmless_accepted > 0
 
 
+@pytest.mark.sample(8)
 @EACH
 def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
     kinds = {o.kind for o in outcomes(key)}
@@ -159,6 +161,7 @@ def test_the_same_seed_gives_the_same_mutants() -> None:
     assert [o.where for o in other] != [o.where for o in again]
 
 
+@pytest.mark.sample(8)
 @EACH
 def test_units_that_trade_places_change_no_answer(key: Key) -> None:
     right, rng = subject(key), np.random.default_rng(0)
@@ -168,6 +171,7 @@ def test_units_that_trade_places_change_no_answer(key: Key) -> None:
         assert by_proof(mutant.subject.file, mutant.subject.machine).accepted
 
 
+@pytest.mark.sample(8)
 @EACH
 def test_a_mutant_is_another_model(key: Key) -> None:
     right = subject(key)

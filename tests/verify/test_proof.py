@@ -42,6 +42,7 @@ def noises(file: ModelFile, evidence: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
+@pytest.mark.sample(10)
 @EACH
 @FORMS
 def test_no_run_is_noisier_than_certified(
@@ -66,6 +67,7 @@ def test_no_run_is_noisier_than_certified(
             assert off <= bound[channel.name], (channel.name, snapshot)
 
 
+@pytest.mark.sample(10)
 @EACH
 @FORMS
 def test_evidence_says_what_was_established(

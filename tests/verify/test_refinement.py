@@ -102,12 +102,14 @@ def spoilt(machine: Automaton, letter: int, state: int, to: int) -> Automaton:
     )
 
 
+@pytest.mark.sample(7)
 @EACH
 def test_right_programs_are_accepted(name: str, construction: str) -> None:
     machine = zoo.machine(name)
     assert prove(stated(machine, construction, 6)[0], machine)
 
 
+@pytest.mark.sample(7)
 @EACH
 @settings(max_examples=12)
 @given(st.data())
@@ -155,6 +157,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
             assert prove(longer, machine)
 
 
+@pytest.mark.sample(7)
 @EACH
 def test_another_start_is_noticed(name: str, construction: str) -> None:
     machine = zoo.machine(name)

@@ -91,6 +91,7 @@ def verified(file: ModelFile, machine: Automaton) -> bool:
     return prove(file, machine).verdict == "verified"
 
 
+@pytest.mark.sample(12)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 @pytest.mark.parametrize("factor", [-1.0, 1.1, 0.9])
@@ -101,6 +102,7 @@ def test_every_copy_of_a_head_matters(key: Key, factor: float, part: int) -> Non
         assert not verified(changed(file, tensor, index, factor).file, machine)
 
 
+@pytest.mark.sample(5)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 def test_every_sign_in_the_result_of_a_table_matters(key: Key, part: int) -> None:
@@ -109,6 +111,7 @@ def test_every_sign_in_the_result_of_a_table_matters(key: Key, part: int) -> Non
         assert not verified(changed(file, tensor, index, -1.0).file, machine)
 
 
+@pytest.mark.sample(8)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", [*PLAIN, *OTHERS[:-1]])
 def test_every_sign_in_the_read_out_matters(key: Key, part: int) -> None:
@@ -117,6 +120,7 @@ def test_every_sign_in_the_read_out_matters(key: Key, part: int) -> None:
         assert not verified(changed(file, tensor, index, -1.0).file, machine)
 
 
+@pytest.mark.sample(5)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 def test_every_entry_of_the_token_embedding_matters(key: Key, part: int) -> None:
@@ -127,6 +131,7 @@ def test_every_entry_of_the_token_embedding_matters(key: Key, part: int) -> None
             assert not verified(mutant.file, machine)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("key", PLAIN)
 def test_letters_that_trade_places_are_noticed(key: Key) -> None:
     file, machine = compiled(key)

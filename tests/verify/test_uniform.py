@@ -117,6 +117,7 @@ def one_index_flag() -> tuple[int, int, int]:
 ONE, INDEX, FLAG = one_index_flag()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("tensor", "index", "value"),
     [

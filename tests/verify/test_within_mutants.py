@@ -36,6 +36,7 @@ def climbed(file: ModelFile, steps: int, seed: int) -> float:
     return float(found.max())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", ["MatMul2,3@1", "MatMul5,2@2", "Cyclic-DET4,3@1"])
 @pytest.mark.parametrize("scale", [2.0**5, 2.0**9, None])
 def test_a_climb_over_words_never_exceeds_what_is_shown(

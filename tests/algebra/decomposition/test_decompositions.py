@@ -39,7 +39,7 @@ def is_aperiodic(a: Semiautomaton) -> bool:
     return True
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("method", [*METHODS, "auto"])
 @pytest.mark.parametrize("name", BESTIARY)
 def test_every_method_covers_every_beast(name: str, method: str) -> None:

@@ -73,6 +73,7 @@ def test_the_perfect_core_of_s5_is_a5() -> None:
     assert core == core.derived_subgroup()
 
 
+@pytest.mark.slow
 def test_the_cube_has_its_famous_order() -> None:
     group = PermutationGroup(rubik().transitions)
     assert group.order == RUBIK

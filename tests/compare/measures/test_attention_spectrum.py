@@ -83,6 +83,7 @@ def test_a_pooled_matrix_has_the_values_and_bases_of_the_large_one() -> None:
     np.testing.assert_allclose(made, queries @ keys.T, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_centred_logits_have_the_same_weights_and_a_smaller_norm() -> None:
     head = sampled(SERIES, 4, 9)
     moved = Head("", head.queries, head.keys + 3)
@@ -115,6 +116,7 @@ def test_a_layer_is_read_as_it_attends() -> None:
     assert of_logits(head.logits, 2).averaged.shape == (2,)
 
 
+@pytest.mark.slow
 def test_heads_of_gpt2_are_those_that_attend() -> None:
     torch.manual_seed(0)
     body = gpt2(Gpt(width=24, depth=2, heads=3), letters=11, rows=10).eval()

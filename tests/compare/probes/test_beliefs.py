@@ -77,6 +77,7 @@ def test_beliefs_that_are_read_are_those_of_words_that_nothing_was_fitted_on(
     assert np.abs(exact - early).max() > 0.5
 
 
+@pytest.mark.slow
 def test_parts_of_the_belief_are_read_where_it_is(
     network: Compiled, task: BeliefTask
 ) -> None:

@@ -257,6 +257,7 @@ def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
     assert trial(found).mean_share > trial(before).mean_share
 
 
+@pytest.mark.slow
 def test_what_follows_from_the_answer_can_be_read_but_is_not_used(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:

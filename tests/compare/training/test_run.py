@@ -115,7 +115,7 @@ def stopped_after(steps: int, folder: Path, recipe: Recipe = SMALL) -> None:
         train(PARITY, TINY, recipe, 0, folder, report=stop)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("average", [0.9, 0.0])
 @pytest.mark.parametrize("steps", [1, 20, 33])
 def test_ctrl_c_leaves_a_folder_that_goes_on(
@@ -138,7 +138,7 @@ def put_to_death(architecture: Architecture, recipe: Recipe, folder: Path) -> No
     train(PARITY, architecture, recipe, 0, folder)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     ("architecture", "steps"),

@@ -73,13 +73,13 @@ def check_random(m: Automaton) -> None:
     assert depth(program) <= bound(nodes(m))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(30))
 def test_partially_ordered_machines(seed: int) -> None:
     check_random(ordered(np.random.default_rng(seed)))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(40))
 def test_chains_of_components(seed: int) -> None:
     check_random(chained(np.random.default_rng(seed)))
@@ -139,7 +139,7 @@ def test_named_examples(text, build, wanted) -> None:  # noqa: ANN001
     assert depth(program) == wanted
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(30))
 def test_piecewise_testable_machines(seed: int) -> None:
     m = ordered(np.random.default_rng(seed), most_states=6)

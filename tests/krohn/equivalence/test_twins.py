@@ -30,6 +30,7 @@ def other_parity() -> Automaton:
     return krohn.automaton(moves, start="0", name="other")
 
 
+@pytest.mark.slow
 def test_networks_of_other_weights_and_kinds_are_one_function() -> None:
     for other, length in (
         (pruned("C2", seed=1), None),

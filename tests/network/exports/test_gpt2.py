@@ -41,6 +41,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "dtype", "short"), CASES)
 def test_every_answer_is_right(
     name: str, dtype: str, short: int, tmp_path: Path

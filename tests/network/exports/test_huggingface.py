@@ -55,6 +55,7 @@ def test_answers_have_names(opened: tuple[Any, Any], machine: ModelFile) -> None
     assert tokenizer.decode(tokenizer(" ".join(word)).input_ids) == " ".join(word)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("source", "options"),
     [

@@ -61,6 +61,7 @@ def network(dtype: str, recurrent: str | None = None, **block: Any) -> ModelFile
 SPARSE = {"kind": "sparse", "block": 3, "windows": 1, "last": 1}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
     "block",

@@ -85,7 +85,7 @@ def test_letter_by_letter_it_says_the_same(name: str) -> None:
         np.testing.assert_array_equal(says, program.accepts(every)[:, n])
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_its_network_is_proved_for_a_thousand_letters(name: str) -> None:
     model = krohn.compile(function(named(name)), length=1000, dtype="float64")
@@ -119,7 +119,7 @@ def random_program(seed: int) -> CountingProgram:
     return builder.program(f"random{seed}", made[-1])
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs_are_computed_by_their_networks(seed: int) -> None:
     program = random_program(seed)

@@ -230,7 +230,7 @@ def test_inputs_of_small_sizes_have_the_answer_of_plain_recursion(
     check(name, sizes, chain.continued(every[:: max(1, len(every) // 500)]))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "sizes"), LARGER.items())
 def test_1000_random_inputs_of_larger_sizes_have_it(name: str, sizes: str) -> None:
     chain = chain_of(name + sizes)

@@ -92,15 +92,17 @@ def test_nothing_need_be_forgotten() -> None:
     assert measured(file, asked) <= shown(file).error + 200 * 2.0**-50 < 1e-9
 
 
-def test_windows_are_normalised_where_the_model_forgets() -> None:
+@pytest.mark.parametrize("length", [520, pytest.param(1000, marks=pytest.mark.slow)])
+def test_windows_are_normalised_where_the_model_forgets(length: int) -> None:
     """After 1,000 letters likelihoods are below every number of float64."""
     model = sparse(3, 3, 11)
-    file = built(model, 1000)
+    file = built(model, length)
     wide = [block["d_v"] for block in file.header["architecture"]["blocks"]]
     assert 9 in wide
-    asked = model.sample(2, 1000, np.random.default_rng(0))[0]
-    assert np.exp(model.filter(asked)[1].sum(axis=1)).max() == 0
-    assert measured(file, asked) <= shown(file).error + 1000 * 2.0**-49 < 1e-6
+    asked = model.sample(2, length, np.random.default_rng(0))[0]
+    if length == 1000:
+        assert np.exp(model.filter(asked)[1].sum(axis=1)).max() == 0
+    assert measured(file, asked) <= shown(file).error + length * 2.0**-49 < 1e-6
 
 
 def test_words_that_need_smaller_numbers_are_refused() -> None:

@@ -85,6 +85,7 @@ def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     assert q[0] / q.sum() - a == pytest.approx(np.tanh(half / 2))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("knots", [16, 64, 256])
 def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
@@ -97,12 +98,19 @@ def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
     assert shown(file).error / 4 < found <= shown(file).error + target.rounding
 
 
-def test_the_error_is_of_second_order_in_the_knots() -> None:
-    errors = [shown(sine(k, ",points=4096")).error for k in (64, 128, 256)]
+@pytest.mark.parametrize(
+    ("points", "knots"),
+    [(1024, (32, 64)), pytest.param(4096, (64, 128, 256), marks=pytest.mark.slow)],
+)
+def test_the_error_is_of_second_order_in_the_knots(
+    points: int, knots: tuple[int, ...]
+) -> None:
+    errors = [shown(sine(k, f",points={points}")).error for k in knots]
     ratios = np.divide(errors[:-1], errors[1:])
     assert ((ratios > 3.5) & (ratios < 4.5)).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("rank", range(1, 6))
 def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
     file = sine(256, rank=rank)
@@ -113,6 +121,7 @@ def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
     assert error >= shown(sine(256, rank=rank + 1)).error
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("knots", "dtype", "options"),
     [
@@ -174,6 +183,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
     return ModelFile(header, file.tensors, file.precision)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("told", "reason"),
     [

@@ -39,6 +39,7 @@ def machine_of(name: str) -> Automaton:
     return replace(krohn.read(name), output=None)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("name", "dtype"),
@@ -106,6 +107,7 @@ def test_a_wrong_class_is_refuted_by_a_word(kind: str) -> None:
     assert said != machine.semiautomaton.trace(np.array([proof.word]), 0)[0, -1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_network_that_forgets_slowly_is_not_proved(kind: str) -> None:
     """Gates that are half open let noise add up, or the boxes never close."""

@@ -69,6 +69,7 @@ def test_numbers_far_apart_are_not_listed() -> None:
         check(statement(copying(2**31 - 2)), fixed)
 
 
+@pytest.mark.slow
 def test_steps_of_many_numbers_are_counted_first() -> None:
     short = chain([Step(None, 0, (Argument(1, 0),) * 2)], 300)
     long = replace(short, steps=short.steps * 60_000)

@@ -73,6 +73,7 @@ def test_all_knots_are_looked_at_far_from_0() -> None:
         assert shown_of(file).error >= 0.49
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("scales", [(2.0, 1.0), (1.0, 2.0), (8.0, 0.5), (1.0, 1.0)])
 @pytest.mark.parametrize("below", [0.0, 0.5, 0.25])
 def test_each_number_may_have_its_own_knots(
@@ -256,6 +257,7 @@ def test_what_a_head_says_is_named_as_it_is_proved(
         shown_of(file)
 
 
+@pytest.mark.slow
 def test_many_functions_are_compared_one_by_one() -> None:
     """Of F with 256 columns each knot is looked at in one column, not in all."""
     n, f = 256, np.tile(np.array([[0.0], [0.5], [1.0]]), (1, 256))

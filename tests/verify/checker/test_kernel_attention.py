@@ -30,6 +30,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:

@@ -35,6 +35,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
@@ -137,6 +138,7 @@ def test_what_grows_is_refused() -> None:
             shown(recurrent(kernel, way=way))
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [

@@ -39,6 +39,7 @@ def checked(file: ModelFile, told: dict[str, Any]) -> Any:
     return recheck(data, json.dumps(for_file(data, told)).encode())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", QUICK)
 def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> None:
     machine, observation = NETWORKS[name]

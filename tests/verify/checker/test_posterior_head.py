@@ -72,6 +72,7 @@ def measured(file: ModelFile) -> float:
     return float(off) - source.rounding()
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_input_exceeds_what_is_shown(name: str, dtype: str) -> None:
@@ -127,6 +128,7 @@ def verdict(file: ModelFile, **source: Any) -> str:
     return prove(ModelFile(header, file.tensors, file.precision), None).verdict
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "source",
     [

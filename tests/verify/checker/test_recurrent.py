@@ -56,6 +56,7 @@ def random_machine(states: int, letters: int, seed: int = 0) -> Automaton:
     return Automaton(Semiautomaton(table, *names), output=shown)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_product_is_the_dense_network(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -73,6 +74,7 @@ def test_the_product_is_the_dense_network(
     assert torch.equal(Model(file)(words), Model(dense)(words))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.usefixtures("sparse")
 @pytest.mark.parametrize(
     ("name", "dtype"), list(zip(NAMES, 2 * list(FORMATS), strict=False))
@@ -160,6 +162,7 @@ def shown(file: ModelFile, machine: Automaton) -> bool:
     return found.margin > 0
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("wide", [0, 1024])
 @pytest.mark.parametrize(
     ("tensor", "change"),
@@ -209,6 +212,7 @@ def test_fractions_are_exact_too(wide: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert (proof.verdict, proof.evidence[-1]["margin"]) == ("verified", 1.0)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_hidden_states_are_those_of_the_network(seed: int) -> None:
     """Units that rest and units that do not, of matrices whole and by their entries."""

@@ -57,6 +57,7 @@ def test_cyclic_hard_has_one_unit_a_belief_and_is_exact(dtype: str) -> None:
     assert np.array_equal(said(file, words), source.filter(words)[0])
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("dtype", list(PRECISIONS))
 @pytest.mark.parametrize("name", ["RRXOR", "EvenProcess", "GoldenMean"])
 def test_beliefs_are_off_by_their_rounding(name: str, dtype: str) -> None:

@@ -217,6 +217,7 @@ def changed(value: Json, path: tuple[Any, ...], to: Any) -> Json:
     return copy
 
 
+@pytest.mark.sample(10)
 @CASES
 def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -225,6 +226,7 @@ def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
     assert set(accepted.values()) <= set(machine.shows.tolist())
 
 
+@pytest.mark.sample(8)
 @CASES
 def test_every_part_shows_what_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -262,6 +264,7 @@ def test_a_table_without_a_row_or_with_one_twice_is_refused(key: Key) -> None:
                 parsed(key, changed(stated, at, spoil))
 
 
+@pytest.mark.sample(8)
 @CASES
 def test_a_damaged_number_is_refused_or_does_no_harm(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -461,6 +464,7 @@ ODD: list[Any] = [
 ]
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 @pytest.mark.parametrize("field", ["states", "depths", "follow", "length", "reduced"])
 def test_what_is_no_number_is_refused_or_does_no_harm(field: str, odd: Any) -> None:

@@ -50,6 +50,7 @@ def is_right(file: ModelFile, name: str) -> bool:
     return True
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_pruned_random_network_is_proved_for_words_of_every_length(

@@ -50,6 +50,7 @@ def test_what_was_found_is_shown(kind: str) -> None:
     recheck(data, dumps(evidence).encode())
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("part", "change", "reason"),

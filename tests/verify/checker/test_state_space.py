@@ -82,6 +82,7 @@ def agrees(file: ModelFile, machine: Automaton, length: int) -> bool:
     return bool(np.array_equal(said, right))
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("form", "name", "dtype"),
     [
@@ -97,6 +98,7 @@ def test_every_length(form: str, name: str, dtype: str) -> None:
     assert agrees(file, machine, 400)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "dtype"), list(zip(BOUNDED, 2 * list(FORMATS), strict=False))
 )
@@ -113,6 +115,7 @@ def claims(file: ModelFile, length: int) -> ModelFile:
     return replace(file, header={**file.header, "claim": claim})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "form", "dtype", "longest", "wrong"),
     [

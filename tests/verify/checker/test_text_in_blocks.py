@@ -89,6 +89,7 @@ def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
     assert wrong.any(axis=1).mean() > 0.5
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Q8"])
 @pytest.mark.parametrize("block", [1, 6])
 def test_every_machine_writes_its_states(name: str, block: int) -> None:
@@ -163,6 +164,7 @@ def test_longer_words_than_fit_are_not_claimed(letters: Any) -> None:
     assert prove(forgery, None).verdict == "undecided"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(20))
 def test_enough_is_never_less_than_the_longest_run(seed: int) -> None:
     """Theorem 2a by brute force, on random machines, maps and words that are possible."""

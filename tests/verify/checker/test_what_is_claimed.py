@@ -56,6 +56,7 @@ def check(kind: str, at: tuple[Any, ...], value: Any, machine: Any = None) -> No
     recheck(data, json.dumps(for_file(data, told)).encode(), machine)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("kind", "term", "value"),
     [

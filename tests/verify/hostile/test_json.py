@@ -113,7 +113,7 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
         assert command("recheck", path, evidence) in (0, 2)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""

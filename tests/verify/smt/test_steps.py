@@ -104,6 +104,7 @@ def of_inputs(made: Made, source: ChainOfThought) -> Callable[[Sequence[Any]], A
     return one
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", GADGETS)
 def test_what_is_emitted_is_the_function_for_all_real_numbers(name: str) -> None:
     """0 ≤ a, b, c ≤ 9, all weights as stored; another function is refuted by numbers."""

@@ -145,6 +145,7 @@ class TestExhaustive:
             assert found is not None
             assert found.word == brute_force(model, other, 4)
 
+    @pytest.mark.sample(4)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_a_damaged_network_is_refuted_by_the_shortest_word(
         self, name: str, construction: str
@@ -199,6 +200,7 @@ class TestExhaustive:
         assert found.actual == (TIED,)
         assert sample(model, machine, 8, 5, 0).counterexample is not None
 
+    @pytest.mark.sample(4)
     @pytest.mark.parametrize("construction", ["counter", "scan"])
     @pytest.mark.parametrize("depth", [1, 2, 5, 8])
     def test_a_moved_position_is_found_where_it_is(
@@ -297,6 +299,7 @@ class TestSample:
         for strategy in STRATEGIES.values():
             assert not strategy(np.random.default_rng(0), a, 5, 7).any()
 
+    @pytest.mark.sample(7)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_right_networks_pass(self, name: str, construction: str) -> None:
         machine = zoo.machine(name)
