@@ -158,7 +158,9 @@ class Table:
         number = self.rows[kept] @ factors([v.domain for v in read])
         order = np.argsort(number, kind="stable")
         demand(np.diff(number[order]) > 0, "a table has a row twice")
-        if later.sum() < prod(len(v.later) for v in read) or not start.any():
+        rows = prod(len(v.later) for v in read)
+        demand(rows <= MOST, f"a table would need more than {MOST} rows")
+        if later.sum() < rows or not start.any():
             raise Refused(f"a table has no row for {self._missing(read)}")
         if kept.all() and np.array_equal(order, np.arange(len(order))):
             return self

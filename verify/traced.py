@@ -4,8 +4,10 @@ Nothing but the checker is imported, so what this process holds at its end is wh
 proof rests on: `krohn.verify.trusted` reads it.
 """
 
+import ast
 import json
 import sys
+from importlib import import_module
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import CodeType, FrameType
@@ -22,6 +24,30 @@ def imported_files() -> list[str]:
     """The files of this project that are imported."""
     named = {n: m for n, m in sys.modules.items() if n.startswith(OWN) or n == "krohn"}
     return [str(module.__file__) for module in named.values()]
+
+
+def import_late() -> None:
+    """Import what functions of imported files import when they are called."""
+    done = set[str]()
+    while files := {*imported_files()} - done:
+        for file in sorted(files):
+            for node in ast.walk(ast.parse(Path(file).read_text("utf-8"))):
+                late = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                for each in ast.walk(node) if late else ():
+                    if (
+                        isinstance(each, ast.ImportFrom)
+                        and str(each.module)[:5] == "krohn"
+                    ):
+                        _import(str(each.module), [alias.name for alias in each.names])
+        done |= files
+
+
+def _import(module: str, names: list[str]) -> None:
+    """A module, and those of its names that are modules too."""
+    found = import_module(module)
+    for name in names:
+        if not hasattr(found, name):
+            import_module(f"{module}.{name}")
 
 
 def trace(model: Path, evidence: Path) -> dict[str, list[int]]:

@@ -40,7 +40,8 @@ for name in ("krohn.program.operations", "krohn.verify.checker"):
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
-from krohn.verify.traced import imported_files
+from krohn.verify.traced import import_late, imported_files
+import_late()
 print(json.dumps({name: [] for name in imported_files()}))
 """
 

@@ -5,7 +5,7 @@ logarithms of quotients, and add up. What is left to show is that nothing is too
 too large for the format, and that the last sums are near 1.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def _apart(held_numbers: FloatArray, numbers: FloatArray) -> Interval:
     ratio = Interval.of(np.where(there, held_numbers, 1.0)) / np.where(
         there, numbers, 1.0
     )
-    logs, ends = ratio.through(np.log), {"axis": 1, "where": there}
+    logs, ends = ratio.through(np.log), dict[str, Any](axis=1, where=there)
     high = logs.high.max(initial=-np.inf, **ends)
     low = logs.low.min(initial=np.inf, **ends)
     some = there.any(axis=1)
