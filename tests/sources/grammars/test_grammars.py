@@ -43,7 +43,8 @@ def grammar(name: str) -> Grammar:
     return found
 
 
-NAMES = [*CATALOGUE, "Mixed"]
+LARGE = pytest.param("Layered", marks=pytest.mark.slow)
+NAMES = [*(LARGE if name == "Layered" else name for name in CATALOGUE), "Mixed"]
 
 
 def least(source: Grammar) -> dict[str, int]:

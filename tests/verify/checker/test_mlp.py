@@ -435,6 +435,7 @@ def test_units_that_nothing_reads_are_finite() -> None:
                 idle.mlp.check_reads()
 
 
+@pytest.mark.sample(1)
 @UNITS
 def test_piecewise_functions_are_accepted_and_changed_ones_are_not(
     activation: str,

@@ -57,7 +57,10 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     assert answers.shape == (64, 300)
 
 
-@pytest.mark.parametrize("name", sorted(NETWORKS))
+@pytest.mark.parametrize(
+    "name",
+    [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS],
+)
 def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
     """As torch computes it, in float32."""
     file, told = file_of(name), proof_of(name).told["simulation"]

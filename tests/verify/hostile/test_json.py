@@ -88,6 +88,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "gpt2"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name", ["config.json", "tokenizer.json", "tokenizer_config.json"]
 )
