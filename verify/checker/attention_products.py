@@ -5,7 +5,7 @@ logarithms of quotients, and add up. What is left to show is that nothing is too
 too large for the format, and that the last sums are near 1.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,9 +131,9 @@ def _apart(held_numbers: FloatArray, numbers: FloatArray) -> Interval:
     ratio = Interval.of(np.where(there, held_numbers, 1.0)) / np.where(
         there, numbers, 1.0
     )
-    logs, ends = ratio.through(np.log), dict[str, Any](axis=1, where=there)
-    high = logs.high.max(initial=-np.inf, **ends)
-    low = logs.low.min(initial=np.inf, **ends)
+    logs = ratio.through(np.log)
+    high = logs.high.max(axis=1, where=there, initial=-np.inf)
+    low = logs.low.min(axis=1, where=there, initial=np.inf)
     some = there.any(axis=1)
     return (Interval.of(np.where(some, high, 0)) - np.where(some, low, 0)).max()
 

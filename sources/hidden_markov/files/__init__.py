@@ -41,8 +41,8 @@ def read(path: Path) -> HiddenMarkovModel | None:
     if (fst := weighted.TEXT.fullmatch(str(path))) is not None:
         path = Path(fst["path"])
         try:
-            said = decode_utf8(read_bytes(path), path)
-            return weighted.of_text(said, path.name.split(".")[0], fst["weights"])
+            content = decode_utf8(read_bytes(path), path)
+            return weighted.of_text(content, path.name.split(".")[0], fst["weights"])
         except Refused as reason:
             raise Refused(f"{path}: {reason}") from None
     suffix = path.suffix.lower()
