@@ -209,8 +209,8 @@ def model_file(
         return None
     if machine is None:
         raise KrohnError(
-            "a trained network states no machine; name it: --machine MACHINE, or machine= "
-            "in Python"
+            "a trained network states no machine; name the one that it must compute with "
+            "--machine"
         )
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
