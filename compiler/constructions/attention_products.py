@@ -248,7 +248,9 @@ def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:
     )
     exponents = np.floor(np.log2(parts))
     whole = exponents.sum(axis=0)
-    into = np.minimum(whole, LARGEST[precision.name])
+    # A weight of up to the last point is multiplied with it.
+    room = LARGEST[precision.name] - max(0, ceil(np.log2(knots[-1])))
+    into = np.minimum(whole, room)
     out = (parts / 2.0**exponents).prod(axis=0) * 2.0 ** (whole - into)
     ends = np.append(knots, 2 * knots[-1])
     return Stage(ends, 2.0**into, precision.round(out))

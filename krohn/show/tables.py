@@ -263,20 +263,18 @@ def _law(law: dict[str, str]) -> str:
 
 def workbench(made: "list[Made]") -> None:
     """Print a line for each network of a set that was made."""
-    columns = ("name", "of", " T", "construction", " blocks", " heads", " parameters")
-    table = new_table(*columns, " edges", "forms")
+    columns = ("name", "of", " T", " blocks", " heads", " parameters", " edges")
+    table = new_table(*columns, "GPT-2")
     for each in made:
-        forms = [form for form, told in each.forms.items() if told[:5] != "none:"]
         table.add_row(
             each.name,
             each.source,
             str(each.length),
-            each.construction,
             str(each.layers),
             str(each.heads),
             f"{each.parameters:,}",
             f"{each.edges[0]} of {each.edges[1]}",
-            ", ".join(forms),
+            "no" if each.forms["gpt2"].startswith("none:") else "yes",
         )
     print_table(table)
     print(
