@@ -11,6 +11,7 @@ from krohn.program import Normalised
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.operations.base import Operation
+from krohn.program.stated_program import operation_to_wire
 
 START = (0.25, 0.75)
 
@@ -51,7 +52,8 @@ def test_the_scale_is_larger_where_rounding_is_finer() -> None:
 
 def test_the_operation_is_read_as_it_is_written() -> None:
     operation = Normalised("x", START)
-    assert Operation.named["normalised"].from_wire(operation.to_wire()) == operation
+    told = operation_to_wire(operation)
+    assert Operation.named["normalised"].from_wire(told) == operation
     rounded = ([1, 2**60 + 127], [True, 0.5])
     for vector in ([], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [[0.5]], *rounded):
         with pytest.raises(Refused):

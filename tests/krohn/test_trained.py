@@ -69,7 +69,7 @@ def test_one_that_learned_nothing_is_refuted_and_replayed(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "say --machine MACHINE"),
+        ([], "name the one that it must compute with --machine"),
         (["--machine", "C3"], "the network has 2 letters, and C3 has 3"),
         (["--machine", "D8"], "the network has 2 classes, and D8 has 8"),
         (["--trusted"], "are for model files"),
