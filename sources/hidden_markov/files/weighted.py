@@ -50,15 +50,18 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     """
     read, matrices = said.get(WEIGHTS, READ[0]), said[MATRICES]
     demand(
-        isinstance(matrices, Mapping), f"{MATRICES} is no object with a key a letter"
+        isinstance(matrices, Mapping),
+        f"{MATRICES} must have a matrix for each letter, by its name",
     )
     states = said.get("states")
     named = states is None or isinstance(states, list | tuple)
     demand(named, "the states are no list of names")
     start, final = (real_array(said[key], key) for key in (START, FINAL))
-    demand(start.shape == final.shape and start.ndim == 1, "start and final differ")
+    alike = start.shape == final.shape and start.ndim == 1
+    demand(alike, f"{START} and {FINAL} must both have one weight for each state")
     demand(0 < len(start) < LARGEST_MATRIX, MANY.format(len(start)))
-    demand(states is None or len(states) == len(start), "states have other names")
+    count = len(start) if states is None else len(states)
+    demand(count == len(start), f"{count} names for {len(start)} states")
     return _small(
         str(said.get("name", name)),
         _weights(start, read),

@@ -148,10 +148,10 @@ def test_other_texts_are_refused(text: str, read: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"matrices": [[[1]]]}, "no object with a key a letter"),
+        ({"matrices": [[[1]]]}, "must have a matrix for each letter"),
         ({"matrices": {"a": [[1]]}}, "'a' is not one of 2 states"),
-        ({"final": [1]}, "start and final differ"),
-        ({"states": ["p"]}, "states have other names"),
+        ({"final": [1]}, "must both have one weight for each state"),
+        ({"states": ["p"]}, "1 names for 2 states"),
         ({"start": [0, 0]}, "the weight 0"),
         ({"weights": "tropical"}, "weights are real or log"),
         ({"start": [float("nan"), 0]}, "no finite number"),
