@@ -29,7 +29,7 @@ def workbench(
             metavar="N",
             min=1,
             help="Words and interchanges to list (200); with --check, words to run in "
-            "each form (10,000).",
+            "each form (1,000).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
@@ -46,7 +46,7 @@ def workbench(
                 directory, only or (), words=words or 200, seed=seed, progress=report
             )
         else:
-            rows = bench.check(directory, words=words or 10_000, progress=report)
+            rows = bench.check(directory, words=words or 1_000, progress=report)
     if not again:
         told = {"models": [vars(each) for each in made]}
         emit(told, as_json, lambda: show.workbench(made))

@@ -1,12 +1,14 @@
 """The workbench: its sets are right, damage is found, circuits are the edges that act."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from numpy.typing import NDArray
 
 import krohn
@@ -62,6 +64,20 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     assert (code, said["wrong"]) == (1, 2)
     wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]
     assert said["models"][0]["wrong"] == wrong
+
+
+def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(made, tmp_path / "set")
+    stored = copied / "flip-flop" / "huggingface" / "model.safetensors"
+    tensors = safetensors.numpy.load_file(stored)
+    name = next(iter(tensors))
+    tensors[name] = tensors[name] + np.float32(2**-20)
+    safetensors.numpy.save_file(tensors, stored, {"format": "pt"})
+    shutil.rmtree(copied / "parity" / "transformer-lens")
+    (copied / "parity" / "transformer-lens").mkdir()
+    found = krohn.workbench.check(copied, words=5)
+    assert "was not written as it is" in found[1].wrong[0]
+    assert found[0].wrong[0].startswith("transformer-lens: ")
 
 
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
