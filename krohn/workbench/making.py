@@ -1,6 +1,7 @@
 """Making the set: each network compiled, proved, exported, with words and interchanges."""
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,6 +185,9 @@ def _forms(model: CompiledModel, home: Path, words: int) -> dict[str, str]:
         try:
             done = export(model, to=form, directory=home / form, sample=words)
             found[form] = done.proved
+            if done.proved.startswith("not proved"):
+                shutil.rmtree(home / form)
+                found[form] = f"none: {done.proved}"
         except ExportError as error:
             found[form] = f"none: {error}"
     return found

@@ -50,7 +50,7 @@ MODELS = (
         "groups",
         """
         d6 D6 32
-        d8 D8 24
+        d8 D8 20
         q8 Q8 24
         s3 S3 32
         a4 A4 20
