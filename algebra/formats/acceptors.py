@@ -29,6 +29,9 @@ EMPTY = ""
 MAX_STEPS = 3_000_000
 """The most states in all subsets of the deterministic acceptor, letter by letter."""
 
+MAX_MOVES = 30_000_000
+"""The most moves that are followed out of them."""
+
 MAX_STATES = 20_000
 """The most states of the deterministic acceptor before it is minimised."""
 
@@ -96,7 +99,8 @@ def machine_of(
     every = dict.fromkeys([*letters, *(t.letter for t in transitions)])
     accepting = {q for q, said in shown.items() if said == "accept"}
     choices = Choices([a for a in every if a != EMPTY], start, moves, accepting)
-    machine = acceptor(choices, name, lambda said: problem(name, 0, said))
+    refuse = "nondeterministic, and its smallest deterministic acceptor {}".format
+    machine = acceptor(choices, name, lambda said: problem(name, 0, refuse(said)))
     remark = (
         f"{name}: nondeterministic: read as the smallest deterministic acceptor of the "
         f"same words, with {len(machine.states)} states"
@@ -148,14 +152,17 @@ def _subsets(choices: Choices, refuse: Callable[[str], MachineError]) -> "DFA":
     first = _closure(choices, [choices.start])
     number, queue = {first: 0}, [first]
     table: dict[int, dict[str, int]] = {}
-    steps = 0
+    steps = moves = 0
     for subset in queue:
         steps += len(subset) * len(choices.letters)
         if steps > MAX_STEPS:
             raise refuse(f"needs more than {MAX_STEPS} steps")
         row = table[number[subset]] = {}
         for letter in choices.letters:
-            found = _closure(choices, _successors(choices, subset, letter))
+            led = _successors(choices, subset, letter)
+            if (moves := moves + len(led)) > MAX_MOVES:
+                raise refuse(f"needs more than {MAX_MOVES} moves")
+            found = _closure(choices, led)
             if found not in number:
                 number[found] = len(number)
                 queue.append(found)

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 
 from krohn import evidence
 from krohn.algebra.errors import KrohnError
 from krohn.exporting import run
-from krohn.intervention import run_changed
+from krohn.intervention import Intervention, held_by, run_changed
 from krohn.network import modelfile
 from krohn.network.exports import destination
 from krohn.network.model import said
 from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
-from krohn.program.interpreter import Held
 from krohn.report import Progress, silent
 from krohn.verification import verify
 from krohn.workbench.making import (
@@ -154,10 +152,8 @@ def _answers(model: Model, row: dict[str, Any]) -> bool:
 
 def _answers_changed(model: Model, row: dict[str, Any]) -> bool:
     tokens = model.encode(row["base"])
-    shape = (1, tokens.shape[1] + 1)
-    held = Held(np.full(shape, int(row["value"])), np.zeros(shape, np.bool_))
-    assert held.where is not None
-    held.where[0, int(row["position"])] = True
+    change = Intervention(row["variable"], int(row["position"]), int(row["value"]))
+    held = held_by([change], (1, tokens.shape[1] + 1))
     with torch.inference_mode():
-        logits, _ = run_changed(model, tokens, {row["variable"]: held})
+        logits, _ = run_changed(model, tokens, held)
     return list(said(logits[0], model.classes)) == list(row["answers"])

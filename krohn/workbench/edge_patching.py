@@ -17,10 +17,11 @@ from krohn.network.exports import circuit as circuits
 from krohn.network.exports.circuit import EMBEDDING, READ_OUT
 from krohn.network.modelfile import ModelFile
 from krohn.program.domains import IntArray
+from krohn.workbench.scoring import Edge
 
 PLAIN = {"heads", "d_qk", "d_v", "mlp"}
+"""The keys of a block that is a softmax over heads and an MLP of ReLUs, and no more."""
 
-Edge = tuple[str, str]
 Written = dict[str, Tensor]
 """What each component adds to the stream, ``(batch, length + 1, d)``; logits last."""
 

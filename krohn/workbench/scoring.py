@@ -15,6 +15,7 @@ from krohn.program.files import read_bytes
 
 LARGEST = 2**28
 Edge = tuple[str, str]
+"""Two components, as a circuit names them: the earlier one, and the later one."""
 
 
 @dataclass(frozen=True)

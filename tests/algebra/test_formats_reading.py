@@ -9,7 +9,16 @@ import pytest
 
 from krohn import machines as sources
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
+from krohn.algebra.formats import (
+    acceptors,
+    dot,
+    from_regex,
+    gap,
+    kiss2,
+    learnlib,
+    read,
+    write,
+)
 from krohn.algebra.formats.att import read as read_att
 
 MACHINES = Path(__file__).parents[3] / "shared" / "machines"
@@ -172,6 +181,20 @@ def test_acceptors_with_choices_and_empty_moves(form: str) -> None:
         right = re.fullmatch("a*b|ab*", word) is not None
         assert (machine.run(word)[-1] == "accept") == right
     assert machine.remark.startswith("x: nondeterministic")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("MAX_STATES", 50), ("MAX_MOVES", 100), ("MAX_STEPS", 100)]
+)
+def test_the_work_on_choices_is_bounded(
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which letter stood nine ago needs 2^9 states."""
+    monkeypatch.setattr(acceptors, limit, most)
+    chain = [f"{i} {i + 1} {a}" for i in range(1, 10) for a in "ab"]
+    text = "\n".join(["0 0 a", "0 0 b", "0 1 a", *chain, "10"])
+    with pytest.raises(MachineError, match=rf"^x: nondeterministic.*more than {most} "):
+        read_att(text, "x")
 
 
 DOUBLED = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
