@@ -69,8 +69,9 @@ def test_a_table_is_the_target_itself() -> None:
     assert target.moduli.f == 0
 
 
-def test_causal_targets_do_not_look_ahead() -> None:
-    target, other = smooth(causal=True, points=64), smooth(points=64)
+@pytest.mark.parametrize("points", [64, pytest.param(256, marks=pytest.mark.slow)])
+def test_causal_targets_do_not_look_ahead(points: int) -> None:
+    target, other = smooth(causal=True, points=points), smooth(points=points)
     x = np.random.default_rng(4).uniform(size=(1, 8, 1))
     assert np.allclose(target.run(x)[:, :5], target.run(x[:, :5]), atol=1e-14)
     assert not np.allclose(other.run(x)[:, :5], other.run(x[:, :5]), atol=1e-3)
