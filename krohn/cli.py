@@ -20,6 +20,7 @@ from krohn.commands.draw import draw
 from krohn.commands.equivalent import crasp, equivalent
 from krohn.commands.explain import explain
 from krohn.commands.export import export
+from krohn.commands.formal import formal
 from krohn.commands.grammar import grammar
 from krohn.commands.learn import learn
 from krohn.commands.options import CANNOT, DONE
@@ -63,6 +64,7 @@ for name, command in (
     ("verify", verify),
     ("compare", compare),
     ("recheck", recheck),
+    ("formal", formal),
     ("export", export),
     ("run", run_word),
     ("attention", attention),

@@ -1,10 +1,6 @@
 """Exports, each read back and run beside the network that it was made from."""
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +22,7 @@ from krohn.network.exports import Destination, destination
 from krohn.network.exports.circuit import labels
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.program.writing import whole_directory
 from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
 from krohn.source_kinds.kind import Whole
@@ -288,26 +285,3 @@ def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> Non
         home.write(file, place, states)
     except SafetensorError as error:  # so it calls a full disk
         raise KrohnError(f"cannot write {place}: {error}") from None
-
-
-@contextmanager
-def whole_directory(directory: Path) -> Iterator[Path]:
-    """A directory to write into, which takes its place in the end, or disappears.
-
-    Raises:
-        KrohnError: If there is something in its place.
-    """
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise KrohnError(f"{directory} exists and is not empty; name another directory")
-    if not directory.parent.is_dir():
-        raise KrohnError(f"there is no directory {directory.parent}")
-    temporary = tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}.")
-    try:
-        yield Path(temporary)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o777 & ~mask)
-        os.replace(temporary, directory)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise

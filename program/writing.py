@@ -1,8 +1,10 @@
-"""The one way in which files are written: whole or not at all."""
+"""The one way in which files and folders are written: whole or not at all."""
 
 import os
+import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from krohn.program.errors import KrohnError
@@ -30,6 +32,27 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         raise KrohnError(f"{path}: cannot be written: {reason}") from error
     except ValueError as error:
         raise KrohnError(f"{str(path)!r} names no file: {error}") from None
+
+
+@contextmanager
+def whole_directory(directory: Path) -> Iterator[Path]:
+    """A directory to write into, which takes its place in the end, or disappears.
+
+    Raises:
+        KrohnError: If there is something in its place.
+    """
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise KrohnError(f"{directory} exists and is not empty; name another directory")
+    if not directory.parent.is_dir():
+        raise KrohnError(f"there is no directory {directory.parent}")
+    temporary = tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}.")
+    try:
+        yield Path(temporary)
+        os.chmod(temporary, 0o777 & ~_mask())
+        os.replace(temporary, directory)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
 
 
 def _replace(target: Path, data: bytes) -> None:

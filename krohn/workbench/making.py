@@ -15,7 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.compilation import compile as compiled
 from krohn.compiled_model import CompiledModel
-from krohn.exporting import export, whole_directory
+from krohn.exporting import export
 from krohn.intervention import run_changed, stated
 from krohn.network.errors import ExportError
 from krohn.network.exports import circuit
