@@ -13,7 +13,7 @@ from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.writing import whole_directory
 from krohn.verify import formal
-from krohn.verify.checker.model_file import DAMAGE, read
+from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.formal.comparing import Different, compare
 from krohn.verify.formal.printing import Development, development
 
@@ -80,7 +80,7 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     if prove and not shutil.which("coqc"):
         raise KrohnError(f"coqc is not installed; it is in {PACKAGES}")
     try:
-        found = development(read(data))
+        found = development(data)
         compare(data, found.text)
     except Refused as refused:
         raise KrohnError(f"{file}: {refused}") from None

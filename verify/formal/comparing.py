@@ -1,8 +1,8 @@
 """The terms of a development for Coq, compared with the model file, number by number.
 
-`python -m krohn.verify.formal.comparing F DIR/network.v` needs the standard library only,
-and shares nothing with what wrote the terms: a theorem of Coq is about the terms, and this
-program says whether they are those of the file.
+`python -m krohn.verify.formal.comparing F DIR/theorem.v` needs the standard library only,
+and shares nothing with what wrote the terms. Coq proves a theorem about the terms; this
+program says whether they are those of the file, and whether anything else is there.
 """
 
 import json
@@ -10,40 +10,48 @@ import re
 import struct
 import sys
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-NUMBERS = r"[-\d;,()\[\]\s]*"
-FIELDS = (
-    ("hidden_start", "hidden.start"),
-    ("hidden_weight", "hidden.weight"),
-    ("hidden_bias", "hidden.bias"),
-    ("input_weight", "input.weight"),
-    ("unembed_weight", "unembed.weight"),
-    ("unembed_bias", "unembed.bias"),
-)
-TENSOR = r"\{{\| unit := (?P<{0}_unit>-?\d+); rows := map spread (?P<{0}>{1}) \|\}}"
-NODE = (
-    rf"\{{\| vector := spread {NUMBERS}; state := \d+%nat; next := {NUMBERS}%nat \|\}}"
-)
-FORM = (
-    r"\(\*\*[^*]*\*\)\s*"
-    r"From Coq Require Import ZArith List\.\s*"
-    r"From Krohn Require Import Machine Arithmetic Recurrent RecurrentSound\.\s*"
-    r"Import ListNotations\.\s*Open Scope Z_scope\.\s*"
-    r"Definition machine_of_file : machine := \{\| start := (?P<start>\d+);\s*"
-    rf"moves := (?P<moves>{NUMBERS});\s*shows := (?P<shows>{NUMBERS}) \|\}}%nat\.\s*"
-    r"Definition network_of_file : network := \{\|\s*units := (?P<units>\d+)%nat;\s*"
-    r"letters := (?P<letters>\d+)%nat;\s*classes := (?P<classes>\d+)%nat;\s*"
-    + r";\s*".join(f"{term} := " + TENSOR.format(term, NUMBERS) for term, _ in FIELDS)
-    + rf" \|\}}\.\s*Definition nodes : list node := \[\s*({NODE}(;\s*{NODE})*)\]\.\s*"
-    r"Theorem network_correct : correct (?P<arithmetic>\w+) network_of_file "
-    r"machine_of_file\.\s*"
-    r"Proof\. apply \(check_sound _ _ _ nodes\)\. vm_compute\. reflexivity\. Qed\.\s*"
-    r"Print Assumptions network_correct\.\s*"
-)
+# <name> stands for letters, digits, brackets and separators, <<evidence>> for anything
+# without a full stop: so no further command of Coq fits in.
+NETWORK = """
+From Coq Require Import ZArith List.
+From Krohn Require Import Machine Arithmetic Recurrent RecurrentSound.
+Import ListNotations. Open Scope Z_scope.
+Definition machine_of_file : machine :=
+  {| start := <start>; moves := <moves>; shows := <shows> |}%nat.
+Definition network_of_file : network := {|
+  units := <units>%nat; letters := <letters>%nat; classes := <classes>%nat;
+  hidden_start := {| unit := <u0>; rows := map spread <hidden_start> |};
+  hidden_weight := {| unit := <u1>; rows := map spread <hidden_weight> |};
+  hidden_bias := {| unit := <u2>; rows := map spread <hidden_bias> |};
+  input_weight := {| unit := <u3>; rows := map spread <input_weight> |};
+  unembed_weight := {| unit := <u4>; rows := map spread <unembed_weight> |};
+  unembed_bias := {| unit := <u5>; rows := map spread <unembed_bias> |} |}.
+Definition nodes : list node := <<evidence>>.
+Theorem network_correct : correct <arithmetic> network_of_file machine_of_file.
+Proof. apply (check_sound _ _ _ nodes). vm_compute. reflexivity. Qed.
+Print Assumptions network_correct.
+"""
+PROGRAM = """
+From Coq Require Import List.
+From Krohn Require Import Machine Program Invariant InvariantSound.
+Import ListNotations.
+Definition machine_of_file : machine :=
+  {| start := <start>; moves := <moves>; shows := <shows> |}%nat.
+Definition program_of_file : program := [ <operations> ].
+Definition decode_of_file : list (list nat * nat) := <decode>.
+Definition invariant : part := <<evidence>>.
+Theorem program_correct :
+  computes machine_of_file program_of_file <outputs> decode_of_file <length>.
+Proof. apply (check_sound _ _ _ invariant). vm_compute. reflexivity. Qed.
+Print Assumptions program_correct.
+"""
+TENSORS = ("hidden_start", "hidden_weight", "hidden_bias", "input_weight")
+TENSORS += ("unembed_weight", "unembed_bias")
 ARITHMETIC = {
     "float64": "F64",
     "float32": "F32",
@@ -51,74 +59,165 @@ ARITHMETIC = {
     "float16": "F16",
 }
 SIZES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
+FIELDS = {
+    "shift": ("Shift", ("source",), "by"),
+    "latest": ("Latest", ("source", "where"), None),
+    "latest-match": ("LatestMatch", ("source", "key", "query"), None),
+    "sibling-latest": ("SiblingLatest", ("source", "where"), "level"),
+    "prefix-sum": ("PrefixSum", ("source",), None),
+    "marked-sum": ("MarkedSum", ("source", "where"), None),
+}
+"""Operations: their terms, the fields that name channels, and one that is a number."""
+
+Tensors = Mapping[str, tuple[str, list[int], list[float]]]
 
 
 class Different(Exception):
     """The terms are not those of the file; the message says where."""
 
 
-def compare(model: bytes, text: str, machine: dict[str, Any] | None = None) -> None:
+def compare(model: bytes, text: str) -> None:
     """Hold every number of a development against those of a model file.
 
     Args:
         model: The model file.
         text: The development.
-        machine: ``start``, ``transitions`` and ``shows``, if not those of the file.
 
     Raises:
-        Different: If something in it is no part of such a development, or another number.
+        Different: If it has another form, or says something else than the file.
     """
-    found = re.fullmatch(FORM, text)
+    tensors, header = _opened(model)
+    network = header["architecture"]["kind"] == "rnn"
+    found = re.fullmatch(_pattern(NETWORK if network else PROGRAM), text)
     if found is None:
-        raise Different("the file has another form than Krohn writes")
-    tensors, header = _tensors(model)
-    if set(tensors) != {name for _, name in FIELDS}:
-        raise Different("the model has other tensors")
-    for term, name in FIELDS:
-        dtype, shape, numbers = tensors[name]
-        if dtype != ARITHMETIC.get(found["arithmetic"]):
-            raise Different(f"{name} is stored in {dtype}")
-        rows = _list(found[term])
-        width, unit = shape[-1], int(found[f"{term}_unit"])
-        written = [Fraction(x) * Fraction(2) ** unit for r in rows for x in _spread(r, width)]
-        if written != list(map(Fraction, numbers)):
-            raise Different(f"{name} has other numbers in the file")
-    n, letters, classes = (int(found[x]) for x in ("units", "letters", "classes"))
-    sizes = (("hidden.weight", [n, n]), ("input.weight", [letters, n]))
-    for name, shape in (*sizes, ("unembed.weight", [n, classes])):
-        if tensors[name][1] != shape:
-            raise Different(f"{name} has another shape in the file")
-    told = {"start": int(found["start"])}
-    told |= {"transitions": _list(found["moves"]), "shows": _list(found["shows"])}
-    if told != (machine or _machine(header)):
+        raise Different("the development has another form than Krohn writes")
+    told = found.groupdict()
+    if _read_machine(told) != _machine(header):
         raise Different("the machine is another one than that of the file")
+    if network:
+        _compare_tensors(told, tensors)
+    elif _read_program(told) != _program(header):
+        raise Different("the Program is another one than that of the file")
+
+
+def _pattern(form: str) -> str:
+    """The regular expression of a form, of which blanks may be more, or none."""
+    parts = re.split(r"(<<?\w+>?>)", form)
+    found = r"\s*\(\*\*[^*]*\*\)"
+    for part in parts:
+        if part.startswith("<<"):
+            found += r"[^.]*"
+        elif part.startswith("<"):
+            found += rf"(?P<{part[1:-1]}>[-\w;,()\[\]\s]*)"
+        else:
+            words = re.findall(r"\w+|[^\w\s]", part)
+            found += r"\s*" + r"\s*".join(map(re.escape, words)) + r"\s*"
+    return found
 
 
 def _list(text: str) -> Any:
     return literal_eval(re.sub(r"\s", "", text).replace(";", ","))
 
 
+def _read_machine(told: Mapping[str, str]) -> tuple[Any, ...]:
+    return tuple(_list(told[name]) for name in ("start", "moves", "shows"))
+
+
+def _machine(header: Any) -> tuple[Any, ...]:
+    said = header["machine"]
+    shows = list(range(len(said["states"])))
+    if header["claim"].get("shows", "states") == "outputs":
+        shows = said["output"]["table"]
+    return said["states"].index(said["start"]), said["transitions"], shows
+
+
+def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
+    names = [name.replace("_", ".") for name in TENSORS]
+    if set(tensors) != set(names):
+        raise Different("the model has other tensors")
+    units, letters, classes = (int(told[x]) for x in ("units", "letters", "classes"))
+    shapes = ([units], [units, units], [units], [letters, units], [units, classes])
+    for i, (name, shape) in enumerate(zip(names, (*shapes, [classes]), strict=True)):
+        dtype, own, numbers = tensors[name]
+        if dtype != ARITHMETIC.get(told["arithmetic"].strip()):
+            raise Different(f"{name} is stored in {dtype}")
+        if own != shape:
+            raise Different(f"{name} has another shape in the file")
+        step = Fraction(2) ** int(told[f"u{i}"])
+        rows = _list(told[TENSORS[i]])
+        written = [x * step for row in rows for x in _spread(row, shape[-1])]
+        if written != list(map(Fraction, numbers)):
+            raise Different(f"{name} has other numbers in the file")
+
+
 def _spread(row: list[tuple[int, int]], width: int) -> Iterator[int]:
     """The entries of a row of which only those other than 0 are written."""
-    left = width
     for zeros, entry in row:
         yield from (0,) * zeros
         yield entry
-        left -= zeros + 1
-    yield from (0,) * left
+        width -= zeros + 1
+    yield from (0,) * width
 
 
-def _tensors(data: bytes) -> tuple[dict[str, tuple[str, list[int], list[float]]], Any]:
+def _read_program(told: Mapping[str, str]) -> tuple[Any, ...]:
+    operations = []
+    for line in _apart(told["operations"]):
+        name, *arguments = _apart(line, " ")
+        operations.append((name, *map(_list, arguments)))
+    others = (_list(told[name]) for name in ("outputs", "decode", "length"))
+    return operations, *others
+
+
+def _apart(text: str, separator: str = ";") -> list[str]:
+    """What separators outside of brackets divide."""
+    parts, depth = [""], 0
+    for letter in re.sub(r"\s+", " ", text).strip():
+        depth += (letter in "[(") - (letter in "])")
+        if letter == separator and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def _program(header: Any) -> tuple[Any, ...]:
+    said = header["program"]
+    place = {c["name"]: i for i, c in enumerate(said["channels"])}
+    operations = [_operation(c, place) for c in said["channels"]]
+    decode = [(list(values), c) for values, c in said["decode"]]
+    outputs = [place[name] for name in said["outputs"]]
+    return operations, outputs, decode, header["claim"]["length"]
+
+
+def _operation(channel: Any, place: Mapping[str, int]) -> tuple[Any, ...]:
+    kind = channel["op"]
+    if kind == "token":
+        return ("Token",)
+    if kind == "position":
+        return "Position", channel["values"]
+    if kind == "map":
+        read = [place[name] for name in channel["inputs"]]
+        if channel["function"] == "table":
+            return "Table", read, [(row[:-1], row[-1]) for row in channel["rows"]]
+        if channel["function"] == "select":
+            return "Select", read[0], read[1:]
+        return channel["function"].title(), read
+    term, fields, number = FIELDS[kind]
+    found = (term, *(place[channel[field]] for field in fields))
+    return found if number is None else (*found, channel[number])
+
+
+def _opened(data: bytes) -> tuple[Tensors, Any]:
     """Each tensor of a safetensors file with its type and shape, and Krohn's header."""
     (size,) = struct.unpack("<Q", data[:8])
     header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
+    said = json.loads(header.pop("__metadata__")["krohn"])
     tensors = {}
-    for name, said in header.items():
-        if name != "__metadata__":
-            low, high = said["data_offsets"]
-            numbers = list(_numbers(body[low:high], said["dtype"]))
-            tensors[name] = said["dtype"], said["shape"], numbers
-    return tensors, json.loads(header["__metadata__"]["krohn"])
+    for name, tensor in header.items():
+        low, high = tensor["data_offsets"]
+        numbers = list(_numbers(body[low:high], tensor["dtype"]))
+        tensors[name] = tensor["dtype"], tensor["shape"], numbers
+    return tensors, said
 
 
 def _numbers(data: bytes, dtype: str) -> Iterator[float]:
@@ -130,15 +229,6 @@ def _numbers(data: bytes, dtype: str) -> Iterator[float]:
     yield from struct.unpack(f"<{count}{code}", data)
 
 
-def _machine(header: Any) -> dict[str, Any]:
-    said = header["machine"]
-    shows = list(range(len(said["states"])))
-    if header["claim"].get("shows", "states") == "outputs":
-        shows = said["output"]["table"]
-    start = said["states"].index(said["start"])
-    return {"start": start, "transitions": said["transitions"], "shows": shows}
-
-
 def main(model: str, development: str) -> int:
     """Compare two files, and say so."""
     try:
@@ -146,7 +236,7 @@ def main(model: str, development: str) -> int:
     except (Different, OSError, ValueError, LookupError, TypeError) as error:
         print(f"{development} is not about {model}: {error}", file=sys.stderr)
         return 2
-    print(f"{development} has the numbers and the machine of {model}, and no others")
+    print(f"{development} says what {model} says, and nothing else")
     return 0
 
 
