@@ -107,9 +107,16 @@ def _proved(written: Formal) -> Formal:
     """The theorem, once Coq has been asked."""
     before = _seconds()
     ran = subprocess.run(
-        ["make", "-s", "-C", written.directory], capture_output=True, text=True, check=False
+        ["make", "-s", "-C", written.directory],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    told = {**vars(written), "seconds": _seconds() - before, "proved": not ran.returncode}
+    told = {
+        **vars(written),
+        "seconds": _seconds() - before,
+        "proved": not ran.returncode,
+    }
     if ran.returncode:
         lines = [line for line in ran.stderr.splitlines() if line.strip()]
         return Formal(**{**told, "reason": " ".join(lines[-4:])})

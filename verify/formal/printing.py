@@ -13,9 +13,12 @@ import numpy as np
 from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
+from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Machine, Model, read
-from krohn.verify.search.find import find
+from krohn.verify.checker.transformer import stated
+from krohn.verify.search.exploration import GivenUp
+from krohn.verify.search.refinement import Search
 
 ARITHMETIC = {
     "float64": "float64",
@@ -147,9 +150,50 @@ def development(data: bytes) -> Development:
     kind = model.header["architecture"]["kind"]
     demand("source" not in model.header, "a file about a source is not written for Coq")
     if kind == "transformer":
-        return of_program(model, find(data)["program"])
-    demand(kind == "rnn", "of recurrent networks only RNNs with ReLUs are written for Coq")
+        machine = model.machine
+        program = stated(model, len(machine.transitions))
+        return of_program(model, OnePart(program, machine).alone())
+    demand(
+        kind == "rnn", "of recurrent networks only RNNs with ReLUs are written for Coq"
+    )
     return recurrent(model, model.machine)
+
+
+class OnePart(Search):
+    """A search for an invariant in one part, by the rules that Coq's checker has.
+
+    No lemmas, no windows, sums lowered one by one, and every position told apart if the
+    Program asks which one it is.
+    """
+
+    def __init__(self, program: Statement, machine: Machine) -> None:
+        super().__init__(program, machine)
+        self.windows = {"families": [], "ranks": [], "windows": {}}
+        self.followed = {}
+
+    def alone(self) -> dict[str, Any]:
+        """The invariant.
+
+        Raises:
+            Refused: If none is found.
+        """
+        try:
+            return self.whole()
+        except GivenUp as error:
+            raise Refused(str(error)) from None
+
+    def _count(self, outputs: list[str]) -> dict[str, int]:
+        return {}
+
+    def stated_part(
+        self, outputs: list[str], assumed: dict[str, int] | None = None
+    ) -> dict[str, Any]:
+        """The statement of the part; each rule is of one sum."""
+        said = super().stated_part(outputs, assumed)
+        told = any(c.op == "position" for c in self.program.channels.values())
+        repeats = [self.program.length, 1] if told else [0, 1]
+        alone = [rule for rule in said["reduced"] if len(rule[0]) == 1]
+        return {**said, "reduced": alone, "repeats": repeats}
 
 
 def recurrent(model: Model, machine: Machine) -> Development:
@@ -160,11 +204,17 @@ def recurrent(model: Model, machine: Machine) -> Development:
     """
     shape = held(Rnn, model.header, model.tensors)
     demand(shape.entries is None, "RNNs with sparse matrices are not written for Coq")
-    demand(len(machine.transitions) == shape.vocabulary, "the machine has other letters")
+    demand(
+        len(machine.transitions) == shape.vocabulary, "the machine has other letters"
+    )
     t = {name: np.atleast_2d(x) for name, x in model.tensors.items()}
     vectors, states, follow = remembered(t, machine)
     units = _units(t, vectors)
-    sizes = {"units": shape.hidden, "letters": shape.vocabulary, "classes": shape.outputs}
+    sizes = {
+        "units": shape.hidden,
+        "letters": shape.vocabulary,
+        "classes": shape.outputs,
+    }
     fields = [f"{name} := {size}%nat" for name, size in sizes.items()]
     fields += [
         f"{name.replace('.', '_')} := {tensor_term(t[name], unit)}"
@@ -238,7 +288,10 @@ class Operations:
     """
 
     def __init__(
-        self, channels: Sequence[Mapping[str, Any]], part: Mapping[str, Any], letters: int
+        self,
+        channels: Sequence[Mapping[str, Any]],
+        part: Mapping[str, Any],
+        letters: int,
     ) -> None:
         self.place = {c["name"]: i for i, c in enumerate(channels)}
         self.told: list[tuple[str, str, list[str]]] = []
@@ -261,7 +314,11 @@ class Operations:
         form = FORMS.get(kind)
         demand(form is not None, f"{kind} is no operation of Coq's checker")
         assert form is not None
-        inputs = [channel[x] for x in form.fields] if form.fields else channel.get("inputs", [])
+        inputs = (
+            [channel[x] for x in form.fields]
+            if form.fields
+            else channel.get("inputs", [])
+        )
         places = [self.place[x] for x in inputs]
         before = [self._at_bos[x] for x in inputs]
         self._at_bos[name] = form.at_bos(channel, before, letters)
@@ -273,7 +330,9 @@ class Operations:
         split = str(name in self._part["split"]).lower()
         self.told.append((form.term(channel, places), f"({followed}, {split})", cells))
 
-    def _followed(self, name: str, kind: str, inputs: list[str]) -> tuple[list[str], str]:
+    def _followed(
+        self, name: str, kind: str, inputs: list[str]
+    ) -> tuple[list[str], str]:
         """The cells of a channel in each abstract state, and how it is followed."""
         if name not in self._part["cells"]:
             return ["[]"] * len(self._part["states"]), MAPPED
@@ -332,7 +391,9 @@ FORMS = {
     ),
     "sum": Form((), lambda c, at: f"Sum {integers(at)}", lambda c, b, letters: sum(b)),
     "shift": Form(("source",), lambda c, at: f"Shift {at[0]} {c['by']}", _first),
-    "latest": Form(("source", "where"), lambda c, at: f"Latest {at[0]} {at[1]}", _first),
+    "latest": Form(
+        ("source", "where"), lambda c, at: f"Latest {at[0]} {at[1]}", _first
+    ),
     "latest-match": Form(
         ("source", "key", "query"),
         lambda c, at: f"LatestMatch {at[0]} {at[1]} {at[2]}",
@@ -355,7 +416,10 @@ def _units(t: dict[str, FloatArray], vectors: FloatArray) -> dict[str, int]:
 
     Those of what is added to a product are those of the product.
     """
-    state, added = finest(vectors), max(map(finest, (t["hidden.bias"], t["input.weight"])))
+    state, added = (
+        finest(vectors),
+        max(map(finest, (t["hidden.bias"], t["input.weight"]))),
+    )
     weight = max(finest(t["hidden.weight"]), added - state)
     read = max(finest(t["unembed.weight"]), finest(t["unembed.bias"]) - state)
     return {
