@@ -122,7 +122,7 @@ def contraction(known: Sequence[float], length: int) -> FloatArray:
     found[1 : most + 1] = known
     for count in range(most + 1, length + 1):
         parts = Interval.of(found[1 : most + 1]) * found[count - most : count][::-1]
-        found[count] = parts.high.min()
+        found[count] = parts.high.min(initial=1.0)
     return found
 
 
