@@ -110,6 +110,8 @@ def machine(table: Table, told: Told, complete: Complete) -> Automaton:
     """The machine of a table, its states and letters by name."""
     states = names("state", table.moves)
     letters = names("letter", table.letters)
+    if EMPTY in letters.values():
+        raise MachineError("a letter is called by an empty text; give it a name")
     shown, said = _outputs(table, told)
     transitions = [
         Transition(

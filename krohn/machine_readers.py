@@ -23,6 +23,7 @@ from krohn.machine_objects import (
     of_permutations,
     started,
 )
+from krohn.program.openfst_labels import EPSILON, EPSILONS
 
 EDGE = "letter"
 
@@ -34,12 +35,17 @@ def of_automata_lib(source: Any, told: Told) -> Table:
             raise MachineError(f"a {type(source).__name__} is no finite machine")
     states = sorted(source.states, key=str)
     moves = {
-        q: {a or NO_LETTER: to for a, to in source.transitions.get(q, {}).items()}
+        q: {_symbol(a): to for a, to in source.transitions.get(q, {}).items()}
         for q in states
     }
     shown = {q: "accept" if q in source.final_states else "reject" for q in states}
     letters = sorted(source.input_symbols, key=str)
     return Table(moves, source.initial_state, letters, shown)
+
+
+def _symbol(letter: Any) -> Any:
+    """A letter of automata-lib, which writes the empty text for a move without one."""
+    return NO_LETTER if isinstance(letter, str) and not letter else letter
 
 
 def of_pyformlang(source: Any, told: Told) -> Table:
@@ -79,6 +85,11 @@ def of_aalpy(source: Any, told: Told) -> Table:
     """A Dfa, a MooreMachine or a MealyMachine."""
     moves, shown = {}, {}
     for state in source.states:
+        if state.state_id in moves:
+            raise MachineError(
+                f"two states of the {type(source).__name__} have the state_id "
+                f"{state.state_id!r}; call them differently"
+            )
         for a, to in state.transitions.items():
             if not hasattr(to, "state_id"):
                 raise MachineError(
@@ -133,8 +144,17 @@ def of_statemachine(source: Any, told: Told) -> Table:
             )
         start = q.id if q.initial else start
         for way in q.transitions:
-            for a in map(str, way.events):
-                if list(way.cond):
+            if not (events := [*map(str, way.events)]):
+                raise MachineError(
+                    f"a transition from {q.id!r} has no event; let the events lead to "
+                    "where it leads"
+                )
+            for a in events:
+                if "*" in a:
+                    raise MachineError(
+                        f"the event {a!r} stands for others; write a transition for each"
+                    )
+                if [*way.cond, *way.validators]:
                     raise _conditional(q.id, a)
                 moves[q.id].setdefault(a, way.target.id)  # the first one is taken
     return Table(moves, start, letters)
@@ -175,7 +195,7 @@ def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
         raise MachineError("the Fst has no start state")
     rest = [q for q in source.states() if q != start]
     lines = [line for q in [start, *rest] for line in _fst_lines(source, q)]
-    if not lines or not lines[0].startswith(f"{start}"):
+    if not lines or lines[0].split()[0] != str(start):
         raise MachineError("the start state of the Fst has no arcs")
     return att.read("\n".join(lines), "fst", complete, told.kind)
 
@@ -183,16 +203,28 @@ def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
 def _fst_lines(source: Any, q: int) -> Iterable[str]:
     tables = source.input_symbols(), source.output_symbols()
     for arc in source.arcs(q):
-        labels = (
-            str(label) if table is None else str(table.find(label))
-            for table, label in zip(tables, (arc.ilabel, arc.olabel), strict=True)
-        )
+        both = zip(tables, (arc.ilabel, arc.olabel), strict=True)
+        labels = (_fst_label(table, label) for table, label in both)
         words = [str(q), str(arc.nextstate), *labels, str(arc.weight)]
         if any(len(word.split()) != 1 for word in words):
             raise MachineError(f"the Fst has a label that is no single word: {words}")
         yield "\t".join(words)
     if str(weight := source.final(q)) not in ("Infinity", "inf"):
         yield f"{q}\t{weight}"
+
+
+def _fst_label(table: Any, label: int) -> str:
+    """The name of a label; 0 is epsilon, however a table calls it.
+
+    Raises:
+        MachineError: If another label is called as epsilon is.
+    """
+    if label == 0:
+        return EPSILON
+    name = str(label) if table is None else str(table.find(label))
+    if name in EPSILONS:
+        raise MachineError(f"the label {label} is called {name!r}, which means epsilon")
+    return name
 
 
 def from_object(source: object, told: Told, complete: Complete) -> Automaton:

@@ -30,6 +30,9 @@ GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
 LAYER = "weight_hh_l0"
 """What every layer of torch has."""
+SHORT, LONG = 12, 1000
+"""How many letters words have on which a module is held against its own tensors: before a
+proof, and where there is one, which is about all lengths."""
 ALIKE = 1e-3
 """How far logits of a module may be from those of its tensors, of the largest one."""
 
@@ -221,8 +224,7 @@ def model_file(
             "which the read-out: give the module itself"
         )
     file = layer.file(wanted, shows)
-    if isinstance(model, nn.Module):
-        _check_forward(model, file)
+    check_forward(model, file, SHORT)
     return file
 
 
@@ -259,15 +261,20 @@ def _check_modules(model: nn.Module) -> None:
             raise KrohnError("embeddings with max_norm change while they run")
 
 
-def _check_forward(model: nn.Module, file: ModelFile) -> None:
+def check_forward(model: object, file: ModelFile, length: int) -> None:
     """Hold a module against its own tensors on some words: it may do more with them.
 
-    Some are asked again, as it may remember something from one call to the next.
+    Some are asked again, as it may remember something from one call to the next. What is
+    no module is no more than its tensors.
+
+    Raises:
+        KrohnError: If it says something else.
     """
+    if not isinstance(model, nn.Module):
+        return
     rng = np.random.default_rng(0)
-    letters = torch.from_numpy(
-        rng.integers(file.header["architecture"]["vocabulary"], size=(16, 12))
-    )
+    count = file.header["architecture"]["vocabulary"]
+    letters = torch.from_numpy(rng.integers(count, size=(16, length)))
     right = Model(file)(letters)
     for words in (16, 16, 1):
         _check_alike(_said(model, letters[:words]), right[:words])

@@ -62,13 +62,16 @@ def subject(model: object) -> Subject:
 def _trained(model: object, checks: Checks) -> Report:
     """A recurrent network is proved; others, and files of which words are asked, run."""
     from krohn.examination import examined  # torch, as for all that runs words
-    from krohn.trained_recurrent import model_file
+    from krohn.trained_recurrent import LONG, check_forward, model_file
 
     if isinstance(model, str | Path) and not checks.proves:
         return examined(model, checks)
     file = model_file(model, checks.machine, checks.observation)
     if file is not None:
-        return of_file(file).verify(file, checks)
+        report = of_file(file).verify(file, checks)
+        if report.verdict == "verified":
+            check_forward(model, file, LONG)
+        return report
     if isinstance(model, str | Path):
         return examined(model, checks)
     raise KrohnError(

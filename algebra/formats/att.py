@@ -19,11 +19,10 @@ from krohn.algebra.formats.assembly import (
     shown_after,
 )
 from krohn.algebra.formats.files import check_writable, problem, quote
+from krohn.program.openfst_labels import EPSILONS, may_be_epsilon
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_INTEGER = re.compile(r"\d+")
-_EPSILON = re.compile(r"<eps>|<epsilon>|@0@|@_EPSILON_SYMBOL_@|ε")
-_SYMBOL = re.compile(rf"(?!(?:{_EPSILON.pattern})\Z)\S+")
+_SYMBOL = re.compile(rf"(?!(?:{'|'.join(sorted(EPSILONS))})\Z)\S+")
 _FORM = "AT&T symbols are single words other than epsilon"
 
 
@@ -101,7 +100,7 @@ def write(machine: Automaton) -> str:
     check_writable(machine.letters, _SYMBOL, "letter", _FORM)
     check_writable(symbols, _SYMBOL, "output", _FORM)
     labels = [*machine.letters, *symbols]
-    if "0" in labels and all(map(_INTEGER.fullmatch, labels)):
+    if may_be_epsilon(labels):
         raise MachineError(
             "AT&T symbols that are all numbers cannot include 0: epsilon"
         )
@@ -177,7 +176,7 @@ def _transition(file: _File, line: int, words: list[str], width: int) -> Transit
 
 
 def _without_output(t: Transition) -> Transition:
-    letter = EMPTY if _EPSILON.fullmatch(t.letter) else t.letter
+    letter = EMPTY if t.letter in EPSILONS else t.letter
     return t._replace(output=None, letter=letter)
 
 
@@ -202,7 +201,7 @@ def _check_weight(file: _File, weights: list[str], line: int) -> None:
 def _check_numbers(transitions: list[Transition], name: str) -> None:
     """Refuse the label 0 among numbers: epsilon, or a letter that somebody calls so."""
     labels = [label for t in transitions for label in (t.letter, t.output or t.letter)]
-    if not all(map(_INTEGER.fullmatch, labels)):
+    if not may_be_epsilon(labels):
         return
     for t in transitions:
         if "0" in (t.letter, t.output):
@@ -217,7 +216,7 @@ def _check_numbers(transitions: list[Transition], name: str) -> None:
 def _check_epsilon(transitions: list[Transition], name: str) -> None:
     for t in transitions:
         for label in (t.letter, t.output or t.letter):
-            if _EPSILON.fullmatch(label):
+            if label in EPSILONS:
                 raise problem(
                     name,
                     t.line,

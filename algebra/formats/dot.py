@@ -39,6 +39,8 @@ _PAIR = re.compile(rf"({_ID})\s*+=\s*+({_ID})")
 _SETTING = re.compile(rf"\s*+{_ID}\s*+=\s*+{_ID}\s*+;?+\s*+")
 _HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+(?:{_ID})?+\s*+\{{\s*+", re.I)
 _BLANK = re.compile(r"\s*+(?:(?://|#).*+)?+")
+_OPEN, _CLOSE = "{", "}"
+"""In place of a name: a group begins or ends, in which defaults are its own."""
 _KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
 _DOT = Language(
     Path(__file__).with_name("dot.lark"),
@@ -76,7 +78,7 @@ class Graph:
 
 
 class _Statement(NamedTuple):
-    """A node (one id), an edge (two ids) or the defaults of either, as written."""
+    """A node (one id), an edge (two ids), defaults of either, or an end of a group."""
 
     ids: tuple[str, ...]
     attributes: dict[str, str]
@@ -162,7 +164,9 @@ def _statements(group: Node, name: str) -> Iterator[_Statement]:
     """The statements of a graph, and of groups in it."""
     for said in (part for part in group.parts if isinstance(part, Node)):
         if said.kind == "subgraph":
+            yield _Statement((_OPEN,), {}, said.line)
             yield from _statements(said, name)
+            yield _Statement((_CLOSE,), {}, said.line)
         elif said.kind != "setting":
             yield from _statement_of(said, name)
 
@@ -186,20 +190,35 @@ def _statement_of(said: Node, name: str) -> Iterator[_Statement]:
 
 
 def _collect(statements: Sequence[_Statement]) -> Graph:
-    graph = Graph()
+    graph, around = Graph(), list[dict[str, dict[str, str]]]()
     defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}, "graph": {}}
     for ids, attributes, line in statements:
-        if ids[0] in defaults and len(ids) == 1:
+        if ids[0] == _OPEN:
+            around.append(dict(defaults))
+        elif ids[0] == _CLOSE:
+            defaults = around.pop()
+        elif ids[0] in defaults and len(ids) == 1:
             defaults[ids[0]] = defaults[ids[0]] | attributes
-            continue
-        for raw in ids:
-            graph.nodes.setdefault(plain(raw), dict(defaults["node"]))
-        if len(ids) == 1:
-            graph.nodes[plain(ids[0])].update(attributes)
         else:
-            given = defaults["edge"] | attributes
-            graph.edges.append(Edge(plain(ids[0]), plain(ids[1]), given, line))
+            _add(graph, ids, attributes, defaults, line)
     return graph
+
+
+def _add(
+    graph: Graph,
+    ids: tuple[str, ...],
+    attributes: dict[str, str],
+    defaults: dict[str, dict[str, str]],
+    line: int,
+) -> None:
+    """Add a node or an edge, with what nodes or edges have there if it is not said."""
+    for raw in ids:
+        graph.nodes.setdefault(plain(raw), dict(defaults["node"]))
+    if len(ids) == 1:
+        graph.nodes[plain(ids[0])].update(attributes)
+    else:
+        given = defaults["edge"] | attributes
+        graph.edges.append(Edge(plain(ids[0]), plain(ids[1]), given, line))
 
 
 # GraphViz DOT: the machines of the Automata Wiki, LearnLib and AALpy.

@@ -39,6 +39,7 @@ from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.strict_json import canonical
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Kind, Runs, S
@@ -56,6 +57,11 @@ Built = tuple[CompiledNetwork, dict[str, Any]]
 """A network, and what its claim says beside the kind and the format."""
 BESIDE = ("name", "written")
 """The keys that a file says of a source beside the facts that are proved."""
+
+
+def _proved(source: Mapping[str, Any]) -> str:
+    """All that is proved of a source: what a file states of it, and nothing beside."""
+    return canonical({k: v for k, v in source.items() if k not in BESIDE})
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -355,8 +361,7 @@ class SourceKind(Kind[S]):
             KrohnError: If it must be about another source.
         """
         wanted = None if source is None else self.wanted(source)
-        different = "" if wanted is None else self.differs(file, wanted)
-        if different:
+        if different := self.differs(file, wanted):
             raise KrohnError(different)
         return self._about(file, wanted)
 
@@ -367,12 +372,11 @@ class SourceKind(Kind[S]):
 
     def _claiming(self, file: ModelFile, source: S) -> dict[str, Any]:
         """The header of a file that claims a source: its own if that is the same."""
-        said = file.header["source"]
-        wanted = self.to_wire(source, file.header["claim"]["length"])
-        keys = [key for key in wanted if key not in BESIDE]
-        if all(said.get(key) == wanted[key] for key in keys):
+        told = self.to_wire(source, file.header["claim"]["length"])
+        wanted = {"kind": self.wire, **told}
+        if _proved(file.header["source"]) == _proved(wanted):
             return file.header
-        return {**file.header, "source": {"kind": self.wire, **wanted}}
+        return {**file.header, "source": wanted}
 
     def _conclude(
         self,

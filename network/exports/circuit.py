@@ -2,7 +2,8 @@
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,31 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
             "compile it again with --observe outputs, or export its states with --states"
         )
     return Labels(letters, tuple(seen), its_states)
+
+
+def check_said(
+    file: ModelFile, letters: Sequence[str], classes: Sequence[str], alike: bool
+) -> None:
+    """Refuse an export that is said to be another network than that of its file.
+
+    Args:
+        file: The network.
+        letters: The names of letters that the export has.
+        classes: The names of classes, which may be states or what they show.
+        alike: Whether the rest of what it says of itself is as it must be.
+
+    Raises:
+        ExportError: If it is.
+    """
+    right = list[Labels]()
+    for states in (False, True):
+        with suppress(ExportError):
+            right.append(labels(file, states))
+    said = tuple(letters), tuple(classes)
+    if not alike or said not in [(x.letters, x.classes) for x in right]:
+        raise ExportError(
+            "what is written beside the tensors is not what the file says"
+        )
 
 
 # Which part of a network carries which variable: a table that travels with an export.

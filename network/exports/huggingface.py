@@ -37,6 +37,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.sparse import is_index
 from krohn.network.transformer import Transformer
 from krohn.program.letter_tokenizer import BOS, blank
+from krohn.program.strict_json import canonical
 
 KIND = "krohn"
 LETTERS = "letters.json"
@@ -323,6 +324,9 @@ def proved(file: ModelFile, directory: Path) -> str:
     for name, tensor in Model(file).network.state_dict().items():
         if not torch.equal(stored[f"network.{name}"], tensor):
             raise ExportError(f"the tensor {name!r} was not written as it is")
+    config = KrohnConfig.from_pretrained(directory)
+    alike = canonical(config.architecture) == canonical(file.header["architecture"])
+    circuit.check_said(file, config.letters, list(config.id2label.values()), alike)
     return (
         "the tensors are those of the file, run by the same code: what is proved of the "
         "file holds there (docs/exports.md)"

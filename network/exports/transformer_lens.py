@@ -24,6 +24,7 @@ from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.strict_json import canonical
 
 ACTIVATIONS = ("relu", "gelu")
 """The activations that TransformerLens has under the same name."""
@@ -92,6 +93,12 @@ def proved(file: ModelFile, directory: Path) -> str:
     for name, tensor in wanted.items():
         if not np.array_equal(found[name], tensor):
             raise ExportError(f"the tensor {name!r} does not fit {file.precision.name}")
+    config, names = (
+        json.loads((directory / name).read_text(encoding="utf-8"))
+        for name in ("config.json", "names.json")
+    )
+    alike = canonical(config) == canonical(configuration(file))
+    circuit.check_said(file, names["letters"], names["classes"], alike)
     same = "the tensors are those of the file, beside zeros and a power of 2"
     if file.precision.name == "float16":
         return f"{same}; scores times that power may overflow, so no proof carries over"

@@ -94,6 +94,14 @@ def test_dot_doubled_circles_accept() -> None:
     assert set(machine.states) == {"a", "b"}
 
 
+@pytest.mark.parametrize("group", ["", "subgraph accepting "])
+def test_dot_defaults_of_a_group_end_with_it(group: str) -> None:
+    text = f"digraph {{ {group}{{ node [shape=doublecircle] edge [label=y] b -> b }}"
+    machine = dot.read(text + "edge [label=x] a -> b -> a a -> a [label=y] }", "x")
+    assert machine.letters == ("y", "x")
+    assert machine.with_start("a").run("yxx") == ("reject", "accept", "reject")
+
+
 def test_dot_without_any_output_shows_the_states() -> None:
     machine = dot.read("digraph { b -> c [label=x]; c -> b:w [label=x]}", "x")
     assert machine.run("xx") == ("c", "b")

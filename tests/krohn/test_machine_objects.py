@@ -247,6 +247,59 @@ def test_the_same_object_gives_the_same_machine() -> None:
     assert len(tables) == 1
 
 
+def test_a_letter_of_automata_lib_may_be_0() -> None:
+    moves = {"even": {0: "even", 1: "odd"}, "odd": {0: "odd", 1: "even"}}
+    dfa = DFA(
+        states=set(moves),
+        input_symbols={0, 1},
+        transitions=moves,
+        initial_state="even",
+        final_states={"odd"},
+    )
+    machine = krohn.automaton(dfa)
+    assert machine.states == ("even", "odd")
+    assert machine.run("0110")[-2:] == ("reject", "reject")
+    assert machine.run("0010") == ("reject", "reject", "accept", "accept")
+
+
+@pytest.mark.parametrize("symbols", [None, ("<e>", "a", "b"), ("ε", "a", "b")])
+def test_label_0_of_an_fst_is_epsilon_whatever_it_is_called(symbols: Any) -> None:
+    table = None
+    if symbols is not None:
+        table = _Symbols()
+        table.names = symbols
+    arcs = {1: [_Arc(1, 1, "0", 1), _Arc(0, 0, "0", 0)], 0: [_Arc(2, 2, "0", 0)]}
+    machine = krohn.automaton(_Fst(arcs, {0: "0"}, table))
+    one, two = machine.letters
+    assert (one, two) == (("1", "2") if symbols is None else ("a", "b"))
+    assert machine.run([one, two]) == ("accept", "accept")
+    assert machine.run([two, one]) == ("accept", "reject")
+
+
+def test_no_other_label_of_an_fst_is_called_as_epsilon_is() -> None:
+    table = _Symbols()
+    table.names = ("-", "<eps>", "b")
+    with pytest.raises(MachineError, match="means epsilon"):
+        krohn.automaton(_Fst(_moves(1, 2, 1, 2), {0: "0"}, table))
+
+
+def test_an_fst_starts_in_its_start_state() -> None:
+    arcs = {1: [], 0: [], 10: [_Arc(1, 1, "0", 10)]}
+    fst = _Fst(arcs, {10: "0"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Fst, "states", lambda self: [0, 1, 10])
+        with pytest.raises(MachineError, match="start state of the Fst has no arcs"):
+            krohn.automaton(fst)
+
+
+def test_states_of_aalpy_that_are_called_alike_are_refused() -> None:
+    first, other, third = DfaState("q"), DfaState("p"), DfaState("q", True)
+    first.transitions, other.transitions = {"a": other}, {"a": third}
+    third.transitions = {"a": third}
+    with pytest.raises(MachineError, match="two states of the Dfa have the state_id"):
+        krohn.automaton(Dfa(first, [first, other, third]))
+
+
 MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
     "a missing letter": (
         lambda: krohn.automaton({"p": {"a": "p", "b": "p"}, "q": {"a": "p"}}),
@@ -259,6 +312,10 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
     "several targets": (
         lambda: krohn.automaton({"p": {"a": ["p", "q"]}, "q": {"a": "p"}}),
         "nondeterministic",
+    ),
+    "a letter without a name": (
+        lambda: krohn.automaton({"p": {"": "q"}, "q": {"": "p"}}, accepting=["q"]),
+        "a letter is called by an empty text",
     ),
     "no table": (lambda: krohn.automaton({"p": "q"}), "not to a dict from letters"),
     "an empty dict": (lambda: krohn.automaton({}), "at least one state"),
@@ -402,6 +459,33 @@ def test_controllers_of_other_libraries(library: str) -> None:
     said = {"conditions" if library == "transitions" else "cond": "paid"}
     with pytest.raises(MachineError, match="has a condition; a network sees letters"):
         krohn.automaton(turnstile(library, **said))
+
+
+def test_what_no_letter_decides_in_a_controller_is_refused() -> None:
+    class Checked(StateMachine):
+        locked, opened = State(initial=True), State()
+        coin = locked.to(opened, validators="paid") | opened.to.itself()
+
+        def paid(self) -> None:
+            raise ValueError
+
+    class Passing(StateMachine):
+        first, second, third = State(initial=True), State(), State()
+        go = first.to(second) | second.to.itself() | third.to(first)
+        second.to(third)
+
+    class Any_(StateMachine):
+        first, second = State(initial=True), State()
+        go = first.to(second) | second.to(first)
+        stay = first.to.itself() | second.to.itself(event="*")
+
+    for machine, reason in (
+        (Checked, "has a condition"),
+        (Passing, "a transition from 'second' has no event"),
+        (Any_, "stands for others"),
+    ):
+        with pytest.raises(MachineError, match=reason):
+            krohn.automaton(machine)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

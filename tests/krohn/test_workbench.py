@@ -80,6 +80,36 @@ def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None
     assert found[0].wrong[0].startswith("transformer-lens: ")
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "changed"),
+    [
+        ("huggingface", "config.json", lambda said: said["letters"].reverse()),
+        (
+            "huggingface",
+            "config.json",
+            lambda said: said["id2label"].update({"0": "1"}),
+        ),
+        (
+            "huggingface",
+            "config.json",
+            lambda said: said["architecture"]["blocks"][0].update(causal=[True]),
+        ),
+        ("transformer-lens", "config.json", lambda said: said.update(act_fn="gelu")),
+        ("transformer-lens", "names.json", lambda said: said["classes"].reverse()),
+    ],
+)
+def test_a_form_that_is_said_to_be_another_network_is_found(
+    made: Path, tmp_path: Path, form: str, name: str, changed: Any
+) -> None:
+    copied = shutil.copytree(made, tmp_path / "set")
+    place = copied / "parity" / form / name
+    said = json.loads(place.read_text())
+    changed(said)
+    place.write_text(json.dumps(said))
+    found = krohn.workbench.check(copied, words=5)
+    assert any(wrong.startswith(f"{form}: ") for wrong in found[0].wrong)
+
+
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
     entry = next(entry for entry in MODELS if entry.name == name)
     model = krohn.compile(entry.source, entry.length, strict=True, keep=True)

@@ -18,6 +18,7 @@ from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.operator_words import ROUGH, Bounds, OperatorWords
+from krohn.verify.checker.positive_operators import apart
 from krohn.verify.checker.situations import Source, source_of
 
 SLACK = 1
@@ -117,25 +118,10 @@ def _spread(source: Source, letters: FloatArray, begun: FloatArray) -> Spread:
     Raises:
         Refused: If an entry is 0 where that of the source is not, or the other way round.
     """
-    whole = _apart(letters.reshape(len(letters), -1, 1), source.operators)
-    start = _apart(begun[None, :, None], source.start)
-    columns = _apart(letters, source.operators)
+    whole = apart(letters.reshape(len(letters), -1, 1), source.operators)
+    start = apart(begun[None, :, None], source.start)
+    columns = apart(letters, source.operators)
     return Spread(whole, columns.maximum(start), start)
-
-
-def _apart(held_numbers: FloatArray, numbers: FloatArray) -> Interval:
-    """The most along the middle axis of ``(matrices, entries, columns)``."""
-    numbers = numbers.reshape(held_numbers.shape)
-    there = numbers > 0
-    demand((held_numbers > 0) == there, "a matrix is 0 elsewhere than its operator")
-    ratio = Interval.of(np.where(there, held_numbers, 1.0)) / np.where(
-        there, numbers, 1.0
-    )
-    logs = ratio.through(np.log)
-    high = logs.high.max(axis=1, where=there, initial=-np.inf)
-    low = logs.low.min(axis=1, where=there, initial=np.inf)
-    some = there.any(axis=1)
-    return (Interval.of(np.where(some, high, 0)) - np.where(some, low, 0)).max()
 
 
 def _plain(bounds: Bounds, most: float, off: Interval, columns: Interval) -> Held:
@@ -159,10 +145,10 @@ def _product(
     rounded = _relative(form, 2 * size if step.last else size)
     off = 2 * known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
-    apart = 2 * known.off + float(letters) * spread.letter + spread.start
-    before = apart + spread.start if step.last else known.columns
-    mixed = known.columns + float(words.contraction[letters]) * (apart + before)
-    columns = mixed.minimum(apart + apart + spread.start) + 2 * rounded
+    whole = 2 * known.off + float(letters) * spread.letter + spread.start
+    before = whole + spread.start if step.last else known.columns
+    mixed = known.columns + float(words.contraction[letters]) * (whole + before)
+    columns = mixed.minimum(whole + whole + spread.start) + 2 * rounded
     bounds = words.vector if step.last else words.window(2 * letters)
     if known.plain:
         return _plain(bounds, 1.0 if step.last else float(size), off, columns)

@@ -27,7 +27,7 @@ from krohn.verify.checker.model_file import (
     FloatArray,
     Model,
     check_numbers,
-    decoded,
+    tensors_of,
 )
 
 STATED = {
@@ -147,12 +147,7 @@ def _model(files: Files) -> Model:
     known = known and (told["format"], told["version"]) == ("krohn-gpt2", 2)
     demand(known, "what config.json says to Krohn is not what this checker knows")
     tokenizer = _tokenizer(files.told, header, shape)
-    tensors = {}
-    for name, entry in entries:
-        demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
-        values = decoded(bytes(entry["data"]), form.code).reshape(entry["shape"])
-        check_numbers(name, values, form)
-        tensors[name] = values
+    tensors = tensors_of(entries, form)
     found = {name: tensor.shape for name, tensor in tensors.items()}
     demand(found == _shapes(shape), "tensors differ from those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)

@@ -134,14 +134,31 @@ def read(data: bytes) -> Model:
     demand(alike, "the file claims another format than that of its tensors")
     strict = header["architecture"].get("strict", False)
     demand(type(strict) is bool, "the file does not say whether it is strict")
+    return Model(form, tensors_of(entries, form), header)
+
+
+def tensors_of(entries: Any, form: Format) -> dict[str, FloatArray]:
+    """The tensors of a file; refused if one is of another format, or is damaged."""
     tensors = {}
     for name, entry in entries:
         code = "I32" if name.endswith((".offsets", ".columns")) else form.code
         demand(entry["dtype"] == code, f"tensor {name!r} has another format")
-        values = decoded(bytes(entry["data"]), code).reshape(entry["shape"])
+        values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
-    return Model(form, tensors, header)
+    return tensors
+
+
+def machine_of(said: Mapping[str, Any], letters: int, least: int = 0) -> Machine:
+    """A machine that is stated without names; refused if it is none.
+
+    A letter may lead nowhere if ``least`` is -1.
+    """
+    transitions = whole(said["transitions"], 2, least)
+    start, states = int(whole(said["start"], 0)), transitions.shape[1]
+    fits = len(transitions) == letters and start < states
+    demand(fits and np.all(transitions < states), "what is stated is no machine")
+    return Machine(start, transitions, np.arange(states))
 
 
 def _outputs(said: Any) -> tuple[str, IntArray]:
@@ -182,7 +199,7 @@ def check_numbers(name: str, values: FloatArray, form: Format) -> None:
     demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
 
 
-def decoded(data: bytes, code: str) -> FloatArray:
+def _decoded(data: bytes, code: str) -> FloatArray:
     """The numbers of a tensor, on one axis, as float64."""
     if code == "BF16":
         wide = np.frombuffer(data, "<u2").astype("<u4") << 16

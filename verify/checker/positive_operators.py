@@ -94,6 +94,25 @@ def _words(operators: FloatArray, length: int) -> Iterator[Interval]:
         words = words / words.high.max(axis=(1, 2), keepdims=True)
 
 
+def apart(held: FloatArray, numbers: FloatArray) -> Interval:
+    """How far logarithms of quotients of numbers are apart that stand for others.
+
+    It is the most along the middle axis of ``(matrices, entries, columns)``.
+
+    Raises:
+        Refused: If one is 0 where the other is not.
+    """
+    numbers = numbers.reshape(held.shape)
+    there = numbers > 0
+    demand((held > 0) == there, "a matrix is 0 elsewhere than its operator")
+    ratio = Interval.of(np.where(there, held, 1.0)) / np.where(there, numbers, 1.0)
+    logs = ratio.through(np.log)
+    high = logs.high.max(axis=1, where=there, initial=-np.inf)
+    low = logs.low.min(axis=1, where=there, initial=np.inf)
+    some = there.any(axis=1)
+    return (Interval.of(np.where(some, high, 0)) - np.where(some, low, 0)).max()
+
+
 def contraction(known: Sequence[float], length: int) -> FloatArray:
     """``(T + 1,)``: of words of known lengths, and of longer ones.
 
@@ -103,7 +122,7 @@ def contraction(known: Sequence[float], length: int) -> FloatArray:
     found[1 : most + 1] = known
     for count in range(most + 1, length + 1):
         parts = Interval.of(found[1 : most + 1]) * found[count - most : count][::-1]
-        found[count] = parts.high.min()
+        found[count] = parts.high.min(initial=1.0)
     return found
 
 

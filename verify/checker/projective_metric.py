@@ -14,7 +14,12 @@ from krohn.verify.checker.arithmetic import Format, Interval, flushed
 from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.normaliser import Normaliser
 from krohn.verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
-from krohn.verify.checker.positive_operators import EXTREME, PositiveOperators, ordinary
+from krohn.verify.checker.positive_operators import (
+    EXTREME,
+    PositiveOperators,
+    apart,
+    ordinary,
+)
 from krohn.verify.checker.product_gates import Gates
 
 
@@ -43,16 +48,16 @@ class Projective(MatrixErrors):
             Refused: If these are not positive, or no multiples of the operators.
         """
         products = PositiveOperators.of(operators, start, length)
+        demand(rows.shape == operators.shape, "there are other letters")
         demand((rows > 0) & np.isfinite(rows), "a matrix of a letter has an entry 0")
         demand(ordinary(rows), EXTREME)
-        ratio = (Interval.of(rows) / operators).through(np.log)
-        apart = ratio.high.max(axis=(1, 2)) - Interval.of(ratio.low.min(axis=(1, 2)))
-        columns = ratio.high.max(axis=1) - Interval.of(ratio.low.min(axis=1))
+        whole_rows = rows.reshape(len(rows), -1, 1)
+        spreads = apart(whole_rows, operators), apart(rows, operators)
         whole, mass = Interval.of(start).sum(), (Interval.of(rows) @ start).sum(axis=1)
-        one = np.arange(length + 1) > 0
-        far, within = (one * x.max() for x in (apart, columns))
+        one, none = np.arange(length + 1) > 0, Interval.of(np.zeros(length + 1))
+        count = one.astype(np.float64)
+        far, within = (x * count for x in spreads)
         masses = mass.min().joined(mass.max()).where(one, whole * whole)
-        count, none = one.astype(np.float64), Interval.of(np.zeros(length + 1))
         held = Held(count, ~one, far, within, masses, none)
         return cls(len(start), products, held.noise("a letter"))
 

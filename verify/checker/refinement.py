@@ -14,7 +14,7 @@ from krohn.verify.checker.followed import Ways, steps, ways
 from krohn.verify.checker.invariant import Part, memory
 from krohn.verify.checker.lemmas import lemma
 from krohn.verify.checker.lowered_sums import few_values
-from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.model_file import Machine, machine_of
 
 MOST_WORK = 2**36  # values; a million take about a millisecond
 
@@ -97,10 +97,4 @@ def part(
 
 def _machine(said: Any, machine: Machine, letters: int) -> Machine:
     """The machine that a part is about: another one, if the evidence names it."""
-    if "machine" not in said:
-        return machine
-    transitions = whole(said["machine"]["transitions"], 2)
-    start, states = whole(said["machine"]["start"], 0), transitions.shape[1]
-    fits = len(transitions) == letters and start < states
-    demand(fits and np.all(transitions < states), "a part is of no machine")
-    return Machine(int(start), transitions, np.zeros(states, np.int64))
+    return machine_of(said["machine"], letters) if "machine" in said else machine

@@ -13,12 +13,12 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals, whole
+from krohn.program.exact_numbers import reals
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.arithmetic import FORMATS, Interval
-from krohn.verify.checker.model_file import Machine, Model, names
+from krohn.verify.checker.model_file import Machine, Model, machine_of, names
 
 if TYPE_CHECKING:
     from krohn.verify.checker.read_out import Readings
@@ -141,11 +141,7 @@ def followed_by(model: Model) -> Machine | None:
     source, program = model.header.get("source", {}), model.header.get("program", {})
     if source.get("kind") != KIND or "machine" not in program:
         return None
-    transitions = whole(program["machine"]["transitions"], 2, least=-1)
-    start, states = int(whole(program["machine"]["start"], 0)), transitions.shape[1]
-    fits = len(transitions) == len(source["letters"]) and start < states
-    demand(fits and np.all(transitions < states), "the situations are no machine")
-    return Machine(start, transitions, np.arange(states))
+    return machine_of(program["machine"], len(source["letters"]), least=-1)
 
 
 def window(program: Statement, output: Channel, source: Source) -> Law:

@@ -13,6 +13,7 @@ import numpy as np
 
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
+from krohn.program.openfst_labels import EPSILONS, may_be_epsilon
 from krohn.program.real_arrays import real_array
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
@@ -22,7 +23,6 @@ READ = ("real", "log")
 MANY = "there are {} states, two for each where weights are negative, not 1 to 255"
 TEXT = re.compile(r"(?s)(?P<path>.+\.(?:att|fst\.txt)):weights=(?P<weights>.*)")
 """The name of a file of OpenFst's text, and how weights are read."""
-EPSILON = frozenset({"<eps>", "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@", "ε"})
 
 
 def given(source: object) -> HiddenMarkovModel | None:
@@ -93,6 +93,13 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
         wide in (3, 4, 5), "no line is a transition, or one has more than five parts"
     )
     letters_at = 2 if wide == 5 else 1
+    fours = [words for _, words in lines if len(words) == 4]
+    unlike = wide != 4 or any(words[2] != words[3] for words in fours)
+    demand(
+        unlike,
+        "the fourth part of each line is its letter or its weight, which are the same; "
+        "write both the letter twice and the weight",
+    )
     number: dict[str, int] = {}
     arcs: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     ends: dict[int, float] = defaultdict(float)
@@ -109,10 +116,14 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
             "only reads (fstproject)",
         )
         demand(
-            not set(labels) & EPSILON,
+            not set(labels) & EPSILONS,
             f"line {line}: it reads no letter; remove epsilons first (fstrmepsilon)",
         )
         arcs[labels[0]].append((source, target, _number(rest, read, one, line)))
+    demand(
+        not may_be_epsilon(arcs.keys()),
+        "the label '0' is epsilon where all labels are numbers; call the letter otherwise",
+    )
     size = len(number)
     demand(size < LARGEST_MATRIX, MANY.format(size))
     matrices = {letter: np.zeros((size, size)) for letter in arcs}

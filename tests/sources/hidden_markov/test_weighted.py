@@ -133,6 +133,8 @@ def test_text_of_openfst_is_read(tmp_path: Path) -> None:
         ("0 1 <eps> 2\n", "real", "line 1: it reads no letter"),
         ("0 1 a b 2\n", "real", "line 1: it reads 'a' and says another"),
         ("0 1 a x\n", "real", "line 1: 'x' is no weight"),
+        ("0 1 1 .5\n1 1 0 .5\n1\n", "real", "the label '0' is epsilon"),
+        ("0 1 2 2\n1 1 1 1\n1\n", "real", "its letter or its weight"),
         ("0 1 a 2\n", "tropical", "weights are real or log"),
         ("0 1 a 2000\n", "log", "too small"),
         ("0 1 a 0\n1\n", "real", "every word of k has the weight 0"),

@@ -175,6 +175,16 @@ def test_other_operators_contract_less() -> None:
     assert (other[1:] > one[1:]).all()
 
 
+@pytest.mark.parametrize(("letters", "entry"), [(2100, 0.25), (2, 2.0**-950)])
+def test_nothing_is_known_where_no_word_is_multiplied_out(
+    letters: int, entry: float
+) -> None:
+    operators, start = np.full((letters, 2, 2), entry), np.array([0.5, 0.5])
+    found = OperatorWords.of(operators, start, 4, Interval.of(0.0))
+    assert (found.contraction == 1).all()
+    assert (found.least[1:] == -np.inf).all()
+
+
 def test_a_model_that_forgets_has_an_error_that_hardly_grows() -> None:
     """Errors of old windows are forgotten: each level adds those of one product."""
     model = forgetful(4, 1)

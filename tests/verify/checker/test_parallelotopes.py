@@ -273,6 +273,27 @@ class Other(torch.nn.Module):
         return said.double() if self.what == "says" else said
 
 
+class Forgetful(torch.nn.Module):
+    """A network that is proved, but for what it is given: it begins anew now and then."""
+
+    def __init__(self, every: int) -> None:
+        super().__init__()
+        self.inside, self.every = load(path("Tomita1-rnn8")), every
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        parts = letters.split(self.every, dim=1)
+        return torch.cat([self.inside(part) for part in parts], dim=1)
+
+
+def test_a_module_that_is_proved_is_run_on_long_words() -> None:
+    machine, observation = NETWORKS["Tomita1-rnn8"]
+    assert krohn.verify(Forgetful(2000), machine, observation=observation).verdict == (
+        "verified"
+    )
+    with pytest.raises(KrohnError, match="something else with its tensors"):
+        krohn.verify(Forgetful(100), machine, observation=observation)
+
+
 def _without_bias() -> dict[str, torch.Tensor]:
     """A read-out that comes before an embedding of the same shape."""
     tables = {f"{name}.weight": torch.zeros(2, 4) for name in ("head", "embed")}
