@@ -3,8 +3,8 @@
 import resource
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,11 @@ from krohn.algebra.errors import KrohnError
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.writing import whole_directory
-from krohn.verify import formal
 from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.formal.comparing import Different, compare
+from krohn.verify.formal.library import copy
 from krohn.verify.formal.printing import Development, development
 
-LIBRARY = Path(formal.__file__).parent
 PACKAGES = "coq, libcoq-flocq and libcoq-interval of Debian"
 THEOREM = "theorem"
 MAKEFILE = """\
@@ -87,8 +86,7 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     except (Different, *DAMAGE) as error:
         raise KrohnError(f"{file}: it cannot be written for Coq: {error}") from None
     with whole_directory(Path(directory)) as place:
-        for name in found.modules:
-            shutil.copyfile(LIBRARY / f"{name}.v", place / f"{name}.v")
+        copy(found.modules, place)
         (place / f"{THEOREM}.v").write_text(found.text, encoding="utf-8")
         (place / "Makefile").write_text(_makefile(found), encoding="utf-8")
     written = Formal(str(directory), found.says)
@@ -97,7 +95,7 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
 
 def _makefile(found: Development) -> str:
     names = (*found.modules, THEOREM)
-    rules = (f"{b}.vo: {a}.vo" for a, b in zip(names, names[1:], strict=False))
+    rules = (f"{b}.vo: {a}.vo" for a, b in pairwise(names))
     return MAKEFILE.format(
         modules=" ".join(names), theorem=THEOREM, rules="\n".join(rules)
     )

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 # <name> stands for letters, digits, brackets and separators, <<evidence>> for anything
-# without a full stop: so no further command of Coq fits in.
+# without a full stop, a star or a quotation mark: so no further command of Coq fits in,
+# and nothing can be made a comment.
 NETWORK = """
 From Coq Require Import ZArith List.
 From Krohn Require Import Machine Arithmetic Recurrent RecurrentSound.
@@ -103,10 +104,10 @@ def compare(model: bytes, text: str) -> None:
 def _pattern(form: str) -> str:
     """The regular expression of a form, of which blanks may be more, or none."""
     parts = re.split(r"(<<?\w+>?>)", form)
-    found = r"\s*\(\*\*[^*]*\*\)"
+    found = r"\s*\(\*\*[^*\"]*\*\)"
     for part in parts:
         if part.startswith("<<"):
-            found += r"[^.]*"
+            found += r"[^.*\"]*"
         elif part.startswith("<"):
             found += rf"(?P<{part[1:-1]}>[-\w;,()\[\]\s]*)"
         else:

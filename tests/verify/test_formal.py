@@ -1,0 +1,328 @@
+"""Theorems for Coq: terms are those of the file, and Coq accepts what is right alone."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import refused, said
+
+import krohn
+from krohn import formal
+from krohn.compiled_model import CompiledModel
+from krohn.network.modelfile import pack
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.program.statement import parse
+from krohn.verify.checker.model_file import read
+from krohn.verify.formal.comparing import Different, compare, main
+from krohn.verify.formal.library import HERE, compiled, coqc
+from krohn.verify.formal.printing import development
+from krohn.verify.formal.programs import OnePart, written
+
+with_coq = pytest.mark.skipif(not shutil.which("coqc"), reason="there is no coqc")
+REALS = {
+    "ClassicalDedekindReals.sig_not_dec",
+    "ClassicalDedekindReals.sig_forall_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+"""What Coq's real numbers rest on."""
+
+
+def rnn(machine: str, dtype: str = "float32") -> bytes:
+    return data(krohn.compile(machine, arch="rnn", dtype=dtype))
+
+
+def transformer(machine: str, length: int = 16) -> bytes:
+    return data(krohn.compile(machine, length))
+
+
+def data(model: CompiledModel) -> bytes:
+    return pack(model.file.header, model.file.tensors)
+
+
+FILES = {
+    "rnn": lambda: rnn("C3"),
+    "rnn in bfloat16": lambda: rnn("FlipFlop", "bfloat16"),
+    "positions": lambda: transformer("Grid4"),
+    "latest": lambda: transformer("FlipFlop"),
+    "sums": lambda: transformer("S3"),
+}
+
+
+@pytest.fixture(params=FILES)
+def file(request: pytest.FixtureRequest) -> bytes:
+    return FILES[request.param]()
+
+
+def test_terms_are_those_of_the_file(file: bytes) -> None:
+    compare(file, development(file).text)
+
+
+def test_every_other_number_is_noticed(file: bytes) -> None:
+    text = development(file).text
+    evidence = re.search(r"Definition (nodes|invariant)[^.]*\.", text)
+    assert evidence
+    claims = [text[: evidence.start()], text[evidence.end() :]]
+    generator = np.random.default_rng(0)
+    for i, part in enumerate(claims):
+        numbers = list(re.finditer(r"(?<![\w.])\d+", part))
+        for at in generator.choice(len(numbers), min(len(numbers), 40), replace=False):
+            low, high = numbers[at].span()
+            changed = f"{part[:low]}{int(part[low:high]) + 1}{part[high:]}"
+            whole = list(claims)
+            whole[i] = changed
+            with pytest.raises((Different, LookupError)):
+                compare(file, evidence.group().join(whole))
+
+
+@pytest.mark.parametrize(
+    "more", ["Axiom absurd : False.", "Admitted.", "Unset Guard Checking.", "(* *) x."]
+)
+def test_nothing_else_may_stand_there(file: bytes, more: str) -> None:
+    remark, whole = development(file).text.split("*)\n", 1)
+    sentences = whole.split(".\n")
+    for i in range(len(sentences)):
+        text = ".\n".join([*sentences[:i], more.removesuffix("."), *sentences[i:]])
+        text = f"{remark}*)\n{text}"
+        with pytest.raises(Different):
+            compare(file, text)
+
+
+def test_another_file_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m").write_bytes(rnn("C3"))
+    (tmp_path / "t.v").write_text(development(rnn("C2")).text)
+    assert main(str(tmp_path / "m"), str(tmp_path / "t.v")) == 2
+    assert "is not about" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (lambda: krohn.compile("C2", arch="lstm"), "RNNs with ReLUs"),
+        (lambda: krohn.compile("Mess3", 4), "about a source"),
+        (lambda: krohn.compile("regex:(ab|ba)*", 16), "earliest is no operation"),
+    ],
+)
+def test_others_are_refused(model: Callable[[], CompiledModel], why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        development(data(model()))
+
+
+def test_the_command_writes_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m").write_bytes(rnn("C2"))
+    found = said("formal", tmp_path / "m", "-o", tmp_path / "out")
+    assert found["proved"] is None
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "theorem.v",
+        "Makefile",
+        "Arithmetic.v",
+    }
+    refused("exists and is not empty", "formal", tmp_path / "m", "-o", tmp_path / "out")
+    monkeypatch.setattr(formal.shutil, "which", lambda name: None)
+    refused(
+        "coqc is not installed",
+        "formal",
+        tmp_path / "m",
+        "-o",
+        tmp_path / "p",
+        "--prove",
+    )
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("coq")
+    compiled(folder)
+    return folder
+
+
+def asked(library: Path, text: str) -> str:
+    """What Coq prints of a file that it accepts."""
+    (library / "asked.v").write_text(text)
+    ran = coqc(library, "asked")
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_nothing_is_admitted() -> None:
+    for path in HERE.glob("*.v"):
+        words = re.findall(r"\w+", path.read_text())
+        assert not {"Admitted", "admit", "Axiom", "Parameter", "Conjecture"} & set(
+            words
+        )
+
+
+@with_coq
+def test_what_the_theorems_rest_on(library: Path) -> None:
+    head = "From Krohn Require RecurrentSound InvariantSound.\n"
+    networks = asked(library, head + "Print Assumptions RecurrentSound.check_sound.")
+    assert set(re.findall(r"^(\S+)", networks, re.M)) - {"Axioms:", ":"} == REALS
+    programs = asked(library, head + "Print Assumptions InvariantSound.check_sound.")
+    assert programs.strip() == "Closed under the global context"
+
+
+@with_coq
+def test_coq_proves_it(library: Path, file: bytes) -> None:
+    asked(library, development(file).text)
+
+
+def checked(library: Path, texts: list[str], of: str) -> list[bool]:
+    """The answer of Coq's checker, which is proved sound, about several developments."""
+    head, parts = "", list[str]()
+    for i, text in enumerate(texts):
+        head, rest = text.split("Definition machine_of_file", 1)
+        body = rest.split("\nTheorem", 1)[0]
+        ask = f"Eval vm_compute in {of}."
+        parts.append(
+            f"Module M{i}.\nDefinition machine_of_file{body}\n{ask}\nEnd M{i}."
+        )
+    out = asked(library, head + "\n".join(parts))
+    found = re.findall(r"= (true|false)", out)
+    assert len(found) == len(texts)
+    return [answer == "true" for answer in found]
+
+
+def mutated_networks(count: int) -> Iterator[bytes]:
+    """RNNs with one weight, or two units, or one transition, of another value."""
+    generator = np.random.default_rng(0)
+    for i in range(count):
+        file = krohn.compile(("C3", "FlipFlop", "S3")[i % 3], arch="rnn").file
+        header, tensors = deepcopy(file.header), dict(file.tensors)
+        name = sorted(tensors)[generator.integers(len(tensors))]
+        changed = tensors[name].copy()
+        at = tuple(int(generator.integers(n)) for n in changed.shape)
+        if i % 4 == 3:
+            row = header["machine"]["transitions"][0]
+            row[0] = (row[0] + 1) % len(row)
+        elif i % 4 == 2 and changed.ndim == 2:
+            changed[:, [0, -1]] = changed[:, [-1, 0]]
+        else:
+            changed[at] += generator.choice([-1.0, -0.25, 0.25, 1.0])
+        yield pack(header, tensors | {name: changed})
+
+
+def network_is_right(data: bytes, length: int) -> bool:
+    """Whether the network is right on all words of so many letters, in exact numbers."""
+    model = read(data)
+    t, machine = model.tensors, model.machine
+    h, q = t["hidden.start"][None], np.array([machine.start])
+    for _ in range(length):
+        driven = (h @ t["hidden.weight"] + t["hidden.bias"])[:, None] + t[
+            "input.weight"
+        ]
+        h = np.maximum(driven, 0).reshape(-1, h.shape[1])
+        q = machine.transitions[:, q].T.reshape(-1)
+        logits = h @ t["unembed.weight"] + t["unembed.bias"]
+        right = machine.shows[q]
+        own = logits[np.arange(len(q)), right].copy()
+        logits[np.arange(len(q)), right] = -np.inf
+        if (own <= logits.max(axis=1)).any():
+            return False
+    return True
+
+
+@with_coq
+@pytest.mark.parametrize("count", [24, pytest.param(300, marks=pytest.mark.slow)])
+def test_no_wrong_network_is_accepted(library: Path, count: int) -> None:
+    files, texts = list[bytes](), list[str]()
+    for mutant in mutated_networks(count):
+        try:
+            texts.append(development(mutant).text)
+        except Refused:  # it remembers too much
+            continue
+        files.append(mutant)
+    ask = "check float32 network_of_file machine_of_file nodes"
+    answers = checked(library, texts, ask)
+    right = [network_is_right(mutant, 7) for mutant in files]
+    assert not [i for i, a in enumerate(answers) if a and not right[i]]
+    assert 0 < sum(answers) < len(answers)
+
+
+def mutated_programs(count: int) -> Iterator[tuple[bytes, str]]:
+    """Transformers of which one number of the Program is another one, and the theorem."""
+    generator = np.random.default_rng(1)
+    files = [transformer(name, 6) for name in ("C3", "FlipFlop", "S3", "D4")]
+    models = [read(file) for file in files]
+    for i in range(count):
+        model = models[i % len(models)]
+        machine = model.machine
+        program = parse(model.header["program"], len(machine.transitions), 6)
+        part = OnePart(program, machine).alone()["parts"][0]
+        header = deepcopy(model.header)
+        tables = [c for c in header["program"]["channels"] if "rows" in c]
+        if i % 3 == 2:
+            part = json.loads(json.dumps(part))
+            row = part["follow"][int(generator.integers(len(part["follow"])))]
+            row[0] = int(generator.integers(len(part["follow"])))
+        elif i % 3 == 1:
+            pair = header["program"]["decode"][0]
+            pair[1] = (pair[1] + 1) % len(machine.shows)
+        else:
+            rows = tables[int(generator.integers(len(tables)))]["rows"]
+            row = rows[int(generator.integers(len(rows)))]
+            row[-1] = max(0, row[-1] + int(generator.choice([-1, 1])))
+        changed = model._replace(header=header)
+        yield pack(header, model.tensors), written(changed, part).text
+
+
+def program_is_right(data: bytes) -> bool:
+    """Whether the Program is right on all words of its length."""
+    model = read(data)
+    machine = model.machine
+    letters, length = len(machine.transitions), 6
+    words = np.array(list(product(range(letters), repeat=length)))
+    try:
+        program = parse(model.header["program"], letters, length)
+        found = interpret(program, words)
+    except (Refused, LookupError, ValueError):
+        return False
+    outputs = np.stack([found[name] for name in program.outputs], -1)[:, 1:]
+    q = np.full(len(words), machine.start)
+    for t in range(length):
+        q = machine.transitions[words[:, t], q]
+        said = [program.decode.get(tuple(row)) for row in outputs[:, t].tolist()]
+        if said != machine.shows[q].tolist():
+            return False
+    return True
+
+
+@with_coq
+@pytest.mark.parametrize("count", [24, pytest.param(200, marks=pytest.mark.slow)])
+def test_no_wrong_program_is_accepted(library: Path, count: int) -> None:
+    mutants = list(mutated_programs(count))
+    ask = "check machine_of_file program_of_file decode_of_file invariant"
+    answers = checked(library, [text for _, text in mutants], ask)
+    wrong = [
+        i
+        for i, (file, _) in enumerate(mutants)
+        if answers[i] and not program_is_right(file)
+    ]
+    assert not wrong
+    assert 0 < sum(answers) < len(answers)
+
+
+@with_coq
+@pytest.mark.slow
+def test_the_small_checker_of_coq_agrees(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(rnn("C2"))
+    formal.write(tmp_path / "m", tmp_path / "out", prove=True)
+    ran = subprocess.run(
+        ["make", "-s", "-C", str(tmp_path / "out"), "check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
