@@ -98,6 +98,12 @@ def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
         assert f"try --dtype float64{advice}" in told
 
 
+def test_a_bar_needs_no_blanks_beside_numbers_of_two_digits(folder: Path) -> None:
+    text = "input a[1..1] of 0..12\ninput b[1..2] of 0..1\nanswer a[1] + b[1]"
+    (folder / "bars.dp").write_text(text)
+    assert command("run", f"{folder}/bars.dp", "12|1 0", "--quiet").strip() == "13"
+
+
 def test_what_is_said_of_it() -> None:
     source = KIND.named("LCS2,2:letters=2")
     assert source is not None
