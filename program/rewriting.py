@@ -71,7 +71,8 @@ def check_rule(rule: Rule, letters: Sequence[str], functions: Sequence[Table]) -
         demand(
             wrong is None,
             f"reads {name} at place {place + 1}, which is no letter; {END} may be the "
-            "first or the last place, outside of the replaced letters",
+            "first or the last place, outside of the replaced letters, as in "
+            f"{END} [ a ] -> b",
         )
         ascending = list(read) == sorted(set(read))
         demand(ascending, f"has the letters of place {place + 1} not in their order")

@@ -158,9 +158,13 @@ class ChainsOfThought(TextKind[Source]):
         return {"lines_that_define_no_cell": found} if found else {}
 
     def other_way(self, source: Source) -> str:
-        """Numbers in digits, which keep all numbers of a network small."""
-        wide = isinstance(source, DynamicProgram) and not source.base
-        return ", or write numbers in digits by the line: digits 10" * wide
+        """The widest number, and digits, which keep numbers small, if none is divided."""
+        if not isinstance(source, DynamicProgram):
+            return ""
+        told = source.widest
+        if source.base or source.divides:
+            return f"; {told}"
+        return f", or write numbers in digits by the line: digits 10; {told}"
 
     def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""

@@ -14,6 +14,7 @@ from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
+from krohn.sources.dynamic_programs.assembly import BAR
 from krohn.sources.written_letters import split_letters
 from krohn.verify.attention_limits.prompt_memory import (
     collision,
@@ -38,6 +39,9 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     """
     index = {name: i for i, name in enumerate(source.tokens)}
     parts, count = " ".join(words).split(), len(source.prompt)
+    if BAR in index:
+        told = [p if p in index else p.replace(BAR, f" {BAR} ") for p in parts]
+        parts = " ".join(told).split()
     # As many parts as tokens: one that is no token is not a row of single characters.
     found = parts
     if len(parts) not in (count, count - 1):
@@ -46,8 +50,8 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     end = source.tokens[low]
     if len(found) == count - 1 and low == high:
         found = [*found, end]
-    told = [index.get(name, -1) for name in found]
-    for place, (name, token) in enumerate(zip(found, told, strict=True)):
+    rows = [index.get(name, -1) for name in found]
+    for place, (name, token) in enumerate(zip(found, rows, strict=True)):
         low, high = source.prompt[min(place, count - 1)]
         if token < 0 or (place < count and not low <= token <= high):
             stands = _letter_range(source, low, high)
@@ -55,7 +59,7 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     if len(found) != count:
         said = f"this has {len(found)} tokens, not {count - 1}"
         raise _wrong(source, f"{said} (and {end})")
-    return np.array(told, np.int64)
+    return np.array(rows, np.int64)
 
 
 def _letters(source: ChainOfThought) -> set[str]:

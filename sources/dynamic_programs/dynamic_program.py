@@ -311,6 +311,24 @@ class DynamicProgram:
         names += [w.name if isinstance(w, Number) else "" for w in self.written]
         return [*names, "", *["answer"] * len(self.final), ""]
 
+    @property
+    def divides(self) -> bool:
+        """Whether there are ``//`` and ``%``, which numbers in digits do not have."""
+        kinds = {node.kind for each in self._terms() for node in each.term.nodes()}
+        return not kinds.isdisjoint(("quotient", "remainder"))
+
+    @property
+    def widest(self) -> str:
+        """The number that can be most, on the way to one of the text, for messages."""
+        spans = ((n.high - n.low, n, e) for e in self._terms() for n in e.term.nodes())
+        _, node, each = max(spans, key=lambda one: one[0])
+        place = f" in {each.where[:-2]}" * bool(each.where)
+        return f"its widest number is {node.low} to {node.high}, for {each.name}{place}"
+
+    def _terms(self) -> list[Number]:
+        final = [Number(term, "the answer", "", None) for term in self.final]
+        return [each for each in self.written if isinstance(each, Number)] + final
+
 
 def so_far(name: str) -> str:
     """The name of a number that joins some of the numbers that a cell needs."""

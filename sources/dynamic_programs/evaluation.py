@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -12,12 +12,14 @@ from typing import Any, TypeAlias
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
 from krohn.program.parsing import Language, Misread, Node
+from krohn.sources.dynamic_programs.cases import Fact, cases, facts
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table, so_far
 from krohn.sources.dynamic_programs.terms import (
     MOST_ENTRIES,
     Cell,
     Term,
     Value,
+    absolute,
     bit,
     both,
     choose,
@@ -26,8 +28,10 @@ from krohn.sources.dynamic_programs.terms import (
     entry,
     fixed,
     joined,
+    letter_at,
     maximum,
     minimum,
+    numbers,
     position,
     quotient,
     read,
@@ -49,7 +53,7 @@ _LANGUAGE = Language(
     Path(__file__).with_name("grammar.lark"),
     phrases={
         "a value": (
-            *("NUMBER", "LETTER", "FOLD", "LPAR", "LSQB", "MINUS", "IF", "NOT"),
+            *("NUMBER", "LETTER", "FOLD", "ABS", "LPAR", "LSQB", "MINUS", "IF", "NOT"),
             *_NAMES,
         ),
         "a name": _NAMES,
@@ -59,7 +63,10 @@ _LANGUAGE = Language(
     },
     hints={
         ("COMPARED", "AND"): "; join comparisons by 'and'",
-        ("LPAR", "LSQB"): "; indices stand in [ ], and functions are min, max and sum",
+        (
+            "LPAR",
+            "LSQB",
+        ): "; indices stand in [ ], and functions are min, max, sum and abs",
         ("/", ""): "; whole division is written //",
         (".", ""): "; numbers are whole",
     },
@@ -142,7 +149,7 @@ class NumberTable:
         self, index: Value, side: range | tuple[str, ...], alphabet: Sequence[str]
     ) -> Value:
         """The place of an index on its side, from 0."""
-        is_letter = isinstance(index, Term) and index.kind == "letter"
+        is_letter = isinstance(index, Term) and index.is_letter
         wanted = "a number" if isinstance(side, range) else "a letter"
         fits = is_letter != isinstance(side, range)
         demand(fits, f"an index of {self.name!r} is {wanted}")
@@ -186,6 +193,7 @@ class Evaluator:
         indices: The cells of each table, whether computed yet or not.
         to_come: Tables by name, whether there yet or not, and the line of each.
         cell: What is being computed.
+        held: The conditions on the input that hold where an expression counts.
         missing: What is read and not computed yet, if that is to be found out.
         spent: How much was evaluated.
     """
@@ -197,6 +205,7 @@ class Evaluator:
     indices: dict[str, dict[Index, None]] = field(default_factory=dict)
     to_come: dict[str, int] = field(default_factory=dict)
     cell: str = ""
+    held: tuple[Fact, ...] = ()
     missing: list[tuple[str, Index]] | None = None
     spent: int = 0
 
@@ -208,7 +217,11 @@ class Evaluator:
         first, *rest = binders
         name, limits = first.parts
         low, high = self.ends(limits, scope)
-        demand(name not in self.constants, f"{name!r} is a constant")
+        demand(
+            name not in self.constants,
+            f"{name!r} is the name of a number that is said above; call the index "
+            "otherwise",
+        )
         for i in range(low, high + 1):
             self._spend()
             yield from self.scopes(rest, {**scope, name: i})
@@ -276,16 +289,43 @@ class Evaluator:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
             raise Refused(f"the table {name!r} {self._missing_table(name)}")
-        demand(
-            fixed(*at),
-            f"an index of {name!r} depends on the input; list the cases, as in "
-            f"sum({name}[k] for k in 1..9 if x == k)",
-        )
-        table, index = self.tables[name], tuple(i for i in at if isinstance(i, int))
+        if not fixed(*at):
+            hint = "; where the input decides, a condition before can keep it inside: "
+            hint += "if … then … else …"
+            return self._by_cases(at, partial(self._read, name, hint=hint))
+        return self._read(name, tuple(i for i in at if isinstance(i, int)))
+
+    def _by_cases(
+        self, at: Sequence[Value], read_at: Callable[[Index], Value]
+    ) -> Value:
+        """A number at indices that depend on the input: one case after the other.
+
+        Each result on the way is written, so that each step reads few places.
+        """
+        for each in at:
+            numbers(each)
+        told = cases(at, self.held)
+        if not told:
+            raise Never("no input leads here")
+        values = [read_at(index) for index in told]
+        letters = [isinstance(v, Term) and v.is_letter for v in values]
+        if all(letters):
+            values = [position(v, 0) for v in values if isinstance(v, Term)]
+        found, *others = numbers(*values)
+        for index, new in zip(told[1:], others, strict=True):
+            same = new.low == new.high == found.low == found.high
+            if not (same or new.cell == found.cell is not None):
+                here = reduce(both, map(partial(compared, "=="), at, index))
+                number = choose(here, new, found)
+                found = self.program.write(number, so_far(self.cell))
+        return letter_at(found) if all(letters) else found
+
+    def _read(self, name: str, index: Index, hint: str = "") -> Value:
+        table = self.tables[name]
         sides = len(next(iter(self.indices[name])))
         demand(len(index) == sides, f"{name!r} has {sides} indices, not {len(index)}")
         inside = index in self.indices[name]
-        demand(inside, f"{table.called(index)} is outside of {name!r}")
+        demand(inside, f"{table.called(index)} is outside of {name!r}{hint}")
         if index in table.cells:
             return table.cells[index]
         if self.missing is None:
@@ -315,18 +355,62 @@ class Evaluator:
         condition = self.value(parts[0], scope)
         if isinstance(condition, int):
             return self.value(parts[1 if condition else 2], scope)
-        one, zero = (self.value(each, scope) for each in parts[1:])
+        one = self._where(condition, 1, parts[1], scope)
+        zero = self._where(condition, 0, parts[2], scope)
+        if one is None or zero is None:
+            return self._some(one, zero)
         return choose(condition, one, zero)
+
+    @staticmethod
+    def _some(*values: Value | None) -> Value:
+        """The one that some input leads to."""
+        found = next((v for v in values if v is not None), None)
+        if found is None:
+            raise Never("no input leads here")
+        return found
+
+    def _where(
+        self, condition: Value, holds: int, node: Node, scope: Scope
+    ) -> Value | None:
+        """An expression where a condition holds, or fails; None if it always does not."""
+        before = self.held
+        (term,) = numbers(condition)
+        self.held = (*before, *facts(term, holds))
+        try:
+            return self.value(node, scope)
+        except Never:
+            return None
+        finally:
+            self.held = before
 
     def _and(self, parts: tuple[Node, Node], scope: Scope) -> Value:
         first = self.value(parts[0], scope)
-        decided = isinstance(first, int) and bit(first) == 0
-        return 0 if decided else both(first, self.value(parts[1], scope))
+        if isinstance(first, int) and bit(first) == 0:
+            return 0
+        second = self._where(first, 1, parts[1], scope)
+        return 0 if second is None else both(first, second)
 
     def _or(self, parts: tuple[Node, Node], scope: Scope) -> Value:
         first = self.value(parts[0], scope)
-        decided = isinstance(first, int) and bit(first) == 1
-        return 1 if decided else either(first, self.value(parts[1], scope))
+        if isinstance(first, int) and bit(first) == 1:
+            return 1
+        second = self._where(first, 0, parts[1], scope)
+        return 1 if second is None else either(first, second)
+
+    def _absolute(self, parts: tuple[Node], scope: Scope) -> Value:
+        return absolute(self.value(parts[0], scope))
+
+    def _divided(
+        self,
+        parts: tuple[Node, Node],
+        scope: Scope,
+        divide: Callable[[Value, Value], Value],
+    ) -> Value:
+        """A quotient or a remainder; the divisor may depend on the input."""
+        left, right = (self.value(each, scope) for each in parts)
+        if isinstance(right, int):
+            return divide(left, right)
+        return self._by_cases([right], lambda divisor: divide(left, divisor[0]))
 
     def _fold(self, parts: tuple[Any, ...], scope: Scope) -> Value:
         how, *told = parts
@@ -358,7 +442,9 @@ class Evaluator:
         for inner in self.scopes(loops.parts if loops else (), scope):
             holds = 1 if condition is None else bit(self.value(condition, inner))
             if not isinstance(holds, int):
-                yield self.value(said, inner), holds
+                found = self._where(holds, 1, said, inner)
+                if found is not None:
+                    yield found, holds
             elif holds:
                 yield self.value(said, inner), None
 
@@ -384,6 +470,10 @@ class Wrong(Refused):
         return f"line {self.node.line}, column {self.node.column}"
 
 
+class Never(Wrong):
+    """An expression that no input leads to, as conditions around it say."""
+
+
 class Later(Wrong):
     """A cell is read before it is computed.
 
@@ -400,8 +490,6 @@ _SIGNS: dict[str, Callable[..., Value]] = {
     "plus": lambda x, y: x + y,
     "minus": lambda x, y: x - y,
     "times": lambda x, y: x * y,
-    "quotient": quotient,
-    "remainder": remainder,
     "negative": lambda x: -x,
     "not": lambda x: 1 - bit(x),
 }
@@ -415,6 +503,9 @@ _KINDS: dict[str, Callable[..., Value]] = {
     "and": Evaluator._and,
     "or": Evaluator._or,
     "fold": Evaluator._fold,
+    "abs": Evaluator._absolute,
+    "quotient": partial(Evaluator._divided, divide=quotient),
+    "remainder": partial(Evaluator._divided, divide=remainder),
     "list": Evaluator._not_here,
     "range": Evaluator._not_here,
     "letters": Evaluator._not_here,

@@ -45,7 +45,8 @@ class Term:
             ``scaled``, ``quotient`` and ``remainder`` (by a constant), ``minimum``,
             ``maximum``, ``greater``, ``differs``, ``choice`` (1 says the second, 0 the
             third), ``product``, ``entry`` of a table,
-            ``letter-place``: a letter as its place in its alphabet; ``minimum-if`` and
+            ``letter-place``: a letter as its place in its alphabet; ``letter-at``: the
+            letter at such a place; ``minimum-if`` and
             ``maximum-if``: where the first is 1 of the second and the third, else the
             second; ``digits``: a number that was written in digits.
         inner: What it is computed from.
@@ -134,6 +135,11 @@ class Term:
         )
 
     @property
+    def is_letter(self) -> bool:
+        """Whether it is a letter, not a number."""
+        return self.kind in ("letter", "letter-at")
+
+    @property
     def has_digits(self) -> bool:
         """Whether a number is in it that is written in digits."""
         return any(node.kind == "digits" for node in self.nodes())
@@ -200,7 +206,7 @@ def numbers(*values: object) -> list[Term]:
             continue
         demand(isinstance(value, Term), f"{value!r} is no number")
         assert isinstance(value, Term)
-        demand(value.kind != "letter", "this is a letter, not a number")
+        demand(not value.is_letter, "this is a letter, not a number")
         found.append(value)
     return found
 
@@ -297,7 +303,11 @@ def _divisor(value: Value) -> int:
         raise Refused(
             "the divisor of // or % is a constant, and this one depends on the input"
         )
-    demand(value != 0, "this expression divides by 0")
+    demand(
+        value != 0,
+        "this expression divides by 0; if only some inputs lead to that, decide before: "
+        "if y == 0 then … else x // y",
+    )
     return value
 
 
@@ -355,13 +365,15 @@ def compared(sign: str, left: object, right: object) -> Value:
     """
     if isinstance(left, int) and isinstance(right, int):
         return int(Compared[sign](left, right))
-    letters = [isinstance(x, Term) and x.kind == "letter" for x in (left, right)]
+    letters = [isinstance(x, Term) and x.is_letter for x in (left, right)]
     demand(letters[0] == letters[1], "a letter is compared with a number")
     if letters[0]:
         demand(sign in ("==", "!="), "letters are equal or not; they have no order")
         assert isinstance(left, Term)
         assert isinstance(right, Term)
         one, other = left, right
+        if "letter-at" in (left.kind, right.kind):
+            one, other = position(left, 0), position(right, 0)
     else:
         one, other = numbers(left, right)
     if sign in ("==", "!="):
@@ -436,6 +448,21 @@ def entry(entries: Sequence[int], at: Value) -> Value:
 
 def position(term: Term, first: int) -> Term:
     """A letter as a number: its place among those of its alphabet, from 0."""
-    assert term.kind == "letter"
+    if term.kind == "letter-at":
+        return term.inner[0] - first
     assert term.cell is not None
     return made("letter-place", (term,), term.low - first, term.high - first, first)
+
+
+def letter_at(place: Term) -> Term:
+    """The letter at a place among all letters."""
+    return made("letter-at", (place,), place.low, place.high)
+
+
+def absolute(value: Value) -> Value:
+    """A number without its sign."""
+    if isinstance(value, int):
+        return abs(value)
+    (term,) = numbers(value)
+    low, high = max(0, term.low, -term.high), max(-term.low, term.high)
+    return made("maximum", (term, -term), low, high)

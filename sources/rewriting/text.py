@@ -91,13 +91,19 @@ class _Reading:
         self.longest = int(number)
 
     def add_rule(self, words: list[str]) -> None:
-        """``rule b a -> a b``, or with what stands around ``rule a [ b ] -> c``."""
+        """``rule b a -> a b``, or with what stands around ``rule a [ b ] -> c``.
+
+        Without brackets an ``=`` at an end stands around, and may be said on the right.
+        """
         demand(words.count(ARROW) == 1, "a rule is said as: rule a b -> c")
         at = words.index(ARROW)
         read, written = words[:at], words[at + 1 :]
         marked = OPENING in read and OPENING not in self.letters
         start = read.index(OPENING) if marked else 0
         stop = read.index(CLOSING) - 1 if marked and CLOSING in read else len(read)
+        if not marked and len(read) > 1:
+            start, stop = int(read[0] == END), len(read) - (read[-1] == END)
+            written = _within(read, written)
         items = [w for w in read if not marked or w not in (OPENING, CLOSING)]
         whole = not marked or (read.count(OPENING), read.count(CLOSING)) == (1, 1)
         demand(whole, "the replaced letters stand between one [ and one ]")
@@ -154,6 +160,15 @@ _STATEMENTS = {
     "longest": _Reading.add_longest,
     "rule": _Reading.add_rule,
 }
+
+
+def _within(read: list[str], written: list[str]) -> list[str]:
+    """The right side of a rule without the ends of a line that stand on both sides."""
+    if written[:1] == read[:1] == [END]:
+        written = written[1:]
+    if written[-1:] == read[-1:] == [END]:
+        written = written[:-1]
+    return written
 
 
 def _range(word: str) -> list[str]:

@@ -88,11 +88,20 @@ def test_lines_that_define_no_cell_are_warned_of(folder: Path) -> None:
 
 
 def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
-    (folder / "wide.dp").write_text("input x[1..2] of 0..900\nanswer x[1] % 90")
-    said = command("compile", f"{folder}/wide.dp", "-o", f"{folder}/x", code=2)
-    assert (
-        "try --dtype float64, or write numbers in digits by the line: digits 10" in said
-    )
+    text = "input x[1..2] of 0..900\nanswer "
+    for said, advice in (
+        ("if x[1] < x[2] then x[1] * 2 else x[2] * 2", ", or write numbers in digits "),
+        ("x[1] % 90", "; its widest number is 0 to 900, for the answer"),
+    ):
+        (folder / "wide.dp").write_text(text + said)
+        told = command("compile", f"{folder}/wide.dp", "-o", f"{folder}/x", code=2)
+        assert f"try --dtype float64{advice}" in told
+
+
+def test_a_bar_needs_no_blanks_beside_numbers_of_two_digits(folder: Path) -> None:
+    text = "input a[1..1] of 0..12\ninput b[1..2] of 0..1\nanswer a[1] + b[1]"
+    (folder / "bars.dp").write_text(text)
+    assert command("run", f"{folder}/bars.dp", "12|1 0", "--quiet").strip() == "13"
 
 
 def test_what_is_said_of_it() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from math import inf
+from math import gcd, inf
 
 import numpy as np
 import pytest
@@ -116,6 +116,50 @@ def matrix_chain(words: Words) -> int:
     return cost(tuple(map(int, words[0])))
 
 
+def knapsack(words: Words) -> int:
+    weights, values = (list(map(int, each)) for each in words)
+    ways = product((0, 1), repeat=len(weights))
+    fitting = (w for w in ways if sum(map(int.__mul__, w, weights)) <= 6)
+    return max(sum(map(int.__mul__, w, values)) for w in fitting)
+
+
+def brackets(words: Words) -> int:
+    """The longest part of a word that is balanced, by all its parts."""
+    s = "".join(words[0])
+
+    def balanced(part: str) -> bool:
+        while "()" in part:
+            part = part.replace("()", "")
+        return not part
+
+    ends = product(range(len(s) + 1), repeat=2)
+    return max(j - i for i, j in ends if i <= j and balanced(s[i:j]))
+
+
+def followed(words: Words) -> int:
+    at = 1
+    for _ in range(4):
+        at = int(words[0][at - 1])
+    return at
+
+
+def common_divisor(words: Words) -> int:
+    return gcd(*map(int, words[0]))
+
+
+def banded_warping(words: Words) -> int:
+    x, y = (list(map(int, each)) for each in words)
+
+    @cache
+    def cost(i: int, j: int) -> float:
+        if abs(i - j) > 1 or min(i, j) < 0:
+            return inf
+        before = min(cost(i - 1, j), cost(i, j - 1), cost(i - 1, j - 1))
+        return abs(x[i] - y[j]) + (before if i or j else 0)
+
+    return int(cost(len(x) - 1, len(y) - 1))
+
+
 RECURRENCES: dict[str, tuple[Callable[[Words], int], str]] = {
     "Gotoh": (
         gotoh,
@@ -225,6 +269,67 @@ RECURRENCES: dict[str, tuple[Callable[[Words], int], str]] = {
         M[i, i] = 0
         M[i, j] = min(M[i, k] + M[k+1, j] + p[i-1] * p[k] * p[j] for k in i..j-1)
         answer M[1, n]
+        """,
+    ),
+    "Knapsack": (
+        knapsack,
+        """
+        size n = 3, most = 6
+        input w[1..n] of 1..4
+        input v[1..n] of 0..9
+        table B[i in 0..n, c in 0..most]
+        B[0, c] = 0
+        B[i, c] = if w[i] <= c then max(B[i-1, c], B[i-1, c - w[i]] + v[i]) else B[i-1, c]
+        answer B[n, most]
+        """,
+    ),
+    "Brackets": (
+        brackets,
+        """
+        size n = 7
+        input s[1..n] of '(', ')'
+        table L[i in 0..n]
+        L[0] = 0
+        L[i] = if s[i] == ')' and L[i-1] < i - 1 and s[i - L[i-1] - 1] == '('
+               then min(i, L[i-1] + 2 + L[i - L[i-1] - 2]) else 0
+        answer max(L[i] for i in 1..n)
+        """,
+    ),
+    "Followed": (
+        followed,
+        """
+        size n = 5, steps = 4
+        input next[1..n] of 1..n
+        table at[k in 0..steps]
+        at[0] = 1
+        at[k] = next[at[k-1]]
+        answer at[steps]
+        """,
+    ),
+    "CommonDivisor": (
+        common_divisor,
+        """
+        size steps = 5
+        input x[1..2] of 0..9
+        table A, B[k in 0..steps]
+        A[0] = x[1]
+        B[0] = x[2]
+        A[k] = if B[k-1] == 0 then A[k-1] else B[k-1]
+        B[k] = if B[k-1] == 0 then 0 else A[k-1] % B[k-1]
+        answer A[steps]
+        """,
+    ),
+    "BandedWarping": (
+        banded_warping,
+        """
+        size n = 5, band = 1
+        input x[1..n] of 0..9
+        input y[1..n] of 0..9
+        table D[i in 1..n, j in max(1, i - band)..min(n, i + band)]
+        D[1, 1] = abs(x[1] - y[1])
+        D[i, j] = abs(x[i] - y[j]) + min(D[a, b] for a in max(1, i-1)..i
+          for b in max(1, j-1)..j if (a < i or b < j) and abs(a - b) <= band)
+        answer D[n, n]
         """,
     ),
 }
