@@ -90,5 +90,5 @@ def batch(
         write(found, output)
         if job is None and kept is not None:
             kept.unlink(missing_ok=True)
-    emit(found.to_object(), as_json, lambda: show.batch(found, output))
+    emit("batch", found.to_object(), as_json, lambda: show.batch(found, output))
     return DONE if found.passed else REFUTED

@@ -130,7 +130,7 @@ def compare(
             progress=report,
         )
     _write_page(found, output)
-    emit(found.to_object(), as_json, lambda: _show(found, output))
+    emit("compare", found.to_object(), as_json, lambda: _show(found, output))
 
 
 def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:

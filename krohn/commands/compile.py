@@ -142,7 +142,7 @@ def compile(  # noqa: A001  (the command is called so)
     model.save(output)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
-    emit(result, as_json, lambda: show.compiled(result, model))
+    emit("compile", result, as_json, lambda: show.compiled(result, model))
 
 
 def _compiled(source: object, asked: Networks, dtype: str | None) -> "CompiledModel":

@@ -72,5 +72,5 @@ def decompile(
     if output is not None:
         found.save(output)
     told = {**found.to_object(), "file": None if output is None else str(output)}
-    emit(told, as_json, lambda: show.decompiled(found, output))
+    emit("decompile", told, as_json, lambda: show.decompiled(found, output))
     return DONE

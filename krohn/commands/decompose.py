@@ -47,4 +47,4 @@ def decompose(
     result = decomposition.describe(found) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
-    emit(result, as_json, lambda: show.decomposition(result))
+    emit("decompose", result, as_json, lambda: show.decomposition(result))

@@ -61,4 +61,4 @@ def draw(
     with waiting("drawing"):
         drawn(told, output, eggbox=eggbox, word=word, effort=effort)
     result = {"file": str(output), **remarked}
-    emit(result, as_json, lambda: print(f"drew {output}"))
+    emit("draw", result, as_json, lambda: print(f"drew {output}"))

@@ -85,7 +85,7 @@ def equivalent(
             up_to=up_to,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
-    emit(found.to_object(), as_json, lambda: show.equivalence(found))
+    emit("equivalent", found.to_object(), as_json, lambda: show.equivalence(found))
     return CODES[found.verdict]
 
 
@@ -103,7 +103,7 @@ def _twins(
     with progress() as report:
         told = partial(report, "proving")
         found = twins(left, right, told, up_to=up_to)
-    emit(found.to_object(), as_json, lambda: show.twins(found))
+    emit("equivalent", found.to_object(), as_json, lambda: show.twins(found))
     return CODES[found.verdict]
 
 
@@ -137,6 +137,7 @@ def crasp(
         save(text, output)
     facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
     emit(
+        "crasp",
         {**found.to_object(), **facts, "file": output},
         as_json,
         lambda: show.counting_program(text, program.depth, found, output),

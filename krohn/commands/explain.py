@@ -39,4 +39,4 @@ def explain(
     unsaid = {"observe"} | ({"length", "dtype", "arch"} - set(typed(context)))
     result = explained(source, **{n: v for n, v in given.items() if n not in unsaid})
     shown = show.explanation if "constructions" in result else show.facts
-    emit({**result, **kind.remarks(source)}, as_json, lambda: shown(result))
+    emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))

@@ -49,7 +49,7 @@ def export(
             seed=seed,
             progress=report,
         )
-    emit(found.to_object(), as_json, lambda: _show(found))
+    emit("export", found.to_object(), as_json, lambda: _show(found))
 
 
 def _show(found: "Export") -> None:

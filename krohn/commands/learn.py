@@ -107,7 +107,7 @@ def learn(
     if output is not None:
         save(found, output)
     result = {**found.to_object(), "file": None if output is None else str(output)}
-    emit(result, as_json, lambda: show.learned(file, found, output))
+    emit("learn", result, as_json, lambda: show.learned(file, found, output))
     return _code(found)
 
 

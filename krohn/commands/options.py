@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
+from krohn import schemas
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
@@ -349,12 +350,28 @@ def _fields(group: Any) -> list[Parameter]:
 DONE, REFUTED, CANNOT = 0, 1, 2
 
 
-def emit(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> None:
-    """Print a result, as JSON or as ``text`` prints it."""
+def emit(
+    schema: str, result: Mapping[str, Any], as_json: bool, text: Callable[[], None]
+) -> None:
+    """Print a result as JSON, with the name of its schema; or as ``text`` prints it."""
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
+        print(json_line(schema, result))
     else:
         text()
+
+
+def json_line(schema: str, result: Mapping[str, Any]) -> str:
+    """A result as JSON, which begins with the schema that it follows.
+
+    A number that is not finite, which JSON does not have, is null.
+    """
+    told = schemas.named(schema, result)
+    try:
+        return json.dumps(told, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        from krohn.comparison.result import to_object
+
+        return json.dumps(to_object(told), ensure_ascii=False)
 
 
 @contextmanager

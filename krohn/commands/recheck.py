@@ -34,5 +34,5 @@ def recheck(
     with waiting("checking"):
         found = checked(file, evidence, held, against.observe, against.digest)
     told = found.to_object() | machines().remarks(wanted)
-    emit(told, as_json, lambda: show.evidence(found))
+    emit("recheck", told, as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

@@ -70,7 +70,7 @@ def run_stream(file: str, source: str, last: bool, as_json: bool) -> int:
         "sha256": digest.hexdigest(),
     }
     if last or as_json:
-        emit(result, as_json, lambda: print(result["state"]))
+        emit("run", result, as_json, lambda: print(result["state"]))
     return DONE
 
 
@@ -250,7 +250,7 @@ def run(
     for result in answers([word]) if word else _to_lines(answers):
         if text_only and "steps" not in result:
             raise no_text()
-        emit(result, as_json, partial(_print, result, printed))
+        emit("run", result, as_json, partial(_print, result, printed))
     return DONE
 
 
@@ -341,7 +341,7 @@ def _compare(
     code = DONE
     for letters in _words(word, machine):
         found = compared(letters, state)
-        emit(found.to_object(), as_json, partial(show.replay, found, state))
+        emit("run", found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code
 

@@ -89,7 +89,7 @@ def verify(
         if rests_on:
             show.trusted(rests_on)
 
-    emit({**found.to_object(), **extra}, as_json, say)
+    emit("verify", {**found.to_object(), **extra}, as_json, say)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 

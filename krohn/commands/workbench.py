@@ -49,11 +49,11 @@ def workbench(
             rows = bench.check(directory, words=words or 1_000, progress=report)
     if not again:
         told = {"models": [vars(each) for each in made]}
-        emit(told, as_json, lambda: show.workbench(made))
+        emit("workbench", told, as_json, lambda: show.workbench(made))
         return
     wrong = sum(len(row.wrong) for row in rows)
     found = {"models": [vars(row) for row in rows], "wrong": wrong}
-    emit(found, as_json, lambda: show.workbench_check(rows))
+    emit("workbench", found, as_json, lambda: show.workbench_check(rows))
     raise typer.Exit(REFUTED if wrong else DONE)
 
 
@@ -73,7 +73,7 @@ def score(
     from krohn.workbench.scoring import score_edges
 
     told = score_edges(circuit, found)
-    emit(vars(told), as_json, lambda: _show_score(told))
+    emit("score", vars(told), as_json, lambda: _show_score(told))
 
 
 def _show_score(told: "EdgeScore") -> None:
