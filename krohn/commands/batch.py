@@ -9,7 +9,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, check, emit, grouped, progress
+from krohn.commands.options import DONE, REFUTED, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import BATCH
 
 

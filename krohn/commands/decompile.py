@@ -8,7 +8,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import DONE, emit, grouped, waiting
+from krohn.commands.options import DONE, emit, grouped
+from krohn.commands.progress import waiting
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import FileReading, emit, grouped, waiting
+from krohn.commands.options import FileReading, emit, grouped
+from krohn.commands.progress import waiting
 from krohn.source_kinds import machines
 
 

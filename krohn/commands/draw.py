@@ -13,8 +13,8 @@ from krohn.commands.options import (
     emit,
     grouped,
     typed,
-    waiting,
 )
+from krohn.commands.progress import waiting
 from krohn.option_rules import DRAW, refuse_others
 
 

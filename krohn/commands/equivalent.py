@@ -9,7 +9,8 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, REFUTED, emit, progress
+from krohn.commands.options import CANNOT, DONE, REFUTED, emit
+from krohn.commands.progress import progress
 from krohn.machines import MODEL
 
 if TYPE_CHECKING:

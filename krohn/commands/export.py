@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn.commands.options import Json, emit, progress
+from krohn.commands.options import Json, emit
+from krohn.commands.progress import progress
 
 if TYPE_CHECKING:
     from krohn.exporting import Export

@@ -8,16 +8,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import (
-    CANNOT,
-    DONE,
-    REFUTED,
-    Wanted,
-    check,
-    emit,
-    grouped,
-    progress,
-)
+from krohn.commands.options import CANNOT, DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import LEARN
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, Claimed, check, emit, grouped, waiting
+from krohn.commands.options import CANNOT, DONE, Claimed, check, emit, grouped
+from krohn.commands.progress import waiting
 from krohn.option_rules import RECHECK
 from krohn.source_kinds import machines
 

@@ -17,7 +17,8 @@ from typer.core import TyperCommand
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped, progress
+from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import RUN
 from krohn.source_kinds import named, of_file
 

@@ -15,10 +15,9 @@ from krohn.commands.options import (
     check,
     emit,
     grouped,
-    progress,
     typed,
-    waiting,
 )
+from krohn.commands.progress import progress, waiting
 from krohn.commands.verify_methods import (
     EveryWord,
     Methods,

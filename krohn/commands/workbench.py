@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import DONE, REFUTED, Json, check, emit, progress
+from krohn.commands.options import DONE, REFUTED, Json, check, emit
+from krohn.commands.progress import progress
 from krohn.option_rules import WORKBENCH
 
 if TYPE_CHECKING:

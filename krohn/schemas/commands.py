@@ -22,7 +22,6 @@ from krohn.schemas.parts import (
     Verdict,
 )
 from krohn.sources.grammars.bounded import Row
-from krohn.verify.attack.worst_seen import Worst
 from krohn.verify.testing.counterexample import Reading
 from krohn.verify.trusted import TrustedFile
 from krohn.workbench.checking import Checked as CheckedModel
@@ -248,14 +247,31 @@ HeadLimits = TypedDict(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Closest(Worst):
+class Closest(TypedDict):
     """A bound, and the number that came closest to it.
 
     Attributes:
+        operation: The kind of bound.
+        channel: Which one; for logits the class.
+        snapshot: Where in the residual stream.
+        observed: How far the number was off; for a margin how wide it was.
+        bound: What the proof allows, or demands.
+        word: The letters, as indices.
+        position: After how many of them.
+        way: How the network was run.
+        again: For a violation, whether it is there when the word is run by itself.
         share: Observed / bound; above 1 is a violation. Null if it is infinite.
     """
 
+    operation: str
+    channel: str
+    snapshot: int
+    observed: float
+    bound: float
+    word: list[int]
+    position: int
+    way: str
+    again: bool | None
     share: float | None
 
 

@@ -7,7 +7,6 @@ from krohn.algebra.classification.findings import Subgroup
 from krohn.algebra.classification.properties import Property
 from krohn.compiler.cost import Cost
 from krohn.schemas.parts import Dtype, MachineRemark, Searched, Sizes, Tried
-from krohn.source_kinds.kernels import TAPS
 
 # Machines.
 
@@ -436,10 +435,7 @@ class Kernel(TypedDict):
     networks: list[KernelNetwork | NoKernelNetwork]
 
 
-Filtered = TypedDict("Filtered", {f"c_rnn_after_filter_of_{TAPS}": float | None})
-
-
-class CausalKernelFacts(Kernel, Filtered):
+class CausalKernelFacts(Kernel):
     """A causal convolution, and how hard it is for linear RNNs."""
 
     causal: Literal[True]
@@ -448,6 +444,7 @@ class CausalKernelFacts(Kernel, Filtered):
     c_rnn: float | None
     rate: str
     decay: float | None
+    c_rnn_after_filter_of_5: float | None
 
 
 class PermutedKernelFacts(Kernel):
