@@ -97,7 +97,11 @@ def read(path: str | Path) -> ModelFile:
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except Unreadable as error:
-        raise ModelFileError(str(error)) from None
+        known = Path(path).suffix == ".safetensors"
+        hint = (
+            "" if known or not error.missing else "; `krohn compile` writes model files"
+        )
+        raise ModelFileError(f"{error}{hint}") from None
 
 
 def _framed(data: bytes) -> bytes:
