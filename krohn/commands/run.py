@@ -293,6 +293,7 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     """Why a file cannot be run, and what can."""
     from krohn.machines import MODEL, read
     from krohn.network.errors import ModelFileError
+    from krohn.network.modelfile import NOT_COMPILED
 
     if file.endswith(MODEL) and Path(file).exists():
         return error
@@ -300,7 +301,8 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     try:
         read(file)
     except (KrohnError, ModelFileError):
-        return KrohnError(f"{error}; a model file is run: {how.format('MACHINE')}")
+        why = str(error).removesuffix(NOT_COMPILED)
+        return KrohnError(f"{why}; a model file is run: {how.format('MACHINE')}")
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
 
 

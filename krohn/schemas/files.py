@@ -72,7 +72,7 @@ WorkbenchWord = TypedDict(
 
 
 class Interchange(TypedDict):
-    """An interchange intervention, a line of interchanges.jsonl.
+    """An interchange intervention, a line of pairs.jsonl.
 
     Attributes:
         base: The word that is run.
