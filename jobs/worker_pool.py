@@ -23,6 +23,11 @@ from krohn.algebra.errors import KrohnError
 
 LIVES = 3
 """How many processes may die with a task before it is taken to be the reason."""
+UNGUARDED = (
+    "this process was started to help, and by importing your script it would start the "
+    "work again: put what the script does under `if __name__ == '__main__':`, or say "
+    "jobs=1"
+)
 PAUSE = 0.2
 """Seconds between reports of a process: more often than anybody looks."""
 
@@ -182,7 +187,8 @@ class _Worker:
                 raise KrohnError("stopped")
             self._end()
         raise WorkerDied(
-            f"processes died with it {LIVES} times; they may have been out of memory"
+            f"processes died with it {LIVES} times; they may have been out of memory, or "
+            "your script starts work outside of `if __name__ == '__main__':`"
         )
 
     def stop(self) -> None:
@@ -211,7 +217,11 @@ class _Worker:
                 self._pipe, theirs = context.Pipe()
                 given = (self._work, theirs, self._nice)
                 self._process = context.Process(target=_serve, args=given, daemon=True)
-                self._process.start()
+                try:
+                    self._process.start()
+                except RuntimeError:  # a helper that imports the script that began it
+                    self._process = self._pipe = None
+                    raise KrohnError(UNGUARDED) from None
                 theirs.close()
             return self._pipe
 

@@ -129,16 +129,26 @@ _LAZY = {
     for name in names.split()
 }
 """The module of each name."""
+_PACKAGES = ("huggingface", "schemas", "workbench")
+_INSTEAD = {
+    "run": ": a network runs words, krohn.load(path).run(word)",
+    "train": ": networks are compiled; krohn.compare trains others beside them",
+    "score": ": krohn.workbench.score_edges",
+}
+"""What to do instead of what there is not."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
     from importlib import import_module
 
-    if name == "huggingface":
-        return import_module("krohn.huggingface")
+    if name in _PACKAGES:
+        return import_module(f"krohn.{name}")
     if name not in _LAZY:
-        raise AttributeError(f"module 'krohn' has no attribute {name!r}")
+        from krohn.algebra.wording import near
+
+        hint = _INSTEAD.get(name, near(name, __all__))
+        raise AttributeError(f"module 'krohn' has no attribute {name!r}{hint}")
     from krohn.notebook import attach
     from krohn.python_values import checked
 

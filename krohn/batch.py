@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import krohn
+from krohn import schemas
 from krohn.algebra.errors import KrohnError
 from krohn.batch_work import BatchWork, Done, Row, RowResult, Task, refused
 from krohn.jobs import journal
@@ -158,7 +159,8 @@ def as_csv(found: Batch) -> str:
 
 def as_json(found: Batch) -> str:
     """All rows as one object."""
-    return json.dumps(found.to_object(), ensure_ascii=False, indent=1) + "\n"
+    told = schemas.named("batch", found.to_object())
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
 def as_page(found: Batch) -> str:

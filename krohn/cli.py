@@ -1,6 +1,5 @@
 """The ``krohn`` command: arguments in, text or JSON out, exit code 0, 1 or 2."""
 
-import json
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -23,10 +22,11 @@ from krohn.commands.export import export
 from krohn.commands.formal import formal
 from krohn.commands.grammar import grammar
 from krohn.commands.learn import learn
-from krohn.commands.options import CANNOT, DONE
+from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
+from krohn.commands.schema import schema
 from krohn.commands.verify import verify
 from krohn.commands.workbench import score, workbench
 from krohn.commands.zoo import zoo
@@ -76,6 +76,7 @@ for name, command in (
     ("decompile", decompile),
     ("workbench", workbench),
     ("score", score),
+    ("schema", schema),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 
@@ -166,6 +167,6 @@ def _quiet_first(arguments: list[str]) -> list[str]:
 def _cannot(message: str, wants_json: bool) -> int:
     line = " ".join(message.split())
     if wants_json:
-        print(json.dumps({"error": line}, ensure_ascii=False))
+        print(json_line("error", {"error": line}))
     print(f"krohn: {line}", file=sys.stderr)
     return CANNOT

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 # A compiled network and its proof, as a model file holds them.
 
 
+OPENED = {"run", "write", "encode", "patch", "ablate", "places", "read", "forward"}
+"""Methods of an open network that people look for here."""
+
+
 @dataclass(frozen=True)
 class CompiledModel:
     """A compiled and proved network, ready to be saved.
@@ -110,6 +114,13 @@ class CompiledModel:
 
             return real_network(self.file)
         return self.model.network
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where the methods of the open network are."""
+            opened = f": .model.{name} is that of its network" if name in OPENED else ""
+            raise AttributeError(f"a compiled model has no {name!r}{opened}")
 
     def __repr__(self) -> str:
         header = self.file.header

@@ -295,7 +295,10 @@ def _of_file(file: ModelFile) -> _Asked:
         error = file.header["claim"]["error"]
         return _Asked(law_of(file, source), source.task, error, source.name, pair)
     if not isinstance(source, HiddenMarkovModel):
-        raise KrohnError("models are recovered from networks of hidden Markov models")
+        raise KrohnError(
+            "models are recovered from networks of hidden Markov models; krohn learn "
+            "recovers the machine of this one"
+        )
     if source.actions is not None or source.final is not None:
         how = "chosen by its user" if source.final is None else "weighted"
         raise KrohnError(

@@ -43,6 +43,11 @@ def hidden_markov(source: object) -> HiddenMarkovModel:
         KrohnError: If there is none of this name, or the source states none.
     """
     other = named(source)
+    if isinstance(source, list | tuple):
+        raise KrohnError(
+            "a hidden Markov model is three arrays, as a dict: {'startprob': …, "
+            "'transmat': …, 'emissionprob': …}, each row of which adds up to 1"
+        )
     if other is None:
         return as_model(machine_of(source))
     found = other[1]

@@ -1,6 +1,13 @@
 """Machines from Python objects: tables, functions, graphs, other libraries' automata."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from inspect import signature
@@ -195,6 +202,11 @@ def _outputs(
     if outputs is None:
         return None, None
     if not isinstance(outputs, Mapping):
+        if not callable(outputs):
+            raise MachineError(
+                "outputs= is a dict by state, or a function of the state, or of state and "
+                f"letter, not a {type(outputs).__name__}"
+            )
         many = len(signature(outputs).parameters) > 1
         return (None, outputs) if many else (outputs, None)
     missing = next((q for q in table.moves if q not in outputs), None)
@@ -213,8 +225,11 @@ def _outputs(
 def _accepts(table: Table, accepting: Accepting) -> Callable[[Any], str]:
     if callable(accepting):
         return lambda q: "accept" if accepting(q) else "reject"
-    if isinstance(accepting, str):
-        raise MachineError("accepting= is a collection of states, not a string")
+    if isinstance(accepting, str) or not isinstance(accepting, Collection):
+        what = "a string" if isinstance(accepting, str) else repr(accepting)
+        raise MachineError(
+            f"accepting= is a collection of states, not {what}; of one state: {{state}}"
+        )
     strange = next((q for q in accepting if q not in table.moves), None)
     if strange is not None:
         raise MachineError(f"accepting= names {strange!r}, which is no state")
@@ -233,6 +248,12 @@ LIMIT = 100_000
 """States of a transition function that are explored where nothing else is said."""
 
 
+OF_ARRAYS = (
+    "; a hidden Markov model is a dict of startprob, transmat and emissionprob, a "
+    "weighted automaton one of start, matrices and final"
+)
+
+
 def of_dict(source: Mapping[Any, Any], told: Told) -> Table:
     """State to letter to state; the first key is the start if nothing else is said."""
     if not source:
@@ -241,15 +262,23 @@ def of_dict(source: Mapping[Any, Any], told: Told) -> Table:
         if not isinstance(row, Mapping):
             raise MachineError(
                 f"the state {q!r} leads to a {type(row).__name__}, not to a dict from "
-                "letters to states"
+                "letters to states: {state: {letter: state}}"
+                f"{OF_ARRAYS if isinstance(row, Sequence) and type(row) is not str else ''}"
             )
     return started(source, told)
 
 
 def of_function(source: Callable[[Any, Any], Any], told: Told) -> Table:
     """Breadth first from the start state."""
+    if isinstance(source, type):
+        raise MachineError(
+            f"{source.__name__} is a class; give an object of it, or a function"
+        )
     if told.letters is None or told.start is None:
-        raise MachineError("a transition function needs letters= and start=")
+        raise MachineError(
+            "a transition function needs letters= and start=: "
+            "krohn.automaton(function, start, letters=letters)"
+        )
     letters, limit = list(told.letters), LIMIT if told.limit is None else told.limit
     moves: dict[Any, dict[Any, Any]] = {}
     todo = list(names("state", [told.start]))
@@ -293,7 +322,10 @@ def of_permutations(source: Sequence[Any], told: Told) -> Table:
             )
         if sorted(images) != list(range(count)):
             raise MachineError(
-                f"permutation {i} is none: it must have each of 0, …, {count - 1} once"
+                f"permutation {i} is none: it must have each of 0, …, {count - 1} once; "
+                "a list is one permutation for each letter, and any other table a "
+                "function: krohn.automaton(lambda state, letter: table[state][letter], "
+                "start, letters=range(n))"
             )
     named = [f"g{i}" for i in range(1, len(maps) + 1)]
     letters = named if told.letters is None else list(told.letters)

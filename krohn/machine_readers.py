@@ -55,6 +55,8 @@ def of_pyformlang(source: Any, told: Told) -> Table:
     """
     if hasattr(source, "to_epsilon_nfa"):
         source = source.to_epsilon_nfa()
+    if not source.start_states:
+        raise MachineError("the automaton of pyformlang has no start state")
     found = source.to_dict()
     states = sorted(source.states, key=str)
     moves: dict[Any, dict[Any, Any]] = {
@@ -235,10 +237,10 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
             for it, or it describes no deterministic machine.
     """
     reader = next((r for r in READERS if r.recognises(source)), None)
-    if reader is None:
+    if reader is None or hasattr(source, "state_dict"):
         raise MachineError(
             f"there is no machine in an object of type {type(source).__name__}; "
-            "help(krohn.automaton) says what machines are read from"
+            f"{_instead(source)}"
         )
     for option in told.given:
         if option not in reader.takes:
@@ -249,6 +251,21 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
         return machine(reader.read(source, told), told, complete)
     except (AttributeError, TypeError, LookupError) as error:
         raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
+
+
+def _instead(source: object) -> str:
+    """What to give instead of an object that is no machine."""
+    if hasattr(source, "tolist"):
+        return (
+            "say a table as a function: krohn.automaton(lambda state, letter: "
+            "table[state][letter], start, letters=range(n)), or permutations as lists"
+        )
+    if hasattr(source, "state_dict"):
+        return (
+            "it is a network: krohn.learn learns the machine that a network follows, and "
+            "krohn.verify holds a network against a machine"
+        )
+    return "help(krohn.automaton) says what machines are read from"
 
 
 def _has(*attributes: str) -> Callable[[Any], bool]:

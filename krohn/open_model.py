@@ -13,7 +13,7 @@ from torch import Tensor
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, cut
 from krohn.foreign import called
 from krohn.intervention import (
     Activations,
@@ -217,6 +217,11 @@ class Model(base.Model):
         """
         network, variables = self._transformer(), self.places()
         at: dict[str, list[Hook]] = {}
+        if not isinstance(hooks, Mapping):
+            raise KrohnError(
+                "hooks are a dict, {place: function of what stands there}, not a "
+                f"{type(hooks).__name__}"
+            )
         for name, hook in hooks.items():
             if not callable(hook):
                 raise KrohnError(
@@ -398,4 +403,7 @@ def _to_device(model: Model, device: str | torch.device) -> Model:
         return model.to(torch.device(device))
     except (RuntimeError, AssertionError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise ModelFileError(f"cannot run on device {device!s}: {reason}") from None
+        raise ModelFileError(
+            f"cannot run on device {device!s}; name one that torch has here, as cpu or "
+            f"cuda ({cut(reason, 80)})"
+        ) from None

@@ -2,7 +2,7 @@
 
 import sys
 from collections import abc
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
@@ -112,7 +112,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         try:
             given = called.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{function.__name__}() {error}") from None
+            why = _misfit(called, args, kwargs) or str(error)
+            raise TypeError(f"{function.__name__}() {why}") from None
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
@@ -123,6 +124,27 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     with_values.__signature__ = called  # type: ignore[attr-defined]
     return with_values
+
+
+ALSO = {"T": "length", "max_length": "length", "n": "length", "samples": "sample"}
+"""Other names that people have for parameters."""
+
+
+def _misfit(called: Signature, args: Sequence[Any], named: Collection[str]) -> str:
+    """Why arguments do not fit, with what to do; empty if some are missing."""
+    taken = called.parameters
+    if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+        return ""
+    strange = next((name for name in named if name not in taken), None)
+    if strange is not None:
+        other = ALSO.get(strange)
+        hint = near(strange, taken) if other not in taken else f" (say {other}=)"
+        return f"takes no {strange}={hint}; it takes {', '.join(taken)}"
+    by_place = [n for n, p in taken.items() if p.kind is not Parameter.KEYWORD_ONLY]
+    if len(args) <= len(by_place):
+        return ""
+    rest = ", ".join(f"{name}=" for name in taken if name not in by_place)
+    return f"takes {', '.join(by_place) or 'nothing'} by place; all else has a name: {rest}"
 
 
 def expanded(function: Callable[..., Any]) -> Signature:

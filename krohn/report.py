@@ -23,6 +23,10 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and of how much."""
 
 
+Announce = Callable[[object], None]
+"""Called with the cost of long work before it starts; as text it is a line."""
+
+
 def silent(what: str, done: int, total: int) -> None:
     """Tell nobody."""
 

@@ -213,7 +213,7 @@ def model_file(
     if machine is None:
         raise KrohnError(
             "a trained network states no machine; name the one that it must compute with "
-            "--machine"
+            "--machine, or give the model file that an open network is from"
         )
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"

@@ -85,6 +85,10 @@ def version_of(header: Mapping[str, Any]) -> int:
     return 5 if "source" in header else kind_of(architecture).version(architecture)
 
 
+NOT_COMPILED = "; `krohn compile` writes model files"
+"""What is added where the name of a machine is given, and a file is needed."""
+
+
 def read(path: str | Path) -> ModelFile:
     """Read a model file and check its shape; its claims are the verifier's business.
 
@@ -97,7 +101,9 @@ def read(path: str | Path) -> ModelFile:
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except Unreadable as error:
-        raise ModelFileError(str(error)) from None
+        known = Path(path).suffix == ".safetensors"
+        hint = "" if known or not error.missing else NOT_COMPILED
+        raise ModelFileError(f"{error}{hint}") from None
 
 
 def _framed(data: bytes) -> bytes:

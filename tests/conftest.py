@@ -2,19 +2,23 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
+import schemas
 import torch
 from hypothesis import settings
 
 import krohn
+from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
+from krohn.commands import options
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.construction_choice.planning import plans
 from krohn.compiler.cost import Cost, predict
@@ -70,6 +74,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for place, item in enumerate(every):
             if place not in quick:
                 item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def held_against_schemas() -> Iterator[None]:
+    """Hold all JSON that any command prints in any test against its schema."""
+    line = options.json_line
+
+    def held(name: str, told: Mapping[str, Any]) -> str:
+        return schemas.hold(line(name, told))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (options, cli):
+            patch.setattr(module, "json_line", held)
+        yield
 
 
 def machine_of(transitions: list[list[int]], start: int = 0) -> Automaton:

@@ -6,7 +6,7 @@ The format is described in ``docs/formats.md`` and numbered by ``VERSION``.
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -15,12 +15,42 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.files import check_size, problem, quote
 from krohn.program import strict_json
 
-FORMAT = "krohn-machine"
-VERSION = 2
+FORMAT: Literal["krohn-machine"] = "krohn-machine"
+VERSION: Literal[2] = 2
 """Written as 1 where a reader of version 1 understands everything: without ``inputs``."""
 
 _REQUIRED = ("format", "version", "letters", "states", "start", "transitions")
 _OPTIONAL = ("name", "output", "action", "inputs")
+
+
+class MachineOutput(TypedDict):
+    """What a machine shows: names, and for each state, or move, the index of one."""
+
+    on: Literal["states", "transitions"]
+    names: list[str]
+    table: list[int] | list[list[int]]
+
+
+class MachineInputs(TypedDict):
+    """Letters that are bits; the nodes say which letter they are."""
+
+    bits: int
+    nodes: list[list[int]]
+
+
+class MachineFile(TypedDict):
+    """A machine as its file states it; `to_object` says what each key holds."""
+
+    format: Literal["krohn-machine"]
+    version: Literal[1, 2]
+    name: NotRequired[str]
+    letters: list[str]
+    states: list[str]
+    start: str
+    transitions: list[list[int]]
+    output: NotRequired[MachineOutput]
+    action: NotRequired[list[list[int]]]
+    inputs: NotRequired[MachineInputs]
 
 
 def read(text: str, name: str) -> Automaton:
@@ -55,7 +85,7 @@ def write(machine: Automaton) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def to_object(machine: Automaton) -> dict[str, Any]:
+def to_object(machine: Automaton) -> MachineFile:
     """The machine as JSON values; ``from_object`` gives an equal machine back.
 
     Keys: ``format`` and ``version``; ``name``; ``letters`` and ``states``, lists of
@@ -66,7 +96,7 @@ def to_object(machine: Automaton) -> dict[str, Any]:
     a list of points; ``inputs`` with ``bits`` and ``nodes``, triples as `Inputs` has
     them. ``output``, ``action`` and ``inputs`` are absent where the machine has none.
     """
-    obj: dict[str, Any] = {
+    obj: MachineFile = {
         "format": FORMAT,
         "version": 1 if machine.inputs is None else VERSION,
         "name": machine.name,

@@ -121,6 +121,16 @@ def train(
     return Run(task, architecture, recipe, seed, outcome, history, shown)
 
 
+def fresh(cell: "Cell") -> Trainer:
+    """The training of a cell on the CPU, before its first step; nothing is kept.
+
+    Raises:
+        KrohnError: If the recipe does not apply.
+    """
+    objective = _objective(cell.task, cell.recipe, check_seed(cell.seed))
+    return Trainer(objective, _network(objective, cell.architecture), "cpu")
+
+
 def identity(
     task: AnyTask, architecture: Architecture, recipe: Recipe, seed: int
 ) -> dict[str, Json]:

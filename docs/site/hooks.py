@@ -1,5 +1,6 @@
 """The parts that `make docs` adds to the folder of documents, and its checks at the end."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from mkdocs.structure.pages import Page
 from tutorials import FOLDER, pages
 
 import krohn
+from krohn import schemas
 
 ROOT = Path(__file__).parents[2]
 NAMES = "reference/krohn.md"
+SCHEMAS = "schemas.md"
 MOVED = (
     (re.compile(r"\]\(\.\./((?:\.\./)*examples/)"), r"](\1"),
     (re.compile(r"(\]\((?:\.\./)*tutorials/[\w-]+)\.py"), r"\1.md"),
@@ -23,7 +26,7 @@ MOVED = (
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add executed tutorials, and what lies beside the folder of documents."""
+    """Add executed tutorials, schemas, and what lies beside the folder of documents."""
     for script in sorted(FOLDER.glob("*.py")):
         for name, content in pages(script).items():
             uri = f"tutorials/{name}"
@@ -31,6 +34,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         text = (ROOT / name).read_text().replace("](docs/", "](")
         files.append(File.generated(config, name.lower(), content=text))
+    for name in schemas.ABOUT:
+        text = json.dumps(schemas.schema(name), ensure_ascii=False, indent=1)
+        files.append(File.generated(config, f"schemas/{name}.json", content=text))
     for path in sorted((ROOT / "examples").iterdir()):
         if path.is_file():
             uri = f"examples/{path.name}"
@@ -39,10 +45,22 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Let links lead into the site instead of out of the folder; add public names."""
+    """Let links lead into the site instead of out of the folder; add lists."""
     for pattern, place in MOVED:
         markdown = pattern.sub(place, markdown)
-    return markdown + unlisted(markdown) if page.file.src_uri == NAMES else markdown
+    more = {NAMES: unlisted, SCHEMAS: listed}.get(page.file.src_uri)
+    return markdown if more is None else markdown + more(markdown)
+
+
+def listed(_: str) -> str:
+    """The table of all schemas, each with its file."""
+    rows = (
+        f"| [{name}](schemas/{name}.json) | {schemas.VERSIONS[name]} | {about} |\n"
+        for name, about in schemas.ABOUT.items()
+    )
+    return "\n## All schemas\n\n| name | version | of |\n|---|---|---|\n" + "".join(
+        rows
+    )
 
 
 def unlisted(markdown: str) -> str:

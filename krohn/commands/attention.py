@@ -36,4 +36,4 @@ def attention(
     from krohn.attention import attended
 
     result = attended(files, word, seed, output)
-    emit(result, as_json, lambda: show.attention(result))
+    emit("attention", result, as_json, lambda: show.attention(result))

@@ -9,7 +9,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, check, emit, grouped, progress
+from krohn.commands.options import DONE, REFUTED, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import BATCH
 
 
@@ -90,5 +91,5 @@ def batch(
         write(found, output)
         if job is None and kept is not None:
             kept.unlink(missing_ok=True)
-    emit(found.to_object(), as_json, lambda: show.batch(found, output))
+    emit("batch", found.to_object(), as_json, lambda: show.batch(found, output))
     return DONE if found.passed else REFUTED

@@ -1,6 +1,7 @@
 """``krohn compare``."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,15 +12,8 @@ import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import (
-    FileReading,
-    Json,
-    Machine,
-    emit,
-    grouped,
-    progress,
-    waiting,
-)
+from krohn.commands.options import FileReading, Json, Machine, emit, grouped
+from krohn.commands.progress import progress, waiting
 from krohn.program.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -128,9 +122,15 @@ def compare(
             **{**vars(how), **vars(reading), "runs": kept},
             command=command(arguments),
             progress=report,
+            announce=_announce,
         )
     _write_page(found, output)
-    emit(found.to_object(), as_json, lambda: _show(found, output))
+    emit("compare", found.to_object(), as_json, lambda: _show(found, output))
+
+
+def _announce(cost: object) -> None:
+    """Say what it will cost, before it starts."""
+    print(f"krohn: {cost}", file=sys.stderr)
 
 
 def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:

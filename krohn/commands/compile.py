@@ -10,14 +10,8 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import (
-    NetworkOptions,
-    Reading,
-    emit,
-    grouped,
-    progress,
-    typed,
-)
+from krohn.commands.options import NetworkOptions, Reading, emit, grouped, typed
+from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
 if TYPE_CHECKING:
@@ -142,7 +136,7 @@ def compile(  # noqa: A001  (the command is called so)
     model.save(output)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
-    emit(result, as_json, lambda: show.compiled(result, model))
+    emit("compile", result, as_json, lambda: show.compiled(result, model))
 
 
 def _compiled(source: object, asked: Networks, dtype: str | None) -> "CompiledModel":

@@ -8,7 +8,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import DONE, emit, grouped, waiting
+from krohn.commands.options import DONE, emit, grouped
+from krohn.commands.progress import waiting
 
 
 @dataclass(frozen=True)
@@ -72,5 +73,5 @@ def decompile(
     if output is not None:
         found.save(output)
     told = {**found.to_object(), "file": None if output is None else str(output)}
-    emit(told, as_json, lambda: show.decompiled(found, output))
+    emit("decompile", told, as_json, lambda: show.decompiled(found, output))
     return DONE

@@ -7,7 +7,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import FileReading, emit, grouped, waiting
+from krohn.commands.options import FileReading, emit, grouped
+from krohn.commands.progress import waiting
 from krohn.source_kinds import machines
 
 
@@ -47,4 +48,4 @@ def decompose(
     result = decomposition.describe(found) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
-    emit(result, as_json, lambda: show.decomposition(result))
+    emit("decompose", result, as_json, lambda: show.decomposition(result))

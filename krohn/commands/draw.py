@@ -13,8 +13,8 @@ from krohn.commands.options import (
     emit,
     grouped,
     typed,
-    waiting,
 )
+from krohn.commands.progress import waiting
 from krohn.option_rules import DRAW, refuse_others
 
 
@@ -61,4 +61,4 @@ def draw(
     with waiting("drawing"):
         drawn(told, output, eggbox=eggbox, word=word, effort=effort)
     result = {"file": str(output), **remarked}
-    emit(result, as_json, lambda: print(f"drew {output}"))
+    emit("draw", result, as_json, lambda: print(f"drew {output}"))

@@ -9,7 +9,8 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, REFUTED, emit, progress
+from krohn.commands.options import CANNOT, DONE, REFUTED, emit
+from krohn.commands.progress import progress
 from krohn.machines import MODEL
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def equivalent(
             up_to=up_to,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
-    emit(found.to_object(), as_json, lambda: show.equivalence(found))
+    emit("equivalent", found.to_object(), as_json, lambda: show.equivalence(found))
     return CODES[found.verdict]
 
 
@@ -103,7 +104,7 @@ def _twins(
     with progress() as report:
         told = partial(report, "proving")
         found = twins(left, right, told, up_to=up_to)
-    emit(found.to_object(), as_json, lambda: show.twins(found))
+    emit("equivalent", found.to_object(), as_json, lambda: show.twins(found))
     return CODES[found.verdict]
 
 
@@ -137,6 +138,7 @@ def crasp(
         save(text, output)
     facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
     emit(
+        "crasp",
         {**found.to_object(), **facts, "file": output},
         as_json,
         lambda: show.counting_program(text, program.depth, found, output),

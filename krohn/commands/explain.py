@@ -8,6 +8,7 @@ import typer
 from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import NetworkOptions, Reading, emit, grouped, typed
+from krohn.commands.progress import waiting
 
 Arch = Annotated[
     str, typer.Option(help="transformer; or ssm, for diagonal state space models.")
@@ -37,6 +38,9 @@ def explain(
     kind, source = reading.source(machine, typed(context))
     given = {**vars(networks), "observation": networks.observe}
     unsaid = {"observe"} | ({"length", "dtype", "arch"} - set(typed(context)))
-    result = explained(source, **{n: v for n, v in given.items() if n not in unsaid})
+    with waiting("explaining"):
+        result = explained(
+            source, **{n: v for n, v in given.items() if n not in unsaid}
+        )
     shown = show.explanation if "constructions" in result else show.facts
-    emit({**result, **kind.remarks(source)}, as_json, lambda: shown(result))
+    emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))

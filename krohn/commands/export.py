@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn.commands.options import Json, emit, progress
+from krohn.commands.options import Json, emit
+from krohn.commands.progress import progress
 
 if TYPE_CHECKING:
     from krohn.exporting import Export
@@ -49,7 +50,7 @@ def export(
             seed=seed,
             progress=report,
         )
-    emit(found.to_object(), as_json, lambda: _show(found))
+    emit("export", found.to_object(), as_json, lambda: _show(found))
 
 
 def _show(found: "Export") -> None:

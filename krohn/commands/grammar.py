@@ -59,7 +59,7 @@ def grammar(
         result["asked"] = grammars.ask(found, word)
     if sample is not None:
         result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
-    emit(result, as_json, lambda: show.grammar(result))
+    emit("grammar", result, as_json, lambda: show.grammar(result))
 
 
 SHOWN, USUAL = 6, 6

@@ -8,16 +8,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import (
-    CANNOT,
-    DONE,
-    REFUTED,
-    Wanted,
-    check,
-    emit,
-    grouped,
-    progress,
-)
+from krohn.commands.options import CANNOT, DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import LEARN
 
 if TYPE_CHECKING:
@@ -107,7 +99,7 @@ def learn(
     if output is not None:
         save(found, output)
     result = {**found.to_object(), "file": None if output is None else str(output)}
-    emit(result, as_json, lambda: show.learned(file, found, output))
+    emit("learn", result, as_json, lambda: show.learned(file, found, output))
     return _code(found)
 
 

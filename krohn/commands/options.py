@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
+from krohn import schemas
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
@@ -343,64 +343,31 @@ def _fields(group: Any) -> list[Parameter]:
     ]
 
 
-# The answers of commands: exit codes, results, and progress where a person is watching.
+# The answers of commands: exit codes and results.
 
 
 DONE, REFUTED, CANNOT = 0, 1, 2
 
 
-def emit(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> None:
-    """Print a result, as JSON or as ``text`` prints it."""
+def emit(
+    schema: str, result: Mapping[str, Any], as_json: bool, text: Callable[[], None]
+) -> None:
+    """Print a result as JSON, with the name of its schema; or as ``text`` prints it."""
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
+        print(json_line(schema, result))
     else:
         text()
 
 
-@contextmanager
-def progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on standard error, only where a person is watching."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+def json_line(schema: str, result: Mapping[str, Any]) -> str:
+    """A result as JSON, which begins with the schema that it follows.
 
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
-        tasks: dict[str, Any] = {}
+    A number that is not finite, which JSON does not have, is null.
+    """
+    told = schemas.named(schema, result)
+    try:
+        return json.dumps(told, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        from krohn.comparison.result import to_object
 
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                # What an earlier sitting did is no work of this one.
-                tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
-            speed = next(t.speed for t in bar.tasks if t.id == tasks[what])
-            rate = f"{speed:,.0f}/s" if speed else ""
-            # Sweeps have more lines than a terminal; those that are done make room.
-            bar.update(
-                tasks[what],
-                completed=done,
-                total=total,
-                rate=rate,
-                visible=done < total,
-            )
-
-        yield report
-
-
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """A clock on standard error, only where a person is watching."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    quiet = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=quiet) as clock:
-        clock.add_task(what, total=None)
-        yield
+        return json.dumps(to_object(told), ensure_ascii=False)

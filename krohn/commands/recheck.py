@@ -6,7 +6,8 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, Claimed, check, emit, grouped, waiting
+from krohn.commands.options import CANNOT, DONE, Claimed, check, emit, grouped
+from krohn.commands.progress import waiting
 from krohn.option_rules import RECHECK
 from krohn.source_kinds import machines
 
@@ -34,5 +35,5 @@ def recheck(
     with waiting("checking"):
         found = checked(file, evidence, held, against.observe, against.digest)
     told = found.to_object() | machines().remarks(wanted)
-    emit(told, as_json, lambda: show.evidence(found))
+    emit("recheck", told, as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

@@ -17,7 +17,8 @@ from typer.core import TyperCommand
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped, progress
+from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.progress import progress
 from krohn.option_rules import RUN
 from krohn.source_kinds import named, of_file
 
@@ -70,7 +71,7 @@ def run_stream(file: str, source: str, last: bool, as_json: bool) -> int:
         "sha256": digest.hexdigest(),
     }
     if last or as_json:
-        emit(result, as_json, lambda: print(result["state"]))
+        emit("run", result, as_json, lambda: print(result["state"]))
     return DONE
 
 
@@ -250,7 +251,7 @@ def run(
     for result in answers([word]) if word else _to_lines(answers):
         if text_only and "steps" not in result:
             raise no_text()
-        emit(result, as_json, partial(_print, result, printed))
+        emit("run", result, as_json, partial(_print, result, printed))
     return DONE
 
 
@@ -292,6 +293,7 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     """Why a file cannot be run, and what can."""
     from krohn.machines import MODEL, read
     from krohn.network.errors import ModelFileError
+    from krohn.network.modelfile import NOT_COMPILED
 
     if file.endswith(MODEL) and Path(file).exists():
         return error
@@ -299,7 +301,8 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     try:
         read(file)
     except (KrohnError, ModelFileError):
-        return KrohnError(f"{error}; a model file is run: {how.format('MACHINE')}")
+        why = str(error).removesuffix(NOT_COMPILED)
+        return KrohnError(f"{why}; a model file is run: {how.format('MACHINE')}")
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
 
 
@@ -341,7 +344,7 @@ def _compare(
     code = DONE
     for letters in _words(word, machine):
         found = compared(letters, state)
-        emit(found.to_object(), as_json, partial(show.replay, found, state))
+        emit("run", found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code
 

@@ -15,10 +15,9 @@ from krohn.commands.options import (
     check,
     emit,
     grouped,
-    progress,
     typed,
-    waiting,
 )
+from krohn.commands.progress import progress, waiting
 from krohn.commands.verify_methods import (
     EveryWord,
     Methods,
@@ -89,7 +88,7 @@ def verify(
         if rests_on:
             show.trusted(rests_on)
 
-    emit({**found.to_object(), **extra}, as_json, say)
+    emit("verify", {**found.to_object(), **extra}, as_json, say)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import rational
-from krohn.commands.options import waiting
+from krohn.commands.progress import waiting
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton

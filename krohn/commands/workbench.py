@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import DONE, REFUTED, Json, check, emit, progress
+from krohn.commands.options import DONE, REFUTED, Json, check, emit
+from krohn.commands.progress import progress
 from krohn.option_rules import WORKBENCH
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ def workbench(
             rows = bench.check(directory, words=words or 1_000, progress=report)
     if not again:
         told = {"models": [vars(each) for each in made]}
-        emit(told, as_json, lambda: show.workbench(made))
+        emit("workbench", told, as_json, lambda: show.workbench(made))
         return
     wrong = sum(len(row.wrong) for row in rows)
     found = {"models": [vars(row) for row in rows], "wrong": wrong}
-    emit(found, as_json, lambda: show.workbench_check(rows))
+    emit("workbench", found, as_json, lambda: show.workbench_check(rows))
     raise typer.Exit(REFUTED if wrong else DONE)
 
 
@@ -73,7 +74,7 @@ def score(
     from krohn.workbench.scoring import score_edges
 
     told = score_edges(circuit, found)
-    emit(vars(told), as_json, lambda: _show_score(told))
+    emit("score", vars(told), as_json, lambda: _show_score(told))
 
 
 def _show_score(told: "EdgeScore") -> None:

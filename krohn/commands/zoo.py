@@ -26,4 +26,4 @@ def zoo(as_json: Json = False) -> None:
         for example, said in KINDS[kind].examples.items()
     ]
     result = {"machines": rows, "families": families}
-    emit(result, as_json, lambda: show.zoo(rows, families))
+    emit("zoo", result, as_json, lambda: show.zoo(rows, families))

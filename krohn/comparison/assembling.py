@@ -19,6 +19,7 @@ from krohn.compare.probes.attention_landmarks import (
 )
 from krohn.compare.tasks.letters import Default
 from krohn.compare.tasks.task import Task
+from krohn.compare.training.cost import cost_of
 from krohn.compare.training.provenance import commit, device_name, versions
 from krohn.compare.training.run import Cell
 from krohn.comparison.derived import derive
@@ -46,9 +47,11 @@ from krohn.comparison.trained_networks import (
     TrainedNetwork,
     cells,
     check_buildable,
+    in_turn,
+    job_of,
     train_all,
 )
-from krohn.report import Progress
+from krohn.report import Announce, Progress
 
 # The attention of compiled heads and of trained ones, on one word that both read.
 
@@ -122,7 +125,12 @@ STAGES = 3
 
 
 def assemble(
-    task: Task, settings: Settings, folder: Path, command: str, told: Progress
+    task: Task,
+    settings: Settings,
+    folder: Path,
+    command: str,
+    told: Progress,
+    announce: Announce | None = None,
 ) -> Comparison:
     """All that a comparison is, step by step.
 
@@ -132,6 +140,7 @@ def assemble(
         folder: Of the runs.
         command: What does it again.
         told: Called with what is being done, how much is done, and of how much.
+        announce: Called with the cost of training, before anything is proved or trained.
 
     Raises:
         KrohnError: If nothing can be certified or trained, or a run is interrupted.
@@ -139,6 +148,8 @@ def assemble(
     began = time.monotonic()
     wanted = cells(task, settings)
     check_buildable(wanted)
+    if announce is not None:
+        announce(cost_of(job_of(settings, folder, command), in_turn(wanted)))
     length = wanted[GPT][0].recipe.length
     lengths = [n for n in lengths_of(length) if n >= length]
     derived = derive(task, lengths, partial(told, "proving"))
@@ -163,7 +174,7 @@ def assemble(
     )
     seconds = time.monotonic() - began
     return Comparison(
-        machine=json_format.to_object(task.machine),
+        machine={**json_format.to_object(task.machine)},
         task=_question(task),
         inputs=_inputs(task),
         classes=len(task.classes),

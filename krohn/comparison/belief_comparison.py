@@ -24,9 +24,10 @@ from krohn.compare.probes.beliefs import (
 )
 from krohn.compare.tasks.beliefs import BeliefTask, Source, task_of
 from krohn.compare.training.beliefs import BeliefRecipe, outputs
+from krohn.compare.training.cost import cost_of
 from krohn.compare.training.presets import preset
 from krohn.compare.training.provenance import usable
-from krohn.compare.training.run import Cell, Run
+from krohn.compare.training.run import Cell, Job, Run
 from krohn.compare.training.sweep import Result, sweep
 from krohn.comparison.assembling import origin
 from krohn.comparison.belief_result import (
@@ -38,10 +39,10 @@ from krohn.comparison.belief_result import (
 )
 from krohn.comparison.measurements import Settings, run_folder
 from krohn.comparison.result import Training, read, to_object
-from krohn.comparison.trained_networks import ENDED
+from krohn.comparison.trained_networks import ENDED, in_turn
 from krohn.compilation import compile as compile_source
 from krohn.program.errors import Refused
-from krohn.report import Progress, silent
+from krohn.report import Announce, Progress, silent
 from krohn.source_kinds import named as named_source
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
@@ -122,22 +123,29 @@ def plans(
     return all_plans
 
 
+def cells_of(task: BeliefTask, settings: Settings) -> dict[str, list[Cell]]:
+    """The networks that are to be trained, by model, a cell for each seed."""
+    return {
+        key: [Cell(task, shape, recipe, seed) for seed in range(settings.seeds)]
+        for key, (_, _, shape, recipe) in plans(settings).items()
+    }
+
+
 def trained(
-    task: BeliefTask, settings: Settings, folder: Path, command: str, told: Progress
+    task: BeliefTask,
+    settings: Settings,
+    folder: Path,
+    command: str,
+    told: Progress,
 ) -> list[tuple[BeliefModel, list[Result]]]:
     """Train what is not trained yet: each kind of network, with its results by seed.
 
     Raises:
         KrohnError: If training is interrupted, or fails.
     """
-    chosen = plans(settings)
-    cells = {
-        key: [Cell(task, shape, recipe, seed) for seed in range(settings.seeds)]
-        for key, (_, _, shape, recipe) in chosen.items()
-    }
-    in_turn = [cell for group in zip(*cells.values(), strict=True) for cell in group]
+    chosen, cells = plans(settings), cells_of(task, settings)
     results = sweep(
-        in_turn,
+        in_turn(cells),
         folder,
         look,
         settings.jobs,
@@ -317,6 +325,7 @@ def compare_beliefs(
     settings: Settings,
     command: str | None = None,
     progress: Progress | None = None,
+    announce: Announce | None = None,
 ) -> BeliefComparison:
     """Compile a network, train others, and set them beside the exact filter.
 
@@ -325,6 +334,7 @@ def compare_beliefs(
         settings: What is trained, and how; `depth` is that of the deepest Transformer.
         command: What does it again; None for a call of `krohn.compare`.
         progress: Called with what is being done, how much is done, and of how much.
+        announce: Called with the cost of training, before anything is proved or trained.
 
     Raises:
         KrohnError: If a number makes no sense, or training is interrupted.
@@ -335,14 +345,17 @@ def compare_beliefs(
     length = chosen["rnn"][3].length
     again = command or f"krohn.compare({source.name!r}, preset={settings.preset!r}, …)"
     remarks, models, proved, network = list[str](), list[BeliefModel](), None, None
-    told("proving", 0, 1)
-    try:
-        model, proved, network = derived(task, length)
-        models.append(model)
-    except (KrohnError, Refused) as error:
-        remarks.append(f"There is no compiled network to compare with: {error}")
-    told("proving", 1, 1)
     with run_folder(settings.runs) as folder:
+        if announce is not None:
+            job = Job(folder, look, settings.device, again)
+            announce(cost_of(job, in_turn(cells_of(task, settings))))
+        told("proving", 0, 1)
+        try:
+            model, proved, network = derived(task, length)
+            models.append(model)
+        except (KrohnError, Refused) as error:
+            remarks.append(f"There is no compiled network to compare with: {error}")
+        told("proving", 1, 1)
         found = trained(task, settings, folder, again, told)
         geometry = _geometry(task, length, network, found)
     models += [*rules(task, length), *(model for model, _ in found)]

@@ -18,7 +18,7 @@ from krohn.comparison.derived import counting_task
 from krohn.comparison.measurements import SettingKeywords, Settings, check, run_folder
 from krohn.comparison.result import Comparison
 from krohn.machines import automaton
-from krohn.report import Progress, silent
+from krohn.report import Announce, Progress, silent
 
 
 def named_task(
@@ -49,6 +49,7 @@ def compare(
     kind: Kind | None = None,
     command: str | None = None,
     progress: Progress | None = None,
+    announce: Announce | None = None,
     **options: Unpack[SettingKeywords],
 ) -> Comparison | BeliefComparison:
     """Derive a network for a machine, train others, and set them side by side.
@@ -63,6 +64,8 @@ def compare(
         kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
+        announce: Called with the cost before it starts, a
+            `krohn.compare.training.cost.TrainingCost`; a few steps are measured for it.
         **options: What is trained, by the names of
             `krohn.comparison.measurements.Settings`.
 
@@ -77,7 +80,7 @@ def compare(
             raise KrohnError(
                 f"{model.name} is no file of a machine: leave out --complete and --as"
             )
-        return compare_beliefs(model, settings, command, progress)
+        return compare_beliefs(model, settings, command, progress, announce)
     counting = counting_task(machine, preset, settings.length)
     asked = counting or named_task(machine, complete, kind)
     check(asked)
@@ -92,7 +95,7 @@ def compare(
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
     with run_folder(settings.runs) as folder:
-        return assemble(asked, settings, folder, again, told)
+        return assemble(asked, settings, folder, again, told, announce)
 
 
 def _machine_arguments(

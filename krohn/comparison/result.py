@@ -83,7 +83,8 @@ class Written:
                 f"the comparison is of version {stated['version']!r}, and this Krohn reads "
                 f"version {cls.version}; make it again"
             )
-        return read(cls, stated, "the comparison")
+        own = {key: value for key, value in stated.items() if key != "schema"}
+        return read(cls, own, "the comparison")
 
 
 def read(kind: type[T], stated: object, at: str) -> T:

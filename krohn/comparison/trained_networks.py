@@ -1,7 +1,7 @@
 """The networks that are trained for a comparison, each measured where it was trained."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -169,6 +169,16 @@ def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recip
     return {GPT: (gpt, taught), LSTM: (lstm, learnt)}
 
 
+def in_turn(wanted: Mapping[str, Sequence[Cell]]) -> list[Cell]:
+    """All cells, one of each kind before a second one."""
+    return [cell for seed in zip(*wanted.values(), strict=True) for cell in seed]
+
+
+def job_of(settings: Settings, folder: Path, command: str) -> Job:
+    """What is done to each cell."""
+    return Job(folder, look, settings.device, command)
+
+
 def check_buildable(wanted: dict[str, tuple[Cell, ...]]) -> None:
     """Build one network of each kind, before hours are spent on the others.
 
@@ -199,9 +209,9 @@ def train_all(
     Raises:
         KrohnError: If a network cannot be trained, or the runs are interrupted.
     """
-    _forget_unreadable(wanted, Job(folder, look, settings.device, command))
+    _forget_unreadable(wanted, job_of(settings, folder, command))
     # One of each kind before a second one: time may be short.
-    order = [cell for seed in zip(*wanted.values(), strict=True) for cell in seed]
+    order = in_turn(wanted)
     results = sweep(
         order,
         folder,

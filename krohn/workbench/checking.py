@@ -93,7 +93,7 @@ def _names(home: Path) -> list[str]:
         if any(Path(name).name != name for name in names):
             raise ValueError("a folder elsewhere")
         return names
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, KrohnError):
         raise KrohnError(
             f"{home / INDEX} is no list of a workbench; `krohn workbench DIR` makes one"
         ) from None

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def make(
             directory has something in it.
         ModelFileError: If a library that an export needs is not installed.
     """
-    chosen, report = _chosen(list(only)), progress or silent
+    chosen, report = _chosen(only), progress or silent
     with whole_directory(Path(directory)) as place:
         found = []
         for i, entry in enumerate(chosen):
@@ -132,9 +132,11 @@ def make(
     return found
 
 
-def _chosen(only: Sequence[str]) -> list[Entry]:
+def _chosen(only: Iterable[str]) -> list[Entry]:
     names = {entry.name: entry for entry in MODELS}
-    for name in only:
+    if isinstance(only, str):
+        raise KrohnError(f"only is a list of names, as [{only!r}], not a string")
+    for name in (only := list(only)):
         if name not in names:
             raise KrohnError(
                 f"the workbench has no network {name!r}{near(name, names)}"

@@ -57,12 +57,17 @@ def score_edges(
     Raises:
         KrohnError: If a file is malformed, or a pair is no possible edge.
     """
-    told = _circuit(circuit) if isinstance(circuit, str | Path) else circuit
+    if isinstance(circuit, str | Path):
+        told = _circuit(circuit)
+    else:
+        told = _known(circuit, "the dict")
     given = _table(found) if isinstance(found, str | Path) else found
     scored = isinstance(given, Mapping)
     scores = (
         dict(given) if isinstance(given, Mapping) else {tuple(e): 1.0 for e in given}
     )
+    if any(isinstance(edge, str) for edge in given):
+        raise KrohnError("an edge is a pair of components, not a string")
     possible = circuits.possible(told)
     strange = next((e for e in scores if e not in possible), None)
     if strange is not None:
@@ -104,10 +109,19 @@ def _circuit(path: str | Path) -> dict[str, Any]:
     try:
         told = strict_json.read(read_bytes(path, LARGEST))
     except ValueError as error:
-        raise KrohnError(f"{path} is no JSON: {error}") from None
-    if not isinstance(told, dict) or told.get("format") != circuits.FORMAT:
-        raise KrohnError(f"{path} is no circuit.json of Krohn")
-    return told
+        raise KrohnError(
+            f"{path} is no circuit.json of Krohn: no JSON ({error})"
+        ) from None
+    return _known(told, str(path))
+
+
+def _known(told: Any, what: str) -> dict[str, Any]:
+    """What is given as a circuit, if it is one."""
+    if not isinstance(told, Mapping) or told.get("format") != circuits.FORMAT:
+        raise KrohnError(
+            f"{what} is no circuit.json of Krohn; exports and workbenches have one"
+        )
+    return dict(told)
 
 
 def _table(path: str | Path) -> dict[Edge, float] | list[Edge]:

@@ -31,7 +31,16 @@ _OPTION = re.compile(r"(\w+)=(-?\d{1,9})")
 
 
 def dynamic_program(name: str) -> DynamicProgram:
-    """A dynamic program without inputs and numbers yet."""
+    """A dynamic program without inputs and numbers yet.
+
+    Raises:
+        Refused: If its name is that of a file, or a text.
+    """
+    demand(
+        not name.endswith(SUFFIX) and "=" not in name,
+        "krohn.dynamic_program takes a name, and begins without numbers; the text of one "
+        f"is a {SUFFIX} file, which krohn.compile takes by its name",
+    )
     return DynamicProgram(name)
 
 

@@ -26,7 +26,17 @@ def program(letters: Iterable[str], name: str = "program") -> SequenceFunction:
     Raises:
         ProgramError: If there are none, or one is there twice.
     """
+    if not isinstance(letters, Iterable):
+        raise ProgramError(
+            f"krohn.program begins with letters, as 'ab', not with a "
+            f"{type(letters).__name__}; what it returns has methods for each step"
+        )
     each = tuple(letters)
-    if not each or len(set(each)) < len(each) or "" in each:
-        raise ProgramError(f"{each} are not different letters")
+    twice = next((a for a in each if each.count(a) > 1), None)
+    if not each or twice is not None or "" in each:
+        wrong = f"{twice!r} is there twice" if twice is not None else "one is empty"
+        raise ProgramError(
+            f"letters are different from one another, as 'ab', and {wrong}; the text of a "
+            "program is a .program file, which krohn.compile takes by its name"
+        )
     return SequenceFunction(each, name)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -50,6 +52,31 @@ def test_this_process_does_what_it_is_handed(tmp_path: Path) -> None:
     assert found == {3: 9, 13: "13 is not squared", 4: 16}
     assert told == [(3, 1, 2), (4, 1, 2)]
     assert [p.read_text() for p in tmp_path.iterdir()] == ["False"]
+
+
+UNGUARDED = """
+from krohn.jobs.worker_pool import processes
+
+class Nothing:
+    def open(self, own):
+        return lambda task, report: task
+
+with processes(Nothing(), 1) as pool:
+    ((_, came),) = pool.each([1])
+    print("came:", came)
+"""
+
+
+def test_a_script_that_starts_work_where_it_is_imported_is_told_so(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    inner, outer = done.stdout.splitlines()
+    assert inner.startswith("came: this process was started to help, and by importing")
+    assert "put what the script does under `if __name__ == '__main__':`" in inner
+    assert (outer, done.stderr) == ("came: 1", "")
 
 
 def test_a_process_that_dies_is_replaced_until_its_task_is_the_reason(

@@ -381,7 +381,7 @@ def test_trouble_is_one_line_and_2(
     assert len(done.trouble) > len("krohn: ")
     assert list(tmp_path.iterdir()) == []
     if as_json:
-        assert done.json.keys() == {"error"}
+        assert done.json.keys() == {"schema", "error"}
     else:
         assert done.out == ""
 

@@ -144,6 +144,7 @@ def test_unknown_methods_are_refused() -> None:
 def test_json(command: Command, name: str) -> None:
     found = command("decompose", name, "--json").json
     assert found.keys() == {
+        "schema",
         *("machine", "states", "letters", "method", "why", "levels", "covers"),
         *("coordinates", "triples", "start", "steps", "tried", "effort", "cut_short"),
     }

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import krohn
+from krohn import schemas
 from krohn.compiled_model import CompiledModel
 from krohn.drawing import DrawingError, draw_recurrence, draw_rollout, render
 from krohn.rollouts import Text, attention, of_network, of_steps, recurrence, relation
@@ -154,7 +155,10 @@ def test_the_command_draws_networks_texts_and_recurrences(
         ["LIS4"],
         ["LIS4", "--word", "1 2 3 4"],
     ):
-        assert call("draw", *words, "-o", picture) == (0, {"file": str(picture)})
+        assert call("draw", *words, "-o", picture) == (
+            0,
+            schemas.named("draw", {"file": str(picture)}),
+        )
         assert b"<svg" in picture.read_bytes()
         picture.unlink()
     for words, trouble in (

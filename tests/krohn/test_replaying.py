@@ -114,7 +114,7 @@ def test_what_is_not_a_number_never_agrees(
 )
 def test_bad_input_is_2(run: Run, counter: Path, arguments: list[str]) -> None:
     code, found = run("run", counter, *arguments)
-    assert (code, found.keys()) == (2, {"error"})
+    assert (code, found.keys()) == (2, {"schema", "error"})
 
 
 def test_words_on_lines_are_all_held_against_it(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 from numpy.typing import NDArray
+from schemas import problem
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -34,12 +35,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_set_has_proofs_circuits_words_and_forms(made: Path) -> None:
     told = json.loads((made / "workbench.json").read_text())
     assert [each["name"] for each in told["models"]] == list(SMALL)
+    assert problem("workbench-index", told) == ""
+    assert problem("workbench-index", {**told, "version": 2})
     for each in told["models"]:
         home = made / each["name"]
         found = krohn.load(home / "model.safetensors")
         assert krohn.verify(home / "model.safetensors").digest == each["digest"]
+        for name in ("circuit", "evidence"):
+            assert problem(name, json.loads((home / f"{name}.json").read_text())) == ""
+        for line in (home / "words.jsonl").read_text().splitlines():
+            assert problem("workbench-word", json.loads(line)) == ""
         for line in (home / "pairs.jsonl").read_text().splitlines():
             pair = json.loads(line)
+            assert problem("interchange", pair) == ""
+            assert problem("interchange", {**pair, "value": "1"})
             changed = found.patch(
                 pair["base"], pair["variable"], pair["position"], pair["value"]
             )

@@ -123,7 +123,7 @@ def test_what_is_no_letter_or_value_is_refused() -> None:
     p.output(x == "d")
     with pytest.raises(ProgramError, match="'d' is no value"):
         p.run("a")
-    with pytest.raises(ProgramError, match="different letters"):
+    with pytest.raises(ProgramError, match="different from one another"):
         krohn.program("aba")
     with pytest.raises(ProgramError, match="not a letter of"):
         krohn.program("ab").run("abc")

@@ -1,0 +1,594 @@
+"""The types of what ``krohn explain --json`` prints, of each kind of source."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired, TypedDict
+
+from krohn.algebra.classification.findings import Subgroup
+from krohn.algebra.classification.properties import Property
+from krohn.compiler.cost import Cost
+from krohn.schemas.parts import Dtype, MachineRemark, Searched, Sizes, Tried
+
+# Machines.
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkRow(Cost):
+    """A network of a machine, with its sizes.
+
+    Attributes:
+        width: Of the widest vector.
+    """
+
+    name: str
+    width: int
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontRow(NetworkRow):
+    """A network that no other one beats in depth and parameters.
+
+    Attributes:
+        proved: Null if it was not tried.
+    """
+
+    chosen: bool
+    proved: bool | None
+
+
+class ConstructionRow(TypedDict):
+    """A construction that applies, with the sizes that its network has, or has at least.
+
+    Attributes:
+        exact: Whether these are its sizes; else it has no smaller ones, and ``heads`` and
+            what follows is not known.
+    """
+
+    name: str
+    depth: int
+    layers: int
+    d_model: int
+    mlp_width: int
+    parameters: int
+    flops_per_token: int
+    latency: float
+    heads: NotRequired[int]
+    largest_weight: NotRequired[float]
+    narrowest: NotRequired[str]
+    width: int
+    exact: bool
+    summary: str
+
+
+class Unavailable(TypedDict):
+    """A construction that does not apply."""
+
+    name: str
+    reason: str
+
+
+class Language(TypedDict):
+    """The classes that a machine's language is in.
+
+    Attributes:
+        of: Which words it has.
+        states: Of the minimal machine.
+        tier: The letters that change a state.
+        alike: Letters that act alike.
+        network: What follows for networks.
+    """
+
+    of: str
+    states: int
+    tier: list[str]
+    alike: list[list[str]]
+    classes: list[Property]
+    network: list[str]
+
+
+class MachineFacts(Searched, MachineRemark):
+    """The facts of a machine, and the table of its constructions.
+
+    Attributes:
+        states: How many it has.
+        reachable: How many of them can be reached.
+        minimal: How many states the minimal machine has.
+        points: On how many points its letters act, if it is given so.
+        monoid_size: Null if unknown.
+        composition_factors: Of its groups; null if one is too large.
+        depth: What the properties mean for the depth of networks.
+        front: The networks that no other one beats in depth and parameters.
+        constructions: Those that apply, best first.
+        chosen: The one that compile writes; null if none serves.
+        proved: Whether it is; null if that was not tried.
+        tried: What would be chosen before and is not proved.
+    """
+
+    name: str
+    states: int
+    letters: int
+    start: str
+    reachable: int
+    minimal: int
+    outputs: str
+    points: int | None
+    kind: str
+    monoid_size: int | None
+    monoid_at_least: int
+    semigroup_size: int | None
+    groups: list[Subgroup] | None
+    composition_factors: list[str] | None
+    aperiodic: bool | None
+    solvable: bool | None
+    properties: list[Property]
+    depth: list[str]
+    language: Language
+    length: int
+    dtype: Dtype
+    front: list[FrontRow]
+    constructions: list[ConstructionRow]
+    unavailable: list[Unavailable]
+    chosen: str | None
+    proved: bool | None
+    tried: list[Tried]
+    minimise: str
+    why: str
+    rnn_width: int
+
+
+class FormRow(TypedDict):
+    """How long a form of state space models is right in a format; or why there is none."""
+
+    form: str
+    dtype: Dtype | None
+    layers: int | None
+    right_for: str
+
+
+class Forms(Searched, MachineRemark):
+    """The state space models of a machine.
+
+    Attributes:
+        every_length_by_fixed_decays: Whether any network with real decays holds it; null
+            where that is not decided.
+        every_length_by_chosen_decays: The same where letters choose decays.
+    """
+
+    name: str
+    states: int
+    letters: int
+    every_length_by_fixed_decays: bool | None
+    every_length_by_chosen_decays: bool | None
+    networks: list[FormRow]
+
+
+# Other sources. ``claim`` says what is proved of their networks. ``proved`` is null: the
+# network was not tried; where it is absent, the checker has shown the error.
+
+
+class Attended(TypedDict):
+    """Where one layer of attention is enough.
+
+    Attributes:
+        m_h: The width of queries and keys.
+    """
+
+    name: str
+    claim: Literal["within"]
+    error: float
+    length: int
+    construction: str
+    m_h: int
+    parameters: int
+    dtype: Dtype
+
+
+class AttentionTargetFacts(Attended):
+    """The facts of a weighted mean, F(Σ softmax[ρ] f)."""
+
+    kind: Literal["attention-target"]
+    inputs: str
+    outputs: int
+    rank: int
+    singular_values: str
+    modulus: float
+    knots: int
+    cut_off: float
+    cut_off_at_most: float
+    features: int
+    alpha: float
+    c0: float
+    c1: float
+    c2: float
+    beta: float
+    without_bound: float
+    bound: dict[str, float | Literal["vacuous"]]
+    bound_as_printed: dict[str, float | Literal["vacuous"]]
+
+
+class SelectedMeanFacts(Attended):
+    """The facts of a mean over selected positions."""
+
+    kind: Literal["selected-mean"]
+    form: str
+    inputs: str
+    features: int
+
+
+class GridFunctionFacts(Attended):
+    """The facts of a function on a grid."""
+
+    kind: Literal["grid-function"]
+    dimensions: int
+    inputs: int
+    triple: str
+    as_superposition: str
+    exact_values: int
+    units: tuple[list[int], list[int]]
+
+
+class TextNetwork(Sizes):
+    """A network that writes a text.
+
+    Attributes:
+        meeting_flops: Of queries that meet keys.
+        width_needed: The least width of any network, by counting; null if none is known.
+    """
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[True]
+    meeting_flops: int
+    other_flops: int
+    width_needed: int | None
+
+
+class NoTextNetwork(TypedDict):
+    """Why there is no network with such attention."""
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[False]
+    why: str
+
+
+class ChainOfThoughtFacts(TypedDict):
+    """The facts of a dynamic program.
+
+    Attributes:
+        locality: How far back a step looks, to any token.
+        locality_of_numbers: The same, to another number.
+        text_bits: log2 of the number of different texts, at least.
+        regular: Whether different prompts have different texts; null if that is open.
+        one_text: Two prompts of one text.
+    """
+
+    name: str
+    prompt: int
+    tokens: int
+    steps: int
+    numbers: int
+    least: int
+    largest: int
+    rules: int
+    reads: int
+    locality: int
+    locality_of_numbers: int
+    prompts: str
+    different_texts: int
+    of_prompts: str
+    text_bits: float
+    regular: bool | None
+    one_text: list[str] | None
+    lines_that_define_no_cell: NotRequired[list[int]]
+    lower_bounds: list[str]
+    kind: Literal["chain-of-thought"]
+    claim: Literal["exact", "generates"]
+    dtype: Dtype
+    networks: list[TextNetwork | NoTextNetwork]
+    proved: None
+
+
+class MixingTime(TypedDict):
+    """After how many letters the start is forgotten, estimated from samples."""
+
+    letters: int | None
+    interval: list[int | None]
+    looked_at: int
+    samples: int
+
+
+class Observability(TypedDict):
+    """How far apart the laws of so many letters are at least."""
+
+    gamma: float
+    steps: int
+
+
+class Chain(TypedDict):
+    """The facts of a hidden Markov model, or of a weighted automaton.
+
+    Attributes:
+        beliefs: How many can be reached; null if they are not known to be finitely many.
+        forgets_after: Letters; null if a word forgets nothing, or it is open.
+        depth_growth: What it means for the depth of networks.
+    """
+
+    properties: list[str]
+    beliefs: int | None
+    forgets_after: int | None
+    contraction: float | None
+    mixing_time: NotRequired[MixingTime]
+    rank: NotRequired[int]
+    observability: NotRequired[Observability | None]
+    depth_growth: list[str]
+
+
+class UncompiledModelFacts(Chain):
+    """A hidden Markov model that has no network, with the reason."""
+
+    name: str
+    kind: Literal["hidden-markov"]
+    claim: Literal["within"]
+    size: int
+    letters: int
+    length: int | None
+    construction: None
+    reason: str
+
+
+class HiddenMarkovFacts(Chain, Sizes):
+    """A hidden Markov model, with its network."""
+
+    name: str
+    kind: Literal["hidden-markov"]
+    claim: Literal["within"]
+    size: int
+    letters: int
+    length: int | None
+    error: float
+    tried: list[Tried]
+    construction: str
+    dtype: Dtype
+
+
+class LinearSystemFacts(Sizes):
+    """A linear system; the facts of a chain, if its letters are stochastic."""
+
+    name: str
+    kind: Literal["linear-system"]
+    claim: Literal["within"]
+    error: float
+    length: int | None
+    size: int
+    letters: int
+    properties: NotRequired[list[str]]
+    beliefs: NotRequired[int | None]
+    forgets_after: NotRequired[int | None]
+    contraction: NotRequired[float | None]
+    mixing_time: NotRequired[MixingTime]
+    rank: NotRequired[int]
+    observability: NotRequired[Observability | None]
+    depth_growth: NotRequired[list[str]]
+    construction: str
+    dtype: Dtype
+    rnn_width: int
+    rnn_error: float
+
+
+class InContextFacts(TypedDict):
+    """A network that learns in context by gradient descent."""
+
+    name: str
+    kind: Literal["context-learner"]
+    claim: Literal["within"]
+    error: float
+    letters: str
+    demonstrations: str
+    history: str
+    window: int
+    ahead: int
+    steps: int
+    step_size: float
+    length: int
+    construction: str
+    layers: int
+    heads: int
+    d_model: int
+    parameters: int
+    dtype: Dtype
+
+
+class KernelNetwork(TypedDict):
+    """A network of a kernel.
+
+    Attributes:
+        within: The error that was asked for; null for the least.
+    """
+
+    arch: Literal["rnn", "transformer"]
+    within: float | None
+    error: float
+    width: int
+    parameters: int
+
+
+class NoKernelNetwork(TypedDict):
+    """Why there is no such network of a kernel."""
+
+    arch: Literal["rnn", "transformer"]
+    within: float | None
+    why_not: str
+
+
+class Kernel(TypedDict):
+    """A convolution."""
+
+    name: str
+    kind: Literal["kernel"]
+    claim: Literal["within"]
+    length: int
+    inputs: str
+    values: int
+    modes: int
+    largest_eigenvalue: float
+    stable: bool
+    dtype: Dtype
+    networks: list[KernelNetwork | NoKernelNetwork]
+
+
+class CausalKernelFacts(Kernel):
+    """A causal convolution, and how hard it is for linear RNNs."""
+
+    causal: Literal[True]
+    c1: float | None
+    c2: float | None
+    c_rnn: float | None
+    rate: str
+    decay: float | None
+    c_rnn_after_filter_of_5: float | None
+
+
+class PermutedKernelFacts(Kernel):
+    """A convolution of permuted inputs, and the least error of causal networks."""
+
+    causal: Literal[False]
+    causal_floor: float
+    one_kernel_floor: float
+
+
+class IncreasingFacts(Sizes):
+    """Longest increasing subsequences."""
+
+    name: str
+    kind: Literal["increasing"]
+    claim: Literal["generates"]
+    numbers: str
+    tokens: int
+    dtype: Dtype
+    proved: None
+
+
+class PosteriorHeadFacts(TypedDict):
+    """A posterior head, and which guesses determine the model.
+
+    Attributes:
+        letters: If it reads letters.
+        coordinates: If it reads points.
+    """
+
+    name: str
+    kind: Literal["posterior-head"]
+    claim: Literal["within"]
+    task: str
+    size: int
+    letters: NotRequired[int]
+    coordinates: NotRequired[int]
+    prior: list[float]
+    identifies: dict[str, str]
+    error: float
+    construction: str
+    slots: int
+    parameters: int
+    dtype: Dtype
+
+
+class RewritingFacts(TypedDict):
+    """A rewriting system; sizes of the network where its texts have an end, or -T."""
+
+    name: str
+    kind: Literal["rewriting"]
+    claim: Literal["generates"]
+    letters: str
+    rules: int
+    rules_that_never_apply: NotRequired[list[int]]
+    lines_of_these_rules: NotRequired[list[int]]
+    places_read: int
+    longest_line: int
+    sparse_window: int
+    tokens: int | str
+    dtype: Dtype
+    depth: NotRequired[int]
+    layers: NotRequired[int]
+    d_model: NotRequired[int]
+    heads: NotRequired[int]
+    mlp_width: NotRequired[int]
+    parameters: NotRequired[int]
+    proved: None
+
+
+class SequenceFunctionFacts(Sizes):
+    """A function of a sequence."""
+
+    name: str
+    kind: Literal["program"]
+    claim: Literal["exact"]
+    letters: str
+    outputs: int
+    channels: int
+    causal: bool
+    length: int
+    dtype: Dtype
+    proved: None
+
+
+class TextInBlocksFacts(Sizes):
+    """A machine whose state is written into the text after each block."""
+
+    name: str
+    kind: Literal["text-in-blocks"]
+    claim: Literal["generates"]
+    states: int
+    letters: int
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    construction: str
+    levels: int
+    levels_without_writing: int
+    dtype: Dtype
+    remark: NotRequired[str]
+    proved: None
+
+
+class VectorsInBlocksFacts(TypedDict):
+    """A linear system whose vector is written into the text after each block."""
+
+    name: str
+    kind: Literal["vectors-in-blocks"]
+    claim: Literal["within"]
+    error: float
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    size: int
+    construction: str
+    depth: int
+    layers: int
+    d_model: int
+    mlp_width: int
+    parameters: int
+    dtype: Dtype
+
+
+SOURCES: tuple[Any, ...] = (
+    AttentionTargetFacts,
+    CausalKernelFacts,
+    ChainOfThoughtFacts,
+    GridFunctionFacts,
+    HiddenMarkovFacts,
+    InContextFacts,
+    IncreasingFacts,
+    LinearSystemFacts,
+    PermutedKernelFacts,
+    PosteriorHeadFacts,
+    RewritingFacts,
+    SelectedMeanFacts,
+    SequenceFunctionFacts,
+    TextInBlocksFacts,
+    UncompiledModelFacts,
+    VectorsInBlocksFacts,
+)
+"""Of each kind of source but machines the facts."""
+MACHINES = MachineFacts | Forms
+"""Of a machine: its facts, or those of its state space models."""
