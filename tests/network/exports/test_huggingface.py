@@ -154,7 +154,9 @@ except ValueError as error:
     said = " ".join(Model(machine).run(word))
     assert lines[:4] == [said, f"{len(word)} 1", said, f"{len(word)} 1"]
     letters = ", ".join(Model(machine).letters)
-    assert lines[4] == f"'nothing' is not a letter (letter 2); the letters are {letters}"
+    assert (
+        lines[4] == f"'nothing' is not a letter (letter 2); the letters are {letters}"
+    )
     assert lines[5].startswith("-1 is not a letter: letters are 0 to ")
     for path in exported.glob("*.py"):
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
