@@ -2,7 +2,7 @@
 
 Hugging Face's library runs code of a directory if it is asked to. It copies files that
 import each other by names in the same folder, so ``krohn.network.cache`` becomes
-``krohn_network_cache.py``, and imports are all that is changed.
+the module ``krohn_network_cache``, and imports are all that is changed.
 """
 
 import ast
