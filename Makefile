@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow docs lint format results clean
+.PHONY: demo test test-slow docs notebooks lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -28,6 +28,13 @@ test-slow: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# The tutorials as notebooks, in notebooks/, not executed.
+notebooks: $(READY)
+	@mkdir -p notebooks
+	for script in docs/tutorials/*.py; do \
+	  $(BIN)/jupytext --to ipynb -o notebooks/$$(basename $$script .py).ipynb $$script; \
+	done
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -50,4 +57,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist site
+	rm -rf $(VENV) demo dist notebooks site

@@ -90,7 +90,7 @@ __all__ = [
     "verify",
     "zoo",
 ]
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 _LAZY = {
     name: f"krohn.{module}"

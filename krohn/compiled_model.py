@@ -18,10 +18,9 @@ from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Observer
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
-from krohn.network.architecture import kind_of, parameters
+from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
-from krohn.network.sparse import is_index
 from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused

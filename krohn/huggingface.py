@@ -6,9 +6,10 @@ from krohn.network.errors import ExportError
 
 
 def register() -> None:
-    """Let `AutoModelForCausalLM` and its like open what Krohn exported.
+    """Let `AutoModelForCausalLM` and its like open exports by Krohn's own code.
 
-    It imports Hugging Face's library, and may be called again.
+    Then no code of a directory runs. Without it the directory's own code does, with
+    ``trust_remote_code=True``. It imports Hugging Face's library, and may be called again.
 
     Raises:
         ExportError: If the library is not installed.

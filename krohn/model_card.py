@@ -28,19 +28,18 @@ model = AutoModelForCausalLM.from_pretrained(".")
 said = model.generate(**words({text!r}, return_tensors="pt"))
 print(words.decode(said[0]))  # {answer}"""
 CLASSES = """\
-import krohn
 from transformers import pipeline
 
-krohn.huggingface.register()
-say = pipeline("token-classification", model=".", ignore_labels=[])
+told = {{"trust_remote_code": True, "ignore_labels": []}}
+say = pipeline("token-classification", model=".", **told)
 print(*(each["entity"] for each in say({text!r})))  # {answer}"""
 WRITES = """\
-import krohn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-krohn.huggingface.register()
-prompt = (words := AutoTokenizer.from_pretrained("."))({text!r}, return_tensors="pt")
-print(words.decode(AutoModelForCausalLM.from_pretrained(".").generate(**prompt)[0]))"""
+words = AutoTokenizer.from_pretrained(".", trust_remote_code=True)
+model = AutoModelForCausalLM.from_pretrained(".", trust_remote_code=True)
+said = model.generate(**words({text!r}, return_tensors="pt"))
+print(words.decode(said[0]))"""
 ONNX = """\
 import json, numpy, onnxruntime
 
@@ -130,7 +129,8 @@ def _again(home: Destination) -> str:
     """How to prove it again."""
     if home.name == "gpt2":
         return "`krohn verify .` proves it again, from these files alone."
-    return (
+    carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
+    return carried * (home.name == "huggingface") + (
         "`krohn verify` proves the model file that this was made of, and `krohn export` "
         "holds these tensors against it (docs/exports.md)."
     )

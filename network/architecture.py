@@ -8,7 +8,6 @@ from pkgutil import iter_modules
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from krohn.network.errors import ModelFileError
-from krohn.network.sparse import is_index
 from krohn.program.architecture import Architecture as Declared
 from krohn.program.architecture import Shapes
 from krohn.program.by_name import load
@@ -127,7 +126,7 @@ class Kind(Generic[A]):
     def network(self) -> Callable[[Architecture, Mapping[str, Any]], Any]:
         """Makes the torch module of an architecture and its tensors."""
         module, name = self.runtime.split(":")
-        made: Callable[..., Any] = getattr(import_module(module), name)
+        made: Callable[..., Any] = getattr(import_module(module, __package__), name)
         return made
 
     def sizes(self, architecture: Architecture) -> A:
@@ -209,6 +208,11 @@ def sparse_matrices(architecture: Architecture) -> dict[str, int]:
     kind = kind_of(architecture)
     held = kind.sparse_of(kind.sizes(architecture))
     return {name: columns for name, (_, columns) in held.items()}
+
+
+def is_index(name: str) -> bool:
+    """Whether a tensor of a model file holds places instead of numbers of its format."""
+    return name.endswith((".offsets", ".columns"))
 
 
 def parameters(architecture: Architecture) -> int:

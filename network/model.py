@@ -9,11 +9,10 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from krohn.network import modelfile
-from krohn.network.architecture import kind_of
+from krohn.network.architecture import is_index, kind_of
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.recurrent import Stepping
-from krohn.network.sparse import is_index
 from krohn.network.transformer import Transformer
 
 # The places of a machine's variables in the residual stream, as a model file says them.

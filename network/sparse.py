@@ -14,11 +14,6 @@ INDEX = "I32"
 """How safetensors calls the format of offsets and columns."""
 
 
-def is_index(name: str) -> bool:
-    """Whether a tensor of a model file holds places instead of numbers of its format."""
-    return name.endswith((".offsets", ".columns"))
-
-
 @dataclass(frozen=True)
 class Sparse:
     """A matrix by compressed rows.

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from krohn.network.architecture import is_index
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.network.sparse import is_index
 
 WHOLE = ("scale", "swap rows", "swap columns", "negate all")
 SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")

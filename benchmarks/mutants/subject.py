@@ -8,10 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.network.architecture import Kind, kind_of
+from krohn.network.architecture import Kind, is_index, kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.network.sparse import is_index
 
 Json: TypeAlias = dict[str, Any]
 

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.network.architecture import sparse_matrices
+from krohn.network.architecture import is_index, sparse_matrices
 from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray, Precision
 from krohn.network.recurrent import Rnn
-from krohn.network.sparse import Sparse, is_index
+from krohn.network.sparse import Sparse
 from krohn.verify.attack.scores import judge_margin
 from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
 

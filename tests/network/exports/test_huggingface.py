@@ -1,5 +1,6 @@
 """Hugging Face's automatic classes read a network, and it is the same network."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -96,6 +97,133 @@ def test_hidden_states_are_the_snapshots(
     hidden = opened[0](words, output_hidden_states=True).hidden_states
     for ours, theirs in zip(network.snapshots(words), hidden, strict=True):
         assert torch.equal(ours[:, 1:], theirs)
+
+
+BLOCKED = """\
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "krohn":
+            raise ModuleNotFoundError("Krohn is not here", name=name)
+
+sys.meta_path.insert(0, Blocked())
+from transformers import AutoModelForCausalLM, AutoTokenizer, pipeline
+
+own = {"trust_remote_code": True}
+"""
+"""The beginning of a program that runs where Krohn is not installed."""
+
+
+def elsewhere(program: str, cache: Path) -> list[str]:
+    """The lines that a program prints where Krohn is not installed."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED + program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HF_HOME": str(cache)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_it_runs_where_krohn_is_not_installed(
+    exported: Path, machine: ModelFile, tmp_path: Path
+) -> None:
+    """Also after it was saved there and read again; what is no letter is refused."""
+    word = list(Model(machine).letters) * 2
+    lines = elsewhere(
+        f"""
+at, again, text = {str(exported)!r}, {str(tmp_path / "again")!r}, {" ".join(word)!r}
+for place in (at, again):
+    say = pipeline("token-classification", model=place, ignore_labels=[], **own)
+    print(*(each["entity"] for each in say(text)))
+    print(*(len(each) for each in say([text, {word[0]!r}], batch_size=2)))
+    say.save_pretrained(again)
+try:
+    say({word[0]!r} + " nothing")
+except ValueError as error:
+    print(error)
+try:
+    say.model(say.model.dummy_inputs["input_ids"] * 0 - 1)
+except ValueError as error:
+    print(error)
+""",
+        tmp_path,
+    )
+    said = " ".join(Model(machine).run(word))
+    assert lines[:4] == [said, f"{len(word)} 1", said, f"{len(word)} 1"]
+    letters = ", ".join(Model(machine).letters)
+    assert (
+        lines[4] == f"'nothing' is not a letter (letter 2); the letters are {letters}"
+    )
+    assert lines[5].startswith("-1 is not a letter: letters are 0 to ")
+    for path in exported.glob("*.py"):
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+def test_text_is_written_where_krohn_is_not_installed(
+    program: Path, tmp_path: Path
+) -> None:
+    lines = elsewhere(
+        f"""
+words = AutoTokenizer.from_pretrained({str(program)!r}, **own)
+model = AutoModelForCausalLM.from_pretrained({str(program)!r}, **own)
+prompts = ["a b a | a a b <sep>", "c c d | d c a <sep>"]
+found = model.generate(**words(prompts, return_tensors="pt"))
+print(*words.batch_decode(found), sep="\\n")
+print(words.pad_token_id, words.eos_token_id, words.eos_token)
+print(model.config.pad_token_id, model.config.eos_token_id)
+write = pipeline("text-generation", model={str(program)!r}, **own)
+print(write(prompts[0])[0]["generated_text"].replace(" ", ""))
+""",
+        tmp_path,
+    )
+    assert lines == [
+        "a b a | a a b <sep> 1 1 1 , 1 1 2 , 1 2 2 , <sep> 2 <eos>",
+        "c c d | d c a <sep> 0 1 1 , 0 1 1 , 1 1 1 , <sep> 1 <eos>",
+        "12 11 <eos>",
+        "12 11",
+        "aba|aab<sep>111,112,122,<sep>2",
+    ]
+
+
+def test_recurrent_networks_carry_their_code(tmp_path: Path) -> None:
+    word, wanted = list("01101"), []
+    for arch in ("rnn", "lstm", "gru"):
+        file = krohn.compile("C2", arch=arch).file
+        PLACE.write(file, tmp_path / arch)
+        wanted.append(" ".join(Model(file).run(word)))
+    lines = elsewhere(
+        f"""
+for arch in ("rnn", "lstm", "gru"):
+    own["model"] = {str(tmp_path)!r} + "/" + arch
+    say = pipeline("token-classification", ignore_labels=[], **own)
+    print(*(each["entity"] for each in say({" ".join(word)!r})))
+""",
+        tmp_path,
+    )
+    assert lines == wanted
+
+
+def test_what_krohn_saves_carries_its_code(
+    opened: tuple[Any, Any], exported: Path, tmp_path: Path
+) -> None:
+    for part in opened:
+        part.save_pretrained(tmp_path)
+    carried = sorted(path.name for path in exported.glob("*.py"))
+    assert len(carried) > 10
+    for name in carried:
+        assert (tmp_path / name).read_bytes() == (exported / name).read_bytes()
+
+
+def test_changed_code_is_seen(machine: ModelFile, tmp_path: Path) -> None:
+    PLACE.write(machine, tmp_path)
+    changed = tmp_path / "krohn_network_mixing.py"
+    changed.write_text(changed.read_text() + "\n")
+    with pytest.raises(ExportError, match="krohn_network_mixing"):
+        PLACE.proved(machine, tmp_path)
 
 
 def test_labels_are_the_classes_after_each_letter(opened: tuple[Any, Any]) -> None:
