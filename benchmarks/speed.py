@@ -16,14 +16,10 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import torch
 from report import Row, Table, parser, publish
 
-import krohn
 from krohn.algebra import formats
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.network.forward_pass import full_precision
-from krohn.network.model import Model
 
 LONG = (("S5", 65_536), ("S5", 16_384), ("Grid9", 2_048))
 WORDS = (("S5", 4_096), ("C2", 8_192), ("C2", 10_000))
@@ -32,8 +28,6 @@ WIDE = ((6, 64), (55, 60), (243, 2))
 PATTERNS = (("regex:bcac(a)*|ba", 128), ("regex:(ab|ba)*", 512))
 COUNTING = ("regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*")
 READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
-GIGABYTE = 2**20
-"""In the unit of the memory that a process held."""
 
 
 def measured(command: Sequence[str]) -> tuple[Row, dict[str, Any]]:
@@ -54,7 +48,7 @@ def measured(command: Sequence[str]) -> tuple[Row, dict[str, Any]]:
     row = {
         "command": f"krohn {shown.removesuffix(' -o')}",
         "CPU s": used.ru_utime + used.ru_stime,
-        "memory, GB, s": used.ru_maxrss / GIGABYTE,
+        "MiB": used.ru_maxrss / 1024,
     }
     return row, found
 
@@ -117,6 +111,14 @@ def commands(folder: Path, long: bool) -> Iterator[Row]:
 
 def speed(name: str, length: int) -> Row:
     """How many letters a network reads in a second, one word at a time."""
+    # A process counts what its parent held, so torch comes after all commands.
+    import torch
+
+    import krohn
+    from krohn.network.forward_pass import full_precision
+    from krohn.network.model import Model
+
+    torch.set_num_threads(1)
     network = Model(krohn.compile(name, length, proved=False).file).network
     rng, letters = np.random.default_rng(0), len(krohn.zoo(name).letters)
     word = torch.from_numpy(rng.integers(letters, size=(length, 1)))
@@ -127,7 +129,7 @@ def speed(name: str, length: int) -> Row:
             for letter in word:
                 _, cache = network.step(letter, cache)
         best = min(best, process_time() - began)
-    return {"machine": name, "letters": length, "letters a second, s": length / best}
+    return {"machine": name, "letters": length, "letters/s": length / best}
 
 
 def main() -> None:
@@ -135,7 +137,6 @@ def main() -> None:
     found = parser(__doc__)
     found.add_argument("--long", action="store_true", help="the longest words as well")
     options = found.parse_args()
-    torch.set_num_threads(1)
     with TemporaryDirectory() as name:
         rows = list(commands(Path(name), options.long))
     tables = [

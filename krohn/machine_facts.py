@@ -105,13 +105,13 @@ def construction_table(
     }
 
 
-MOST_COUNTED = 1_000_000
-"""Parameters of the largest network that is made only to count those that are not 0."""
+MOST_COUNTED, MOST_BLOCKS = 200_000, 64
+"""Parameters and blocks of the largest network that is made only to count."""
 
 
 def _nonzero(plan: Plan) -> int | None:
     """How many parameters of a network are not 0 in its format; None if it is large."""
-    if plan.cost.parameters > MOST_COUNTED:
+    if plan.cost.parameters > MOST_COUNTED or plan.cost.layers > MOST_BLOCKS:
         return None
     tensors, precision = realise(plan).network.tensors, plan.options.precision
     return nonzero({name: precision.round(t) for name, t in tensors.items()})
