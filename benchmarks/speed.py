@@ -26,7 +26,7 @@ WORDS = (("S5", 4_096), ("C2", 8_192), ("C2", 10_000))
 SMALL = (("D8", 100), ("Q8", 100), ("S4", 100), ("PermReset4", 100))
 WIDE = ((6, 64), (55, 60), (243, 2))
 PATTERNS = (("regex:bcac(a)*|ba", 128), ("regex:(ab|ba)*", 512))
-COUNTING = ("regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*")
+COUNTING, LONG_COUNTING = "regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*"
 READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
 
 
@@ -105,7 +105,7 @@ def commands(folder: Path, long: bool) -> Iterator[Row]:
     for source, length in PATTERNS:
         yield explained(source, length)
         yield compiled(folder, source, length)
-    for source in COUNTING:
+    for source in (COUNTING, *((LONG_COUNTING,) if long else ())):
         yield derived(folder, source)
 
 
