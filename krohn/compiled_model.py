@@ -20,7 +20,7 @@ from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import Precision
+from krohn.network.precision import FloatArray, Precision
 from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -158,14 +158,17 @@ class CompiledModel:
             "parameters": parameters(shape),
             **self.file.header.get("search", {}),
             "shows": self.file.header["claim"].get("shows", "states"),
-            "nonzero": sum(
-                int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
-            ),
+            "nonzero": nonzero(tensors),
             **_masks(shape),
             "verdict": self.proof.verdict if self.proof else None,
             "tried": rows_of(self.tried),
             "seconds": round(self.seconds, 3),
         }
+
+
+def nonzero(tensors: Mapping[str, FloatArray]) -> int:
+    """How many entries of the tensors of a file are not 0."""
+    return sum(int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n))
 
 
 def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:

@@ -241,6 +241,18 @@ def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgr
         raise KrohnError(f"{machine.name}: {reason}") from None
 
 
+CHECKED = 2_000_000_000
+"""How many formulas and sums are evaluated to check a derived program, at most."""
+
+
+def affordable_pairs(program: CountingProgram) -> int:
+    """How many pairs of memories the check of a derived program may look at.
+
+    A step from each evaluates everything in the program, for each letter.
+    """
+    return CHECKED // (len(program.letters) * (len(program.formulas) + 1))
+
+
 def save(text: str, path: str) -> None:
     """Write the text of a program, whole or not at all.
 

@@ -1,6 +1,6 @@
 """The facts of a machine: its kind, its language, and the cost of each of its networks."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,17 +23,27 @@ from krohn.compiled_model import (
     MachineClaim,
     Way,
     choose,
+    nonzero,
     planned,
     proof_steps,
     rows_of,
 )
-from krohn.compiler.compiled_network import machine_of_states
+from krohn.compiler.compiled_network import machine_of_states, realise
 from krohn.compiler.construction_choice.known_constructions import (
     depth_grows,
     summary_of,
 )
-from krohn.compiler.construction_choice.planning import Candidate, Planning, planning
-from krohn.compiler.construction_choice.search import OBJECTIVES, objective_named
+from krohn.compiler.construction_choice.planning import (
+    Candidate,
+    Plan,
+    Planning,
+    planning,
+)
+from krohn.compiler.construction_choice.search import (
+    COMPROMISE,
+    OBJECTIVES,
+    objective_named,
+)
 from krohn.compiler.cost import Cost
 from krohn.compiler.rnn import Units
 
@@ -56,8 +66,9 @@ def construction_table(
 
     Returns:
         ``front``: the networks that no other one beats, with the chosen one and those
-        that were tried, by depth; each is ``chosen`` or not, and ``proved`` is null where
-        it was not tried; ``constructions``: all that apply, best first, with the sizes of
+        that were tried, by depth; each is ``chosen`` or not, ``proved`` is null where
+        it was not tried, and ``nonzero`` where the entries that are not 0 were not
+        counted; ``constructions``: all that apply, best first, with the sizes of
         one network, or, where ``exact`` is false, sizes that each of its networks has at
         least; ``unavailable``: the others, with the reason; ``chosen``, ``minimise``,
         ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
@@ -65,16 +76,21 @@ def construction_table(
     """
     objective = objective_named(minimise)
     chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
+    plans = {(p.construction, p.cost): p for p in planning.front()}
     proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
     if chosen is not None and choice.found is not None:
         proved[chosen] = True
     beside = {chosen} if chosen else set[Network]()
-    front = {(p.construction, p.cost) for p in planning.front()}
-    ordered: list[Any] = sorted({*front, *beside, *proved}, key=_by_depth)
+    ordered: list[Any] = sorted({*plans, *beside, *proved}, key=_by_depth)
     found = planning.candidates(objective)
+    counted: dict[Network, int | None] = {n: _nonzero(p) for n, p in plans.items()}
+    if chosen is not None and choice.found is not None:
+        counted[chosen] = nonzero(choice.found.file.tensors)
     return {
         "front": [
-            _network(*n) | {"chosen": n == chosen, "proved": proved.get(n)}
+            _network(*n)
+            | {"nonzero": counted.get(n)}
+            | {"chosen": n == chosen, "proved": proved.get(n)}
             for n in ordered
         ],
         "constructions": [_row(c) for c in found if c.bound is not None],
@@ -85,8 +101,20 @@ def construction_table(
         "proved": chosen and proved.get(chosen),
         "tried": rows_of(choice.tried),
         "minimise": objective,
-        "why": _why(choice, found, objective),
+        "why": _why(choice, found, objective, planning.eligible(objective)),
     }
+
+
+MOST_COUNTED, MOST_BLOCKS = 200_000, 64
+"""Parameters and blocks of the largest network that is made only to count."""
+
+
+def _nonzero(plan: Plan) -> int | None:
+    """How many parameters of a network are not 0 in its format; None if it is large."""
+    if plan.cost.parameters > MOST_COUNTED or plan.cost.layers > MOST_BLOCKS:
+        return None
+    tensors, precision = realise(plan).network.tensors, plan.options.precision
+    return nonzero({name: precision.round(t) for name, t in tensors.items()})
 
 
 def _by_depth(network: Network) -> tuple[int, int]:
@@ -123,7 +151,17 @@ _LABELS = {
 }
 
 
-def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> str:
+def _why(
+    choice: Choice[Any, Any],
+    found: list[Candidate],
+    objective: str,
+    eligible: Container[str],
+) -> str:
+    """The reason for a choice: the sizes of the best two that it was made from.
+
+    Of the other networks in the table it is said how the choice is deeper than one, and
+    which ones the objective leaves out.
+    """
     if choice.way is None:
         what = (
             "that applies gives a network that is proved"
@@ -143,8 +181,23 @@ def _why(choice: Choice[Any, Any], found: list[Candidate], objective: str) -> st
         if c.name != name and c.bound and (c.name, c.cost) not in failed
     ]
     reason = f"it has the least {_label(first)}{beside}, {amount}"
-    reason += _rival(cost, others[0], objective) if others else ""
+    beside_it = [c for c in others if c.name in eligible]
+    reason += _rival(cost, beside_it[0], objective) if beside_it else ""
+    if objective == COMPROMISE:
+        return reason + _left_out(cost, [c for c in others if c.name not in eligible])
     return reason + (_fewer_blocks(cost, others) if objective == "depth" else "")
+
+
+def _left_out(cost: Cost, others: list[Candidate]) -> str:
+    """Which construction would be chosen if the compromise did not leave it out."""
+    known = [(c.cost.area_time, c.name) for c in others if c.cost is not None]
+    least, name = min(known, default=(cost.area_time, ""))
+    if least >= cost.area_time:
+        return ""
+    return (
+        f"; {name} has {_amount(least)}, but a scan of higher radix, which has more heads, "
+        "is for those who ask for it (--minimise depth, layers or latency)"
+    )
 
 
 def _rival(cost: Cost, rival: Candidate, objective: str) -> str:

@@ -19,10 +19,56 @@ class Cache:
     Attributes:
         seen: How many positions have been read, BOS included where there is one.
         parts: Tensors whose first axis is the batch.
+        rooms: For each part the tensor that it is the beginning of, with room for later
+            positions; empty where there is none.
+        projections: For each block with heads the matrix that makes their queries, keys
+            and values, put together once for a text; empty where they are not.
     """
 
     seen: int
     parts: tuple[Tensor, ...]
+    rooms: tuple["Room | None", ...] = ()
+    projections: tuple[Tensor, ...] = ()
+
+
+@dataclass
+class Room:
+    """A tensor that caches share as long as each goes on from the last one.
+
+    Attributes:
+        whole: ``(batch, heads, positions, width)``.
+        filled: How many positions are written.
+    """
+
+    whole: Tensor
+    filled: int
+
+    @classmethod
+    def of(cls, part: Tensor) -> "Room":
+        """The part, with room for as many positions again."""
+        batch, heads, seen, width = part.shape
+        whole = part.new_empty(batch, heads, max(LEAST_ROOM, 2 * seen), width)
+        whole[:, :, :seen] = part
+        return cls(whole, seen)
+
+    def goes_on(self, seen: int) -> bool:
+        """Whether a part of so many positions can be made longer here.
+
+        Another cache may have written the next position, and tensors of inference mode
+        cannot be written outside of it.
+        """
+        writable = torch.is_inference_mode_enabled() or not self.whole.is_inference()
+        return self.filled == seen < self.whole.shape[2] and writable
+
+    def add(self, new: Tensor) -> Tensor:
+        """The positions written so far, and one more ``(batch, heads, 1, width)``."""
+        self.whole[:, :, self.filled : self.filled + 1] = new
+        self.filled += 1
+        return self.whole[:, :, : self.filled]
+
+
+LEAST_ROOM = 32
+"""Positions of the smallest room."""
 
 
 Grow = Callable[[int, int], Cache]
@@ -109,6 +155,10 @@ class Tree:
         apart = torch.ones((self.nodes, self.nodes), dtype=torch.bool)
         apart[torch.arange(self.nodes)[:, None], self.above] = False
         return apart
+
+
+ONE = Tree(1)
+"""One more letter."""
 
 
 # Attention and affine maps for many short continuations of many words.
@@ -247,6 +297,8 @@ def grown(
         first: The leaf to begin with, of the ``batch · leaves`` of all words.
         last: One past the last.
     """
+    if tree == ONE and last - first == len(cache.parts[0]) and not any(running):
+        return _stepped(cache, added)
     leaves = tree.sizes[-1]
     words = slice(first // leaves, -(-last // leaves))
     skipped = first - words.start * leaves
@@ -255,7 +307,25 @@ def grown(
         more = _more if sums else _longer
         longer = more(part[words], new if len(new) == 1 else new[words], tree)
         parts.append(longer[skipped : skipped + last - first])
-    return Cache(cache.seen + tree.generations, tuple(parts))
+    seen = cache.seen + tree.generations
+    return Cache(seen, tuple(parts), projections=cache.projections)
+
+
+def _stepped(cache: Cache, added: list[Tensor]) -> Cache:
+    """The cache of all words after one more letter each."""
+    parts, rooms = list[Tensor](), list[Room | None]()
+    known = cache.rooms or (None,) * len(added)
+    for part, room, new in zip(cache.parts, known, added, strict=True):
+        if torch.is_grad_enabled() and (part.requires_grad or new.requires_grad):
+            new = new.expand(len(part), -1, -1, -1)
+            parts.append(torch.cat([part, new], dim=2))
+            rooms.append(None)
+            continue
+        if room is None or not room.goes_on(part.shape[2]):
+            room = Room.of(part)
+        parts.append(room.add(new))
+        rooms.append(room)
+    return Cache(cache.seen + 1, tuple(parts), tuple(rooms), cache.projections)
 
 
 def _longer(part: Tensor, new: Tensor, tree: Tree) -> Tensor:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from krohn.network.forward_pass import threads
+from krohn.network.forward_pass import in_full, threads
 from krohn.network.transformer import Transformer
 
 BLANK = -1
@@ -11,6 +11,7 @@ BLANK = -1
 
 
 @threads(1)
+@in_full
 def decode(
     network: Transformer,
     texts: Tensor,
@@ -53,6 +54,7 @@ def decode(
 
 
 @threads(1)
+@in_full
 def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) -> Tensor:
     """The outputs of a network after each token, if they are written into the blanks.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
+from threading import local
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -80,13 +81,21 @@ REDUCED = (
 """Settings of products on CUDA that must be off; not all versions of torch have all."""
 
 
+_within = local()
+"""Whether a thread is in `full_precision` already: to set all again for each letter of a
+text would take longer than the letter."""
+
+
 @contextmanager
 def full_precision() -> Iterator[None]:
     """Turn off what makes products coarser; afterwards all is set as it was.
 
     The settings are those of the process, as torch has them: another thread that runs
-    products meanwhile runs them with all digits, too.
+    products meanwhile runs them with all digits, too. Within this context it does nothing.
     """
+    if getattr(_within, "full", False):
+        yield
+        return
     backends: Any = torch.backends
     cuda, cudnn = backends.cuda.matmul, backends.cudnn
     switches = [(cuda, name) for name in REDUCED if hasattr(cuda, name)]
@@ -98,9 +107,11 @@ def full_precision() -> Iterator[None]:
     for holder, name in (*switches, (cudnn, "allow_tf32")):
         setattr(holder, name, False)
     torch.set_float32_matmul_precision(FULL)
+    _within.full = True
     try:
         yield
     finally:
+        _within.full = False
         if known is not None:
             torch.set_float32_matmul_precision(known)
         for holder, name, value in before:
@@ -128,7 +139,7 @@ def in_full(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        if torch.compiler.is_compiling():
+        if getattr(_within, "full", False) or torch.compiler.is_compiling():
             return method(*args, **kwargs)
         with full_precision():
             return method(*args, **kwargs)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network.architecture import kind_of, sparse_matrices
-from krohn.network.cache import Cache, Grow, Tree
+from krohn.network.cache import ONE, Cache, Grow, Tree
 from krohn.network.forward_pass import in_full
 
 # Networks that read letter by letter and remember as much after every word.
@@ -53,7 +53,7 @@ class Stepping(nn.Module):
 
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter ``(batch,)`` for every word: logits and the new cache."""
-        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
+        logits, grow = self.branch(tokens[:, None], cache, ONE)
         return logits[:, 0], grow(0, len(tokens))
 
     @in_full

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from krohn.network.architectures.transformer import StrArray, activations, causal
 from krohn.network.attention_kind import AttentionKind, attention_kind
-from krohn.network.cache import Both, Cache, Grow, Tree, affine, grown
+from krohn.network.cache import ONE, Both, Cache, Grow, Tree, affine, grown
 from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import Hooks, in_full
 from krohn.network.mixing import mixing
@@ -70,14 +70,16 @@ class Mlp(nn.Module):
             hidden: What becomes of the units of a hidden layer, by its number.
         """
         kept: Tensor = x if self.mask is None else x * self.mask
-        if not len(self.weights):
+        # Slices of a ParameterList would be modules, made anew in each step.
+        layers = list(zip(self.weights, self.biases, strict=True))
+        if not layers:
             return kept
         h = x
-        inner = zip(self.weights[:-1], self.biases[:-1], self.activations, strict=True)
-        for i, (weight, bias, runs) in enumerate(inner):
-            h = activated(affine(h, weight, bias), runs, FUNCTIONS)
+        *inner, last = layers
+        for i, (layer, runs) in enumerate(zip(inner, self.activations, strict=True)):
+            h = activated(affine(h, *layer), runs, FUNCTIONS)
             h = h if hidden is None else hidden(i, h)
-        return kept + affine(h, self.weights[-1], self.biases[-1])
+        return kept + affine(h, *last)
 
 
 def activated(
@@ -151,7 +153,12 @@ class Attention(nn.Module):
         return self._write(hooks(f"{at}.taken", mixed))
 
     def branch(
-        self, x: Tensor, past: Both, tree: Tree, alike: bool
+        self,
+        x: Tensor,
+        past: Both,
+        tree: Tree,
+        alike: bool,
+        projection: Tensor | None = None,
     ) -> tuple[Tensor, Both]:
         """The sum that the heads add for all the ways in which words go on, and the memory.
 
@@ -161,22 +168,26 @@ class Attention(nn.Module):
             tree: How the nodes hang together.
             alike: Whether x is ``(1, nodes, d)``, for all words, and the same at nodes of
                 one kind.
+            projection: What `projection` returned, if it is known.
         """
-        query, key, value = self._projections(x)
+        query, key, value = self._projections(x, projection)
         mixed = self.mixing.branch(query, (key, value), past, tree, alike)
         written = mixed.transpose(1, 2).flatten(2) @ self.out.flatten(0, 1)
         return written, self.mixing.added(key, value)
 
-    def _projections(self, x: Tensor) -> list[Tensor]:
+    def projection(self) -> Tensor:
+        """``(d, …)``: the matrix that makes the queries, keys and values of all heads."""
+        matrices = (self.query, self.key, self.value)
+        return torch.cat([each.transpose(0, 1).flatten(1) for each in matrices], dim=1)
+
+    def _projections(self, x: Tensor, projection: Tensor | None) -> list[Tensor]:
         """Queries, keys and values by one product: narrow ones are slow."""
-        matrices = [
-            matrix.transpose(0, 1).flatten(1)
-            for matrix in (self.query, self.key, self.value)
-        ]
-        heads, widths = self.query.shape[0], [matrix.shape[1] for matrix in matrices]
-        projected = torch.split(x @ torch.cat(matrices, dim=1), widths, dim=2)
+        heads, _, k = self.query.shape
+        widths = [heads * k, heads * k, heads * self.value.shape[2]]
+        matrix = self.projection() if projection is None else projection
         return [
-            part.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for part in projected
+            part.reshape(*x.shape[:2], heads, -1).transpose(1, 2)
+            for part in torch.split(x @ matrix, widths, dim=2)
         ]
 
     def _write(self, mixed: Tensor) -> Tensor:
@@ -322,7 +333,10 @@ class Transformer(nn.Module):
                 "comes later"
             )
         bos = torch.full((batch, 1), self.token.shape[0] - 1, device=self.token.device)
-        return Cache(1, self._through(self.embed(bos))[1])
+        heads = (each for each in self.attention if isinstance(each, Attention))
+        projections = tuple(each.projection() for each in heads)
+        parts = self._through(self.embed(bos))[1]
+        return Cache(1, parts, projections=projections)
 
     def _through(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         """All blocks on whole words; the last stream, and keys and values by block."""
@@ -348,7 +362,7 @@ class Transformer(nn.Module):
         Returns:
             Logits ``(batch, states)`` and the longer cache.
         """
-        logits, grow = self.branch(tokens[:, None], cache, Tree(1), added)
+        logits, grow = self.branch(tokens[:, None], cache, ONE, added)
         return logits[:, 0], grow(0, len(tokens))
 
     @in_full
@@ -373,11 +387,13 @@ class Transformer(nn.Module):
             x, alike = x + given[:, None], False
         added: list[Tensor] = []
         running: list[bool] = []
+        projections = iter(cache.projections)
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
                 n = len(added)
                 past = cache.parts[n], cache.parts[n + 1]
-                written, both = attention.branch(x, past, tree, alike)
+                known = next(projections, None)
+                written, both = attention.branch(x, past, tree, alike, known)
                 x, alike = x + written, False
                 added += both
                 running += [attention.mixing.running] * 2
@@ -387,7 +403,9 @@ class Transformer(nn.Module):
 
     def _nodes(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, bool]:
         """The embedded nodes, and whether they are those of all words at once."""
-        places = self.position[cache.seen + tree.depth.to(tokens.device)]
+        alone = tree.generations == 1
+        at = cache.seen if alone else cache.seen + tree.depth.to(tokens.device)
+        places = self.position[at]
         if tokens.dim() == 2:
             return self.token[tokens] + places, False
         x = (self.token[tokens[tree.last.to(tokens.device)]] + places)[None]

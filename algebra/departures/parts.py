@@ -216,6 +216,7 @@ def _spread(
                     changed = True
                 if target in label:
                     step = (label[target] - label[q]) % size
+                    changed |= a not in adds
                     if adds.setdefault(a, step) != step:
                         return False
     return len(set(label.values())) == len(label)

@@ -171,7 +171,16 @@ def _limit(request: Request, steps: Steps[Result]) -> Steps[Result]:
 
 
 def _check_parameters(request: Request, bound: Bound) -> Bound:
-    if bound.parameters > request.most:
+    """The bound, of a network that is not too large.
+
+    Raises:
+        CompileError: If it is. What is chosen is weighed without its table of positions,
+            which only words of that length make large.
+    """
+    size = bound.parameters
+    if request.most < MOST_PARAMETERS:
+        size -= (request.length + 1) * bound.d_model
+    if size > request.most or bound.parameters > MOST_PARAMETERS:
         raise CompileError(request.refusal.format(f"{bound.parameters:.1e}"))
     return bound
 
@@ -183,8 +192,10 @@ Build: TypeAlias = Callable[[int], Steps[Program]]
 """The Program of a construction for a length."""
 EMPTY: Mapping[str, Build] = {}
 MOST_PARAMETERS = 500_000_000
-# Of scans of higher radix, which buy depth with size.
-MOST_SCANNED = 10_000_000
+"""Of a network whose construction is asked for by name."""
+MOST_CHOSEN = 10_000_000
+"""Of a network that is chosen, its position table apart: a recurrent network of a machine
+that needs more is a thousandth of it."""
 FEW_WINDOWS = 10
 
 
@@ -280,9 +291,10 @@ class Planning:
         if len(self.names) == 1:
             return reasons[self.names[0]][0]
         return (
-            f"no construction of a Transformer can compute {self.wanted} (`krohn "
-            "explain` gives the reason for each); a ReLU RNN can, at every length, "
-            "with a unit for each state and letter: use --arch rnn"
+            f"no construction of a Transformer can compute {self.wanted} with at most "
+            f"{MOST_CHOSEN:,} parameters (`krohn explain` gives the reason for each); a "
+            "ReLU RNN can, at every length, with a unit for each state and letter at "
+            "most: use --arch rnn"
         )
 
     def _candidate(self, name: str, key: Key) -> Candidate:
@@ -335,9 +347,8 @@ def planning(
             f"T = {length} is too long: at most {LONGEST - 1} can be stated"
         )
     names = (construction,) if construction != "auto" else automatic(length)
-    most = dict.fromkeys(names, MOST_PARAMETERS)
-    if construction == "auto":
-        most |= dict.fromkeys(scans(length), MOST_SCANNED)
+    named = construction != "auto"
+    most = dict.fromkeys(names, MOST_PARAMETERS if named else MOST_CHOSEN)
     branches = [
         (name, branch(_request(name, form, length, options, most[name], build)))
         for name in names
@@ -398,7 +409,10 @@ def _request(
         f"{length}, and "
     )
     if most < MOST_PARAMETERS:
-        refusal += f"networks of its kind are tried with at most {most:.0e}"
+        refusal += (
+            f"none above {most:.0e} is chosen; --arch rnn is small, and --construction "
+            f"{name} builds it all the same"
+        )
     else:
         refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
     return Request(name, build, length, options, most, refusal)

@@ -117,25 +117,29 @@ def crasp(
     effort: common.Effort = "normal",
     as_json: common.Json = False,
 ) -> int:
-    """Derive the counting program of a language in C-RASP, and prove that it is right."""
-    from krohn.counting_programs import derived, save
+    """Derive the counting program of a language in C-RASP, and prove that it is right.
+
+    It is written before it is checked: a check that is too large leaves it unproved.
+    """
+    from krohn.counting_programs import affordable_pairs, derived, save
     from krohn.equivalence import equivalent as decided
     from krohn.machines import read
     from krohn.sources.counting import written
 
     source = read(machine)
     program = derived(source, effort)
+    text = written(program)
+    if output is not None:
+        save(text, output)
     with progress() as report:
         found: Answer = decided(
             source,
             program,
             length,
             every_length=True,
+            most=affordable_pairs(program),
             progress=lambda done, total: report("exploring", done, total),
         )
-    text = written(program)
-    if output is not None:
-        save(text, output)
     facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
     emit(
         "crasp",

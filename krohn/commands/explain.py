@@ -1,6 +1,7 @@
 """``krohn explain``."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,14 @@ def explain(
     *,
     networks: Networks,
     reading: Reading,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Draw the depth and size of the networks of a machine: .svg, .png, .pdf.",
+        ),
+    ] = None,
     as_json: common.Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
@@ -38,9 +47,17 @@ def explain(
     kind, source = reading.source(machine, typed(context))
     given = {**vars(networks), "observation": networks.observe}
     unsaid = {"observe"} | ({"length", "dtype", "arch"} - set(typed(context)))
+    if output is not None:
+        from krohn.drawing import check_suffix  # matplotlib takes half a second
+
+        check_suffix(output)
     with waiting("explaining"):
         result = explained(
             source, **{n: v for n, v in given.items() if n not in unsaid}
         )
+    if output is not None:
+        from krohn.drawing import draw_front, save
+
+        save(draw_front(result), output)
     shown = show.explanation if "constructions" in result else show.facts
     emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))

@@ -236,6 +236,7 @@ def equivalent(
     relation: Relation = "equal",
     every_length: bool = False,
     up_to: str | None = None,
+    most: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Answer:
     """Decide whether two sources accept the same words; the empty one is not asked.
@@ -254,6 +255,8 @@ def equivalent(
             That is undecidable in general, so that the answer may be ``undecided``.
         up_to: What is compared: ``"accept"``, which is usual; ``"outputs"`` of machines; or
             ``"names"``: what machines show, outputs or states, up to a renaming.
+        most: If given: after how many pairs of memories the exploration stops, so that
+            fewer letters are explored than ``length``, instead of refusing.
         progress: Called with letters done and in all.
 
     Raises:
@@ -267,7 +270,7 @@ def equivalent(
     if up_to in ("outputs", "names"):
         return _machines(first, second, up_to, relation)
     systems = systems_of(first, second, relation)
-    found = explore(*systems, relation, length, progress)
+    found = explore(*systems, relation, length, progress, most)
     said: dict[str, Any] = {
         "left": first.name,
         "right": second.name,
@@ -285,7 +288,7 @@ def equivalent(
         )
     if not every_length:
         return Answer(
-            **said, verdict="verified", length=length, word=None, invariant=""
+            **said, verdict="verified", length=found.length, word=None, invariant=""
         )
     from krohn.equivalence.invariant import always  # z3 takes as long as a command
 

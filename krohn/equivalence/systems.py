@@ -284,7 +284,12 @@ class Explored:
 
 
 def explore(
-    left: System, right: System, relation: Relation, length: int, report: Report
+    left: System,
+    right: System,
+    relation: Relation,
+    length: int,
+    report: Report,
+    most: int | None = None,
 ) -> Explored:
     """Follow two systems with the same letters side by side, shortest words first.
 
@@ -292,10 +297,21 @@ def explore(
     the memories alone, and the shorter word has more letters left. So all words of up to
     ``length`` letters are covered.
 
+    Args:
+        left: The first system.
+        right: The second system.
+        relation: What is wrong: a word that one alone accepts, or the first alone.
+        length: How long words are, at most.
+        report: Called with letters done and in all.
+        most: After how many pairs of memories to stop, with shorter words; None to
+            refuse at `MOST_PAIRS` instead.
+
     Raises:
         KrohnError: If there are too many memories to tell them apart by numbers of 64
-            bits, or more than `MOST_PAIRS`.
+            bits, or more than `MOST_PAIRS`, and ``most`` is None.
     """
+    if most is not None:
+        length = _numbered(left, right, length)
     number = _numbering(left, right, length)
     width, letters = len(left.start), len(left.letters)
     rows = np.concatenate([left.start, right.start])[None]
@@ -303,6 +319,8 @@ def explore(
     for done in range(length):
         if not len(rows):
             break
+        if most is not None and len(seen) + letters * len(rows) > most:
+            return Explored(done, len(seen), None)
         parent = np.repeat(np.arange(len(rows)), letters)
         letter = np.tile(np.arange(letters), len(rows))
         first, says = left.step(rows[parent, :width], letter)
@@ -327,6 +345,18 @@ def explore(
         rows = rows[once]
         report(done + 1, length)
     return Explored(length, len(seen), None)
+
+
+def _numbered(left: System, right: System, length: int) -> int:
+    """The longest words, halved until all pairs of memories have numbers of 64 bits."""
+    while length:
+        try:
+            _numbering(left, right, length)
+        except KrohnError:
+            length //= 2
+        else:
+            break
+    return length
 
 
 def _numbering(

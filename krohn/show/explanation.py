@@ -115,6 +115,7 @@ SHOWN_STATES = 12
 SHOWN_GROUPS = 8
 WIDE = 116
 MOST_SAID = 38
+UNCOUNTED = "–"
 UNTRIED = "The network was not proved here: `krohn compile` proves it, or says why not."
 
 
@@ -252,7 +253,7 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
         f"\nNetworks for words of up to {facts['length']} letters that no other "
         "network beats in depth, width, parameters and latency together:"
     )
-    sizes = " depth", " layers", " width", " parameters", " µs"
+    sizes = " depth", " layers", " width", " parameters", " not zero", " µs"
     table = new_table(" ", "name", *sizes, "how")
     for row in facts["front"]:
         mark = "→" if row["chosen"] else "✗" if row["proved"] is False else ""
@@ -262,9 +263,8 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
     for row in others:
         least = "" if row["exact"] else "≥ "
         name = f"({row['name']})"
-        table.add_row(
-            "", name, *(least + s for s in _sizes(row)), cut(row["summary"], MOST_SAID)
-        )
+        told = (least * (s != UNCOUNTED) + s for s in _sizes(row))
+        table.add_row("", name, *told, cut(row["summary"], MOST_SAID))
     print_table(table, WIDE)
     if others:
         out.print(
@@ -281,8 +281,9 @@ def _certified(facts: dict[str, Any]) -> str:
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
-    sizes = ("depth", "layers", "width", "parameters", "latency")
-    return [f"{row[size]:,.0f}" for size in sizes]
+    sizes = ("depth", "layers", "width", "parameters", "nonzero", "latency")
+    found = (row.get(size) for size in sizes)
+    return [UNCOUNTED if size is None else f"{size:,.0f}" for size in found]
 
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:

@@ -243,6 +243,8 @@ def _sentence(found: "Answer") -> str:
         if found.relation == "included"
         else f"{found.left} and {found.right} accept the same words"
     )
+    if found.verdict == "undecided" and not found.explored:
+        return "unproved: too much would be compared, even for words of one letter"
     if found.verdict == "undecided":
         return (
             f"undecided for every length; for words of up to {found.explored} letters: "

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from work import calls_at_most
 
-from krohn import show
+import krohn
+from krohn import cli, show
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
-from krohn.compiler.construction_choice.planning import planning
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.construction_choice.planning import MOST_CHOSEN, planning
 from krohn.compiler.pipeline import Options
 from krohn.explanation import explain
 from krohn.network.precision import PRECISIONS
@@ -205,3 +208,46 @@ def test_the_forecast_is_the_one_of_the_planner() -> None:
     assert {c.name for c in planned.candidates() if c.bound is not None} == set(names)
     assert large["chosen"] == "counter"
     assert "scan" in {row["name"] for row in large["unavailable"]}
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", ["C5", "S4", "Grid4", "FlipFlop", "D8", "Q8"])
+def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
+    name: str,
+) -> None:
+    """And a scan of higher radix with a smaller one is named, with its product."""
+    facts = explain(name, 100)
+    (chosen,) = [row for row in facts["front"] if row["chosen"]]
+    product = chosen["parameters"] * chosen["layers"] ** 2
+    for row in facts["constructions"]:
+        other = row["parameters"] * row["layers"] ** 2
+        if row["exact"] and other < product:
+            assert row["name"].removeprefix("scan").isdecimal()
+            assert "a scan of higher radix" in facts["why"]
+    assert f"{product:,}" in facts["why"]
+
+
+def test_the_front_counts_what_compiled_files_hold() -> None:
+    for row in explain("C3", 16)["front"]:
+        model = krohn.compile("C3", 16, row["name"], minimise="depth", proved=False)
+        told = model.summary()
+        if told["parameters"] == row["parameters"]:
+            assert told["nonzero"] == row["nonzero"]
+
+
+def test_the_front_is_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "front.svg"
+    assert cli.run(["explain", "S4", "-T", "20", "-o", str(path)]) == 0
+    text = path.read_text()
+    assert all(row["name"] in text for row in explain("S4", 20)["front"])
+    assert cli.run(["explain", "HMM:none", "-o", str(tmp_path / "x.svg")]) == 2
+    assert cli.run(["explain", "S4", "-o", str(tmp_path / "x.gif")]) == 2
+
+
+@pytest.mark.parametrize("states", [243, 400])
+def test_a_machine_that_is_too_large_is_offered_an_rnn(states: int) -> None:
+    rng = np.random.default_rng(0)
+    large = machine_of([rng.permutation(states) for _ in range(2)])
+    with pytest.raises(KrohnError, match="arch='rnn'"):
+        krohn.compile(large, 128)
+    assert krohn.compile(large, arch="rnn").summary()["parameters"] < MOST_CHOSEN

@@ -1,6 +1,7 @@
 """A model answers words of its letters, up to its length, and nothing else."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -166,3 +167,36 @@ def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
         [0, 1, 2, 3],
     )
     assert tree.above.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0], [4, 1], [5, 1]]
+
+
+@pytest.mark.parametrize("construction", ["scan", "sequential"])
+def test_a_cache_goes_on_in_several_ways(
+    parts: Build, place: Build, construction: str
+) -> None:
+    """Caches share their room: what one writes no other one reads, bit for bit."""
+    model = krohn.load(place(parts("S3", construction, 7).pack()))
+    network, letters = model.network, len(model.letters)
+
+    def read(word: tuple[int, ...]) -> torch.Tensor:
+        cache = network.start()
+        for letter in word:
+            logits, cache = network.step(torch.tensor([letter]), cache)
+        return logits
+
+    alone = {w: read(w) for n in (1, 2, 3) for w in product(range(letters), repeat=n)}
+    caches = {(): network.start()}
+    for word, expected in alone.items():
+        logits, caches[word] = network.step(torch.tensor(word[-1:]), caches[word[:-1]])
+        assert torch.equal(logits, expected)
+
+
+def test_what_inference_mode_remembers_goes_on_outside(
+    parts: Build, place: Build
+) -> None:
+    network = krohn.load(place(parts("C3", "scan", 5).pack())).network
+    letter = torch.tensor([1])
+    with torch.inference_mode():
+        _, cache = network.step(letter, network.start())
+    logits, cache = network.step(letter, cache)
+    again, _ = network.step(letter, network.step(letter, network.start())[1])
+    assert torch.equal(logits, again)

@@ -119,3 +119,10 @@ def test_many_pairs_are_refused() -> None:
         base += size
     with pytest.raises(MachineError, match="more than"):
         nodes(machine(np.concatenate(blocks, axis=1)))
+
+
+def test_a_component_that_is_almost_a_counter_is_refused_and_no_error() -> None:
+    """A letter whose number is known only after a pass over states that it leads from."""
+    source = regex("(((aa|ba)((b|b)|ba))*|((a|(a|a))((a)*|(b|a))|b))")
+    with pytest.raises(MachineError, match="neither a counter nor a memory"):
+        nodes(source, False)

@@ -11,6 +11,7 @@ import pytest
 import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
+from krohn.commands.options import CANNOT
 from krohn.counting_programs import derived
 from krohn.equivalence import equivalent
 from krohn.equivalence.systems import read
@@ -98,6 +99,31 @@ def test_what_differs_only_after_many_letters_is_found_there() -> None:
     assert answer.word == ("a",) * 30
     beyond = equivalent(short, always, 20, every_length=True)
     assert (beyond.verdict, beyond.explored) == ("undecided", 20)
+
+
+@pytest.mark.parametrize("most", [5, 10, 50])
+def test_an_exploration_that_stops_says_how_far_it_came(most: int) -> None:
+    less = parse("letters a b\nx := #Q_a < #Q_b", "less.crasp")
+    same = parse("letters a b\nx := not (#Q_b <= #Q_a)", "same.crasp")
+    answer = equivalent(less, same, 100, most=most)
+    assert (answer.verdict, answer.length) == ("verified", answer.explored)
+    assert answer.explored < 100
+    assert answer.memories <= max(1, most)
+    assert equivalent(less, same, answer.explored).memories == answer.memories
+
+
+def test_a_program_whose_check_is_too_large_is_written_unproved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from krohn import counting_programs
+    from krohn.equivalence import invariant
+
+    monkeypatch.setattr(counting_programs, "CHECKED", 1)
+    monkeypatch.setattr(invariant, "WORK", 1)
+    path = tmp_path / "program.crasp"
+    assert cli.run(["crasp", "regex:a(ab)*b", "-o", str(path)]) == CANNOT
+    program = parse(path.read_text(), path.name)
+    assert equivalent(program, "regex:a(ab)*b", 8).verdict == "verified"
 
 
 def test_an_invariant_that_does_not_hold_is_no_proof(
