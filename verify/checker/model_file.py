@@ -15,6 +15,7 @@ from krohn.program.exact_numbers import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:
+    from krohn.verify.checker.disguise import Disguise
     from krohn.verify.checker.layer_norms import LayerNorms
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,7 +56,7 @@ class Model(NamedTuple):
 
     What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
     ``rivals`` of the logits mean no class. Texts are read by the files ``tokenizer``, if
-    it has one.
+    it has one. What runs is a ``disguise`` of the network, if there is one.
     """
 
     format: Format
@@ -64,6 +65,7 @@ class Model(NamedTuple):
     norms: "LayerNorms | None" = None
     rivals: int = 0
     tokenizer: Mapping[str, Any] | None = None
+    disguise: "Disguise | None" = None
 
     @property
     def digest(self) -> str:
@@ -141,7 +143,16 @@ def read(data: bytes) -> Model:
         values = decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
-    return Model(form, tensors, header)
+    return undisguised(Model(form, tensors, header))
+
+
+def undisguised(model: Model) -> Model:
+    """The network that a file is proved by: in a disguised one a plain one beside it."""
+    if "disguise" not in model.header["architecture"]:
+        return model
+    from krohn.verify.checker import disguise  # no other file rests on it
+
+    return disguise.plain(model)
 
 
 def _outputs(said: Any) -> tuple[str, IntArray]:
