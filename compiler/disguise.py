@@ -63,6 +63,7 @@ def disguised(
     asked: Disguise,
     architecture: Mapping[str, Any],
     tensors: Mapping[str, FloatArray],
+    program: Mapping[str, Any],
     precision: Precision,
 ) -> tuple[dict[str, Any], Tensors]:
     """A strict Transformer in disguise: its architecture and tensors, with the plain ones.
@@ -71,6 +72,7 @@ def disguised(
         asked: How.
         architecture: Of the plain network.
         tensors: Of the plain network, as they are stored.
+        program: Of the plain network, as its file states it.
         precision: The format.
 
     Raises:
@@ -83,7 +85,8 @@ def disguised(
             "a disguise is for Transformers of ReLUs and softmax heads in float64 or "
             "float32"
         )
-    made = _Disguised.of(architecture, tensors, np.random.default_rng(asked.seed))
+    random = np.random.default_rng(asked.seed)
+    made = _Disguised.of(architecture, tensors, program, random)
     if "dense" in asked.kinds:
         made.dense()
     made.inside()
@@ -113,27 +116,36 @@ class _Disguised:
     blocks: list[dict[str, Any]]
     d: int
     random: np.random.Generator
-    reach: FloatArray
+    scale: FloatArray
     heads: list[list[int]]
     units: list[list[int]]
     room: int = 0
     waste: int = 0
     turn: FloatArray = field(init=False)
+    turns: Tensors = field(init=False, default_factory=dict)
 
     @staticmethod
     def of(
         architecture: Mapping[str, Any],
         tensors: Mapping[str, FloatArray],
+        program: Mapping[str, Any],
         random: np.random.Generator,
     ) -> "_Disguised":
-        position = np.abs(tensors["embed.position"]).max(axis=0)
+        """What is disguised, each number of its stream scaled to about 1."""
         blocks = [dict(block) for block in architecture["blocks"]]
+        scale = _scales(architecture["d_model"], tensors, program)
+        found = {name: tensor.copy() for name, tensor in tensors.items()}
+        for name in found:
+            if name.endswith(READERS):
+                found[name] *= scale[:, None]
+            elif name.endswith(WRITERS):
+                found[name] /= scale
         return _Disguised(
-            {name: tensor.copy() for name, tensor in tensors.items()},
+            found,
             blocks,
             architecture["d_model"],
             random,
-            np.maximum(position, 1.0),
+            scale,
             [list(range(1, block["heads"] + 1)) for block in blocks],
             [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
         )
@@ -184,7 +196,6 @@ class _Disguised:
     def _reading(self, *shape: int) -> FloatArray:
         """Matrices that read all of the stream, of what is large less."""
         scale = np.ones(self.width)
-        scale[: self.d] = 1 / self.reach
         scale[self.d + self.room :] = 0.3
         found = self.draw(*shape[:-1], self.width, shape[-1])
         return np.asarray(found * scale[:, None] / np.sqrt(self.width))
@@ -242,9 +253,11 @@ class _Disguised:
         order = self.random.permutation(len(self.heads[b]))
         self.heads[b] = [self.heads[b][i] for i in order]
         q, k, v, o = (t[f"{at}.{n}"][order] for n in ("query", "key", "value", "out"))
+        self.turns[at] = np.zeros((len(order), q.shape[2], q.shape[2]))
         for h in range(len(order)):
             turn, gain = self.orthogonal(q.shape[2]), _balance(q[h], k[h])
             q[h], k[h] = q[h] @ turn * gain, k[h] @ turn / gain
+            self.turns[at][h] = turn * gain
             turn, gain = self.orthogonal(v.shape[2]), _balance(v[h], o[h])
             v[h], o[h] = v[h] @ turn * gain, turn.T @ o[h] / gain
         for name, matrix in zip(("query", "key", "value", "out"), (q, k, v, o), strict=True):
@@ -277,7 +290,14 @@ class _Disguised:
     def directions(self) -> Tensors:
         """What each dimension of the plain stream, and of waste, became."""
         rows = np.delete(self.turn, np.arange(self.d, self.d + self.room), axis=0)
-        return {"disguise.directions": rows, "disguise.readings": rows.T}
+        scale = np.append(self.scale, np.ones(self.waste))
+        turns = {f"disguise.{at}": turn for at, turn in self.turns.items()}
+        directions, readings = rows / scale[:, None], rows.T * scale
+        return {
+            **turns,
+            "disguise.directions": directions,
+            "disguise.readings": readings,
+        }
 
     def architecture(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         """The architecture of the disguised network."""
@@ -290,6 +310,18 @@ class _Disguised:
         }
         own = {"d_model": self.width, "blocks": self.blocks, "disguise": told}
         return {**plain, **own}
+
+
+def _scales(
+    d: int, tensors: Mapping[str, FloatArray], program: Mapping[str, Any]
+) -> FloatArray:
+    """``(d,)``: for each dimension the power of two above the largest number in it."""
+    most = np.maximum(np.abs(tensors["embed.position"]).max(axis=0), 1.0)
+    for channel in program["channels"]:
+        if channel.get("code") == "integer":
+            at = slice(*channel["dims"])
+            most[at] = np.maximum(most[at], max(channel["domain"]))
+    return np.asarray(2.0 ** np.ceil(np.log2(most)))
 
 
 def _balance(reads: FloatArray, writes: FloatArray) -> float:

@@ -4,7 +4,7 @@ Theorem D of docs/disguise.md. The plain network is proved by the rules of all o
 with what is found here as noise of its units, scores, channels and logits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     STORED,
@@ -31,6 +32,7 @@ NEVER = 2000
 """So many digits no number has: what a disguised network stores is no code."""
 BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 PLAIN, DIRECTIONS, READINGS = "plain.", "disguise.directions", "disguise.readings"
+TURNS = "disguise"
 Pairs = tuple[tuple[int, ...], ...]
 
 
@@ -148,6 +150,21 @@ class Disguise:
         fits(found, self.form, "a number of the stream", STORED)
         return found.high
 
+    def length(self, stream: Stream) -> float:
+        """The greatest Euclidean length of the disguised stream (D1)."""
+        beside = _beside(stream)
+        square = Interval.of(0.0)
+        both = (self.code @ self.code.each(np.transpose)).size
+        parts = list(_parts(stream))
+        for dims, rows, _ in parts:
+            for others, columns, _ in parts:
+                pairs = Interval.of(rows) @ both[np.ix_(dims, others)]
+                square = square + (pairs @ columns.T).max().maximum(0.0)
+        off = sum((noise * _lengths(self.code[dims]).sum() for dims, _, noise in parts),
+                  Interval.of(stream.free) @ _lengths(self.code).high)
+        off = off + Interval.of(beside.waste) @ _lengths(self.waste).high
+        return (square.root() + off + beside.length).most
+
     def reads(self, stream: Stream, matrix: FloatArray) -> tuple[Interval, Interval]:
         """What is read but for x, and by how much that is computed wrongly (D1).
 
@@ -159,15 +176,15 @@ class Disguise:
             ``(columns,)``: how large w·B·matrix + r·matrix is, and rounding.
         """
         beside, count = _beside(stream), len(matrix) + 1
-        size = Interval.of(self.size(stream)) @ np.abs(matrix)
+        size = within(self.size(stream), self.length(stream), Interval.of(matrix))
         fits(size, self.form, "a sum of the stream", SUM)
         other = Interval.of(beside.waste) @ (self.waste @ matrix).size
-        other = other + Interval.of(beside.rest) @ np.abs(matrix)
+        other = other + within(beside.rest, beside.length, Interval.of(matrix))
         return other, gamma(count, self.form.sum_unit) * size + flushed(count)
 
     def _embedded(self, stream: Stream) -> Beside:
         """What stands beside the plain embedding (D2)."""
-        most, waste, rest = (Interval.of(0.0) for _ in range(3))
+        most, waste, rest, length = (Interval.of(0.0) for _ in range(4))
         for name in ("embed.token", "embed.position"):
             count = len(stream.positions) if name.endswith("position") else None
             rows = Interval.of(self.tensors[name][:count])
@@ -175,9 +192,10 @@ class Disguise:
                 rows - Interval.of(self.plain[name][:count]) @ self.code, []
             )
             waste = waste + np.abs(inside[:, self.width :]).max(axis=0)
-            rest, most = rest + left.size.max(axis=0), most + rows.size.max(axis=0)
-        rest = rest + gamma(2, self.form.sum_unit) * most
-        return Beside(waste.high, rest.high)
+            off = gamma(2, self.form.sum_unit) * rows.size
+            rest = rest + left.size.max(axis=0) + off.max(axis=0)
+            length = length + _lengths(left).max() + _lengths(off).max()
+        return Beside(waste.high, rest.high, length.most)
 
     def split(
         self, rows: Interval, dims: Sequence[int]
@@ -227,14 +245,12 @@ class Disguise:
         return sizes, gamma(count, unit) * largest + flushed(count)
 
     def _score(self, stream: Stream, at: str, head: int, other: int) -> float:
-        samples, turned, off = _samples(stream), list[FloatArray](), list[Interval]()
+        turn, off = self.tensors[f"{TURNS}.{at}"][head], list[Interval]()
         parts = [(self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in QK]
         sizes, wrong = self._asked(stream, parts[0][0], parts[1][0])
-        for matrix, own in parts:
-            read = self.code @ matrix
-            turn = np.linalg.pinv(samples @ own) @ (samples @ read.middle()[0])
-            turned.append(turn)
-            apart = ranges(stream, read - Interval.of(own) @ turn).size
+        turned = [turn, np.linalg.pinv(turn).T]
+        for (matrix, own), by in zip(parts, turned, strict=True):
+            apart = ranges(stream, self.code @ matrix - Interval.of(own) @ by).size
             more, rounded = self.reads(stream, matrix)
             off.append(apart + more + rounded)
         plain = [Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)]
@@ -263,12 +279,12 @@ class Disguise:
             wrong = wrong + rounded * most + lost(len(stream.positions), most.most)
             found.along(self.code @ both - Interval.of(own) @ self.code, stream)
             found.add(self.waste @ both, beside.waste)
-            found.add(both, beside.rest)
+            found.add(both, beside.rest, beside.length)
             found.add(Interval.of(out), wrong.high)
             total = total + (most + wrong) @ np.abs(out)
         if self.heads[block]:
             terms = len(self.heads[block]) * (out.shape[0] + 1) + 2
-            found.rounded(total, terms, self.size(stream))
+            found.rounded(total, terms, self.size(stream), self.length(stream))
 
     # --------------------------------------------------------------------- MLPs
 
@@ -331,7 +347,8 @@ class Disguise:
         row = Interval.of(last) - adds @ self.code
         found.add(row.each(lambda x: x[None]), np.ones(1))
         total = Interval.of(most) @ np.abs(out) + np.abs(last)
-        found.rounded(total, int((most > 0).sum()) + 2, self.size(stream))
+        terms = int((most > 0).sum()) + 2
+        found.rounded(total, terms, self.size(stream), self.length(stream))
 
     def logits(self, stream: Stream) -> FloatArray:
         """``(classes,)``: how far logits are from those of the plain network (D7)."""
@@ -359,27 +376,41 @@ class _Off:
         self.dims = [d for name in written for d in channels[name].span]
         self.inside = Interval.of(np.zeros(len(disguise.directions)))
         self.rest = Interval.of(np.zeros(disguise.directions.shape[1]))
+        self.length = Interval.of(0.0)
 
-    def add(self, rows: Interval, most: FloatArray) -> None:
-        """All sums of rows ``(rows, D)`` with factors up to ``(rows,)``."""
+    def add(
+        self, rows: Interval, most: FloatArray, length: float | None = None
+    ) -> None:
+        """All sums of rows ``(rows, D)`` with factors up to ``(rows,)``, of a length."""
         inside, rest = self.disguise.split(rows, self.dims)
-        self.inside = self.inside + Interval.of(most) @ np.abs(inside)
-        self.rest = self.rest + Interval.of(most) @ rest.size
+        self.inside = self.inside + within(most, length, Interval.of(inside))
+        more, each = within(most, length, rest), _lengths(rest)
+        self.rest = self.rest + more
+        by_rows = (Interval.of(most) * each).sum()
+        if length is not None:
+            by_rows = by_rows.minimum(_lengths(each.each(lambda x: x[None]))[0] * length)
+        self.length = self.length + by_rows
 
     def along(self, matrix: Interval, stream: Stream) -> None:
         """x·matrix ``(d, D)``, for all x of a stream; and means of such."""
         inside, rest = self.disguise.split(matrix, self.dims)
         self.inside = self.inside + ranges(stream, Interval.of(inside)).size
-        self.rest = self.rest + ranges(stream, rest).size
+        more = Interval.of(ranges(stream, rest).size)
+        self.rest = self.rest + more
+        self.length = self.length + _lengths(more.each(lambda x: x[None]))[0]
 
-    def rounded(self, total: Interval, terms: int, size: FloatArray) -> None:
+    def rounded(
+        self, total: Interval, terms: int, size: FloatArray, length: float
+    ) -> None:
         """Rounding of a sum whose terms add up to a total, and of the residual sum."""
         form = self.disguise.form
         fits(total, form, "a sum that a sublayer adds", SUM)
         fits(total + size, form, "a number of the stream", STORED)
         off = gamma(terms, form.sum_unit) * total + flushed(terms)
-        off = off + gamma(2, form.sum_unit) * (total + off + size)
-        self.add(Interval.of(np.eye(len(size))), off.high)
+        off = off + gamma(2, form.sum_unit) * (total + off)
+        self.rest = self.rest + off + gamma(2, form.sum_unit) * size
+        each = _lengths(off.each(lambda x: x[None]))[0]
+        self.length = self.length + each + gamma(2, form.sum_unit) * length
 
     def after(self, before: Stream) -> Stream:
         """The stream with all that as noise, or beside it."""
@@ -390,7 +421,8 @@ class _Off:
             demand(noise[name] < 0.5, f"{name!r} can be off by half a step")
         waste = Interval.of(_beside(before).waste) + self.inside[self.disguise.width :]
         rest = Interval.of(_beside(before).rest) + self.rest
-        beside = Beside(waste.high, rest.high)
+        length = _beside(before).length + self.length
+        beside = Beside(waste.high, rest.high, length.most)
         return replace(self.stream, noise=noise, beside=beside)
 
 
@@ -401,15 +433,41 @@ def ranges(stream: Stream, matrix: Interval) -> Interval:
         stream: What is known of x.
         matrix: ``(d, columns)``.
     """
+    found = Interval.of(0.0).wider(Interval.of(stream.free) @ matrix.size)
+    for dims, rows, noise in _parts(stream):
+        part = Interval.of(rows) @ matrix[dims]
+        off = noise * Interval.of(matrix[dims].size).sum(axis=0)
+        found = found + _hull(part).wider(off)
+    return found
+
+
+def _parts(stream: Stream) -> Iterator[tuple[IntArray, FloatArray, float]]:
+    """Independent parts of x, which add up to it but for what is free (D1).
+
+    Each is a row of a matrix ``(rows, dims)`` in some dimensions, or between two rows,
+    and a noise.
+    """
     at = np.flatnonzero(stream.owner == FEATURE)
-    found = _hull(Interval.of(stream.positions[:, at]) @ matrix[at])
-    found = found.wider(Interval.of(stream.free) @ matrix.size)
+    if len(at):
+        yield at, stream.positions[:, at], 0.0
     for name, noise in stream.noise.items():
         channel = stream.program.channels[name]
-        rows, code = matrix[list(channel.span)], channel.code(channel.domain)
-        off = Interval.of(noise)[:, None] * Interval.of(rows.size).sum(axis=0)
-        found = found + _hull((Interval.of(code) @ rows).wider(off))
-    return found
+        values = channel.domain[[0, -1]] if channel.integer else channel.domain
+        yield np.array(channel.span), channel.code(values), float(noise.max())
+
+
+def within(size: FloatArray, length: float | None, matrix: Interval) -> Interval:
+    """``(columns,)``: the largest |v·matrix| of vectors of a size, and of a length."""
+    found = Interval.of(size) @ matrix.size
+    if length is None:
+        return found
+    return found.minimum(_lengths(matrix.each(np.transpose)) * length)
+
+
+def _lengths(rows: Interval) -> Interval:
+    """The greatest Euclidean lengths of rows."""
+    size = Interval.of(rows.size)
+    return (size * size).sum(axis=1).root()
 
 
 def _hull(rows: Interval) -> Interval:

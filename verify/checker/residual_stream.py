@@ -23,11 +23,13 @@ class Beside(NamedTuple):
 
     Attributes:
         waste: ``(waste,)``: the most that stands in directions which mean nothing.
-        rest: ``(D,)``: the most that every other entry is off by.
+        rest: ``(D,)``: the most that each entry is off by, all of these apart.
+        length: The greatest Euclidean length of what they are off by.
     """
 
     waste: FloatArray
     rest: FloatArray
+    length: float
 
 
 @dataclass(frozen=True)
