@@ -137,33 +137,27 @@ class Disguise:
             add = self._attended if snapshot % 2 else self._fed
             add(found, before, block)
             stream = found.after(before)
+        stream = self._measured(stream)
         reader = self._reader(stream, block) if snapshot % 2 else None
         return replace(stream, reader=reader)
 
     # ------------------------------------------------------------ what is there
 
-    def size(self, stream: Stream) -> FloatArray:
-        """``(D,)``: the largest numbers of the disguised stream (D1)."""
+    def _measured(self, stream: Stream) -> Stream:
+        """The stream with the largest numbers of the disguised one (D1)."""
         beside = _beside(stream)
         of_x = Interval.of(ranges(stream, self.code).size)
         found = of_x + Interval.of(beside.waste) @ self.waste.size + beside.rest
         fits(found, self.form, "a number of the stream", STORED)
-        return found.high
+        longest = self._length(stream, self.code, self.waste) + beside.length
+        beside = beside._replace(size=found.high, longest=longest.most)
+        return replace(stream, beside=beside)
 
-    def length(self, stream: Stream) -> float:
-        """The greatest Euclidean length of the disguised stream (D1)."""
-        beside = _beside(stream)
-        square = Interval.of(0.0)
-        both = (self.code @ self.code.each(np.transpose)).size
-        parts = list(_parts(stream))
-        for dims, rows, _ in parts:
-            for others, columns, _ in parts:
-                pairs = Interval.of(rows) @ both[np.ix_(dims, others)]
-                square = square + (pairs @ columns.T).max().maximum(0.0)
-        off = sum((noise * _lengths(self.code[dims]).sum() for dims, _, noise in parts),
-                  Interval.of(stream.free) @ _lengths(self.code).high)
-        off = off + Interval.of(beside.waste) @ _lengths(self.waste).high
-        return (square.root() + off + beside.length).most
+    def _length(self, stream: Stream, code: Interval, waste: Interval) -> Interval:
+        """The greatest length of x·code + w·waste (D1)."""
+        off = Interval.of(stream.free) @ _lengths(code).high
+        off = off + Interval.of(_beside(stream).waste) @ _lengths(waste).high
+        return _longest(stream, code) + off
 
     def reads(self, stream: Stream, matrix: FloatArray) -> tuple[Interval, Interval]:
         """What is read but for x, and by how much that is computed wrongly (D1).
@@ -176,7 +170,7 @@ class Disguise:
             ``(columns,)``: how large w·B·matrix + r·matrix is, and rounding.
         """
         beside, count = _beside(stream), len(matrix) + 1
-        size = within(self.size(stream), self.length(stream), Interval.of(matrix))
+        size = within(beside.size, beside.longest, Interval.of(matrix))
         fits(size, self.form, "a sum of the stream", SUM)
         other = Interval.of(beside.waste) @ (self.waste @ matrix).size
         other = other + within(beside.rest, beside.length, Interval.of(matrix))
@@ -233,7 +227,7 @@ class Disguise:
         self, stream: Stream, query: FloatArray, key: FloatArray
     ) -> tuple[list[Interval], Interval]:
         """The sizes of queries and keys, and by how much scores are computed wrongly."""
-        size, unit = self.size(stream), self.form.sum_unit
+        size, unit = _beside(stream).size, self.form.sum_unit
         sizes, off = list[Interval](), list[Interval]()
         for matrix in (query, key):
             _, wrong = self.reads(stream, matrix)
@@ -271,20 +265,24 @@ class Disguise:
             if other:
                 own = self.plain[f"{at}.value"][other - 1]
                 own = own @ self.plain[f"{at}.out"][other - 1]
-            size = Interval.of(self.size(stream)) @ np.abs(value)
+            size = Interval.of(beside.size) @ np.abs(value)
             wrong = self.reads(stream, value)[1]
             fits(size * len(stream.positions), self.form, "a sum of values", SUM)
             rounded = mean_rounding(len(stream.positions), self.form)
             most = size + wrong
+            longest = self._length(stream, self.code @ value, self.waste @ value)
+            longest = longest + _length(wrong)
+            longest = longest + _length(_lengths(Interval.of(value))) * beside.length
             wrong = wrong + rounded * most + lost(len(stream.positions), most.most)
             found.along(self.code @ both - Interval.of(own) @ self.code, stream)
             found.add(self.waste @ both, beside.waste)
             found.add(both, beside.rest, beside.length)
             found.add(Interval.of(out), wrong.high)
-            total = total + (most + wrong) @ np.abs(out)
+            some = within(most.high, longest.most, Interval.of(out))
+            total = total + some + wrong @ np.abs(out)
         if self.heads[block]:
             terms = len(self.heads[block]) * (out.shape[0] + 1) + 2
-            found.rounded(total, terms, self.size(stream), self.length(stream))
+            found.rounded(total, terms, beside)
 
     # --------------------------------------------------------------------- MLPs
 
@@ -348,7 +346,7 @@ class Disguise:
         found.add(row.each(lambda x: x[None]), np.ones(1))
         total = Interval.of(most) @ np.abs(out) + np.abs(last)
         terms = int((most > 0).sum()) + 2
-        found.rounded(total, terms, self.size(stream), self.length(stream))
+        found.rounded(total, terms, _beside(stream))
 
     def logits(self, stream: Stream) -> FloatArray:
         """``(classes,)``: how far logits are from those of the plain network (D7)."""
@@ -388,7 +386,7 @@ class _Off:
         self.rest = self.rest + more
         by_rows = (Interval.of(most) * each).sum()
         if length is not None:
-            by_rows = by_rows.minimum(_lengths(each.each(lambda x: x[None]))[0] * length)
+            by_rows = by_rows.minimum(_length(each) * length)
         self.length = self.length + by_rows
 
     def along(self, matrix: Interval, stream: Stream) -> None:
@@ -397,20 +395,18 @@ class _Off:
         self.inside = self.inside + ranges(stream, Interval.of(inside)).size
         more = Interval.of(ranges(stream, rest).size)
         self.rest = self.rest + more
-        self.length = self.length + _lengths(more.each(lambda x: x[None]))[0]
+        self.length = self.length + _length(more)
 
-    def rounded(
-        self, total: Interval, terms: int, size: FloatArray, length: float
-    ) -> None:
+    def rounded(self, total: Interval, terms: int, before: Beside) -> None:
         """Rounding of a sum whose terms add up to a total, and of the residual sum."""
         form = self.disguise.form
         fits(total, form, "a sum that a sublayer adds", SUM)
-        fits(total + size, form, "a number of the stream", STORED)
+        fits(total + before.size, form, "a number of the stream", STORED)
         off = gamma(terms, form.sum_unit) * total + flushed(terms)
         off = off + gamma(2, form.sum_unit) * (total + off)
-        self.rest = self.rest + off + gamma(2, form.sum_unit) * size
-        each = _lengths(off.each(lambda x: x[None]))[0]
-        self.length = self.length + each + gamma(2, form.sum_unit) * length
+        self.rest = self.rest + off + gamma(2, form.sum_unit) * before.size
+        each = _length(off)
+        self.length = self.length + each + gamma(2, form.sum_unit) * before.longest
 
     def after(self, before: Stream) -> Stream:
         """The stream with all that as noise, or beside it."""
@@ -456,12 +452,32 @@ def _parts(stream: Stream) -> Iterator[tuple[IntArray, FloatArray, float]]:
         yield np.array(channel.span), channel.code(values), float(noise.max())
 
 
+def _longest(stream: Stream, matrix: Interval) -> Interval:
+    """The greatest length of x·matrix, but for what is free (D1)."""
+    parts, off = list(_parts(stream)), Interval.of(0.0)
+    each = np.zeros((sum(len(rows) for _, rows, _ in parts), len(matrix.low)))
+    start = np.cumsum([0, *(len(rows) for _, rows, _ in parts)])
+    for (dims, rows, noise), first in zip(parts, start, strict=False):
+        each[first : first + len(rows), dims] = rows
+        off = off + noise * _lengths(matrix[dims]).sum()
+    read = Interval.of(each) @ matrix
+    pairs = (read @ read.each(np.transpose)).high
+    for axis in (0, 1):
+        pairs = np.maximum.reduceat(pairs, start[:-1], axis=axis)
+    return Interval.of(pairs).sum().root() + off
+
+
 def within(size: FloatArray, length: float | None, matrix: Interval) -> Interval:
     """``(columns,)``: the largest |v·matrix| of vectors of a size, and of a length."""
     found = Interval.of(size) @ matrix.size
     if length is None:
         return found
     return found.minimum(_lengths(matrix.each(np.transpose)) * length)
+
+
+def _length(vector: Interval) -> Interval:
+    """The greatest Euclidean length."""
+    return _lengths(vector.each(lambda x: x[None]))[0]
 
 
 def _lengths(rows: Interval) -> Interval:

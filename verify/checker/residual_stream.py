@@ -25,11 +25,15 @@ class Beside(NamedTuple):
         waste: ``(waste,)``: the most that stands in directions which mean nothing.
         rest: ``(D,)``: the most that each entry is off by, all of these apart.
         length: The greatest Euclidean length of what they are off by.
+        size: ``(D,)``: the largest numbers of the disguised stream in all.
+        longest: Its greatest length.
     """
 
     waste: FloatArray
     rest: FloatArray
     length: float
+    size: FloatArray = np.zeros(0)
+    longest: float = 0.0
 
 
 @dataclass(frozen=True)
