@@ -61,23 +61,22 @@ class Disguise:
 
 def disguised(
     asked: Disguise,
-    architecture: Mapping[str, Any],
+    header: Mapping[str, Any],
     tensors: Mapping[str, FloatArray],
-    program: Mapping[str, Any],
     precision: Precision,
 ) -> tuple[dict[str, Any], Tensors]:
-    """A strict Transformer in disguise: its architecture and tensors, with the plain ones.
+    """A strict Transformer in disguise: its header and tensors, with the plain ones.
 
     Args:
         asked: How.
-        architecture: Of the plain network.
+        header: Of the file of the plain network.
         tensors: Of the plain network, as they are stored.
-        program: Of the plain network, as its file states it.
         precision: The format.
 
     Raises:
         CompileError: If there is no disguise for such a network.
     """
+    architecture, program = header["architecture"], header["program"]
     blocks = architecture["blocks"]
     alike = all(block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in blocks)
     if not architecture.get("strict") or not alike or precision.name not in FORMATS:
@@ -98,7 +97,7 @@ def disguised(
     own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
     written = {**turned, **made.directions()}
     stored = {name: precision.round(tensor) for name, tensor in written.items()}
-    return made.architecture(architecture), {**stored, **own}
+    return {**header, "architecture": made.architecture(architecture)}, {**stored, **own}
 
 
 FORMATS = ("float64", "float32")

@@ -14,6 +14,7 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.construction_choice.planning import Planning
 from krohn.compiler.cost import Cost
+from krohn.compiler.disguise import Disguise, disguised
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Observer
 from krohn.foreign import called, own_machine
@@ -374,18 +375,28 @@ class MachineClaim:
         length: T; None for words of every length.
         precision: The number format.
         outputs: Whether its outputs are shown, instead of its states.
+        disguise: How its weights are disguised, if they are.
     """
 
     machine: Automaton
     length: int | None
     precision: Precision
     outputs: bool
+    disguise: Disguise | None = None
 
     def file(self, built: CompiledNetwork) -> ModelFile:
-        """A network with this claim."""
-        return model_file(
+        """A network with this claim.
+
+        Raises:
+            CompileError: If there is no such disguise for it.
+        """
+        file = model_file(
             self.machine, built, self.length, self.precision, self.outputs
         )
+        if self.disguise is None:
+            return file
+        header, tensors = disguised(self.disguise, file.header, file.tensors, file.precision)
+        return ModelFile(header, tensors, file.precision)
 
     def proved(
         self,
