@@ -20,6 +20,7 @@ from krohn.compiler.pipeline import Observer
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of, parameters
+from krohn.network.disguise import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
 from krohn.network.sparse import is_index
@@ -150,7 +151,9 @@ class CompiledModel:
             **self.file.header.get("search", {}),
             "shows": self.file.header["claim"].get("shows", "states"),
             "nonzero": sum(
-                int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
+                int(np.count_nonzero(t))
+                for n, t in tensors.items()
+                if not is_index(n) and not n.startswith((PLAIN, "disguise."))
             ),
             **_masks(shape),
             "verdict": self.proof.verdict if self.proof else None,

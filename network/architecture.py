@@ -212,6 +212,7 @@ def sparse_matrices(architecture: Architecture) -> dict[str, int]:
 
 
 def parameters(architecture: Architecture) -> int:
-    """How many numbers the tensors of an architecture hold, places of entries apart."""
-    shapes = expected_shapes(architecture).items()
+    """How many numbers the tensors that run hold, places of entries apart."""
+    run = {key: x for key, x in architecture.items() if key != "disguise"}
+    shapes = expected_shapes(run).items()
     return sum(prod(shape) for name, shape in shapes if not is_index(name))

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from krohn.network.disguise import directions, head_of, own_tensors, units_of
 from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
-from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.statement import Channel, Statement, parse
@@ -102,7 +102,8 @@ class Variable:
         variable: Its name.
         operation: What it is, as docs/model-format.md names operations.
         reads: The variables that it is computed from, stored ones and the token.
-        dims: Its first dimension, and one past the last.
+        dims: Its first dimension, and one past the last; in a disguised network those of
+            the rows of ``directions``.
         code: How a value lies there: ``"integer"``, ``"one-hot"``, ``"matrix"`` or
             ``"vector"``.
         domain: Its values; none if they are matrices.
@@ -160,7 +161,8 @@ def circuit(file: ModelFile) -> dict[str, Any]:
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
     about = file.header.get("machine") or file.header["source"]
-    variables = list(_variables(stated, file))
+    variables, along = list(_variables(stated, file)), directions(file)
+    lies = {} if along is None else {n: x.tolist() for n, x in along._asdict().items()}
     return {
         "format": FORMAT,
         "version": 1,
@@ -173,6 +175,7 @@ def circuit(file: ModelFile) -> dict[str, Any]:
         ],
         "variables": [asdict(variable) for variable in variables],
         "features": {name: list(dims) for name, dims in stated.features.items()},
+        **({"directions": lies} if lies else {}),
         "outputs": list(stated.outputs),
         "edges": _edges(stated, {v.variable: v for v in variables}),
     }
@@ -217,7 +220,7 @@ def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
         yield Variable(
             layer,
             component,
-            _index(file.tensors, layer, component, channel),
+            _index(file, layer, component, channel),
             channel.name,
             channel.op,
             _stored(stated, channel),
@@ -248,20 +251,18 @@ def _hook(snapshot: int) -> str:
 
 
 def _index(
-    tensors: Mapping[str, FloatArray],
-    layer: int | None,
-    component: str,
-    channel: Channel,
+    file: ModelFile, layer: int | None, component: str, channel: Channel
 ) -> tuple[int, ...]:
+    if layer is None or component == EMBEDDING:
+        return ()
     if component == ATTENTION:
         assert channel.head is not None
-        return (channel.head,)
-    if component == EMBEDDING:
-        return ()
+        return (head_of(file.header, layer, channel.head),)
+    tensors = own_tensors(file)
     at = f"blocks.{layer}.mlp."
     last = max(n for n in tensors if n.startswith(at) and n.endswith(".weight"))
     writes = (tensors[last][:, channel.span.start : channel.span.stop] != 0).any(axis=1)
-    return tuple(np.flatnonzero(writes).tolist())
+    return units_of(file.header, layer, np.flatnonzero(writes).tolist())
 
 
 def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:

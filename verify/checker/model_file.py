@@ -130,7 +130,7 @@ def read(data: bytes) -> Model:
     check_stated(header, right, header.get("digest", right))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
-    known = type(version) is int and 1 <= version <= 5
+    known = type(version) is int and 1 <= version <= 6
     demand(known, "the model has an unknown version")
     alike = header["claim"].get("dtype", form.name) == form.name
     demand(alike, "the file claims another format than that of its tensors")
