@@ -4,7 +4,7 @@ The directions of all variables stand in the file, with the plain network that t
 disguised one is proved by (docs/disguise.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from krohn.compiler.errors import CompileError
 from krohn.network.precision import FloatArray, Precision
 
-DISGUISES = ("rotate", "dense", "noise")
+DISGUISES = ("rotate", "dense", "squeeze", "noise")
 READERS = ("query", "key", "value", "0.weight", "unembed.weight")
 WRITERS = ("token", "position", "out", "1.weight", "1.bias")
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
@@ -28,7 +28,8 @@ class Disguise:
         kinds: Names in `DISGUISES`: ``rotate`` turns the stream, what heads read and
             write, and mixes and scales units; ``dense`` also adds directions in which
             nothing is written, and such that nobody reads, with heads and units of their
-            own; ``noise`` changes every weight.
+            own; ``squeeze`` leaves as few dimensions as hold what can stand in the stream
+            at one time; ``noise`` changes every weight.
         seed: Of all that is drawn.
         strength: Of noise, in units of the root mean square of each matrix.
     """
@@ -86,6 +87,8 @@ def disguised(
         )
     random = np.random.default_rng(asked.seed)
     made = _Disguised.of(architecture, tensors, program, random)
+    if "squeeze" in asked.kinds:
+        made.squeeze(program, tensors["embed.position"])
     if "dense" in asked.kinds:
         made.dense()
     made.inside()
@@ -97,25 +100,31 @@ def disguised(
     own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
     written = {**turned, **made.directions()}
     stored = {name: precision.round(tensor) for name, tensor in written.items()}
-    return {**header, "architecture": made.architecture(architecture)}, {**stored, **own}
+    return {**header, "architecture": made.architecture(architecture)}, {
+        **stored,
+        **own,
+    }
 
 
 FORMATS = ("float64", "float32")
+TRIED = 16
+"""So many codes are tried of a stream that is squeezed."""
 
 
 @dataclass
 class _Disguised:
     """A network that is being disguised.
 
-    The stream has the d dimensions of the plain one, then ``room``, in which nobody
-    writes, then ``waste``, which nobody reads; at the end all is turned.
+    The stream has d dimensions, in which ``code`` says how that of the plain one is
+    written, then ``room``, in which nobody writes, then ``waste``, which nobody reads; at
+    the end all is turned.
     """
 
     tensors: Tensors
     blocks: list[dict[str, Any]]
     d: int
+    code: FloatArray
     random: np.random.Generator
-    scale: FloatArray
     heads: list[list[int]]
     units: list[list[int]]
     room: int = 0
@@ -132,22 +141,56 @@ class _Disguised:
     ) -> "_Disguised":
         """What is disguised, each number of its stream scaled to about 1."""
         blocks = [dict(block) for block in architecture["blocks"]]
-        scale = _scales(architecture["d_model"], tensors, program)
-        found = {name: tensor.copy() for name, tensor in tensors.items()}
-        for name in found:
-            if name.endswith(READERS):
-                found[name] *= scale[:, None]
-            elif name.endswith(WRITERS):
-                found[name] /= scale
-        return _Disguised(
-            found,
+        d = architecture["d_model"]
+        made = _Disguised(
+            {name: tensor.copy() for name, tensor in tensors.items()},
             blocks,
-            architecture["d_model"],
+            d,
+            np.eye(d),
             random,
-            scale,
             [list(range(1, block["heads"] + 1)) for block in blocks],
             [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
         )
+        scale = _scales(d, tensors, program)
+        made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
+        return made
+
+    def mapped(self, code: FloatArray, back: Callable[[int], FloatArray]) -> None:
+        """Write the stream by another code.
+
+        Args:
+            code: ``(d, dimensions)``.
+            back: For each snapshot what reads it as before, ``(dimensions, d)``.
+        """
+        last = 2 * len(self.blocks)
+        for name, tensor in self.tensors.items():
+            if name.endswith(READERS):
+                snapshot = last
+                if name.startswith("blocks."):
+                    snapshot = 2 * int(name.split(".")[1]) + (".mlp." in name)
+                self.tensors[name] = back(snapshot) @ tensor
+            elif name.endswith(WRITERS):
+                self.tensors[name] = tensor @ code
+        self.code, self.d = self.code @ code, code.shape[1]
+
+    def squeeze(self, program: Mapping[str, Any], position: FloatArray) -> None:
+        """As few dimensions as hold what can stand in the stream at one time."""
+        each = [
+            _reachable(program, position, b) @ self.code
+            for b in range(2 * len(self.blocks) + 1)
+        ]
+        least = max(int(np.linalg.matrix_rank(rows)) for rows in each)
+
+        def back(code: FloatArray, snapshot: int) -> FloatArray:
+            rows = each[snapshot]
+            return np.asarray(np.linalg.pinv(rows @ code) @ rows)
+
+        def worst(code: FloatArray) -> float:
+            return max(np.linalg.norm(back(code, b), 2) for b in range(len(each)))
+
+        codes = [self.orthogonal(self.d)[:, :least] for _ in range(TRIED)]
+        best = min(codes, key=worst)  # readers with small weights bear more noise
+        self.mapped(best, lambda snapshot: back(best, snapshot))
 
     def draw(self, *shape: int) -> FloatArray:
         """Normal numbers."""
@@ -259,7 +302,9 @@ class _Disguised:
             self.turns[at][h] = turn * gain
             turn, gain = self.orthogonal(v.shape[2]), _balance(v[h], o[h])
             v[h], o[h] = v[h] @ turn * gain, turn.T @ o[h] / gain
-        for name, matrix in zip(("query", "key", "value", "out"), (q, k, v, o), strict=True):
+        for name, matrix in zip(
+            ("query", "key", "value", "out"), (q, k, v, o), strict=True
+        ):
             t[f"{at}.{name}"] = matrix
 
     def _mix_units(self, b: int) -> None:
@@ -289,19 +334,14 @@ class _Disguised:
     def directions(self) -> Tensors:
         """What each dimension of the plain stream, and of waste, became."""
         rows = np.delete(self.turn, np.arange(self.d, self.d + self.room), axis=0)
-        scale = np.append(self.scale, np.ones(self.waste))
+        rows = np.concatenate([self.code @ rows[: self.d], rows[self.d :]])
         turns = {f"disguise.{at}": turn for at, turn in self.turns.items()}
-        directions, readings = rows / scale[:, None], rows.T * scale
-        return {
-            **turns,
-            "disguise.directions": directions,
-            "disguise.readings": readings,
-        }
+        return {**turns, "disguise.directions": rows}
 
     def architecture(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         """The architecture of the disguised network."""
         told = {
-            "d_model": self.d,
+            "d_model": plain["d_model"],
             "waste": self.waste,
             "blocks": [dict(block) for block in plain["blocks"]],
             "heads": self.heads,
@@ -309,6 +349,32 @@ class _Disguised:
         }
         own = {"d_model": self.width, "blocks": self.blocks, "disguise": told}
         return {**plain, **own}
+
+
+def _reachable(
+    program: Mapping[str, Any], position: FloatArray, snapshot: int
+) -> FloatArray:
+    """Rows that span all that can stand in the plain stream at a snapshot."""
+    there = [
+        c
+        for c in program["channels"]
+        if "dims" in c and c["snapshots"][0] <= snapshot <= c["snapshots"][1]
+    ]
+    features, base = np.zeros_like(position), np.zeros(position.shape[1])
+    for low, high in program["features"].values():
+        features[:, low:high] = position[:, low:high]
+    codes = []
+    for c in there:
+        values, units = np.array(c["domain"])[:, None], np.arange(*c["dims"])
+        one = c["code"] == "one-hot"
+        codes.append((units, np.eye(len(units))[values[:, 0]] if one else 1.0 * values))
+        base[units] = codes[-1][1][0]
+    rows = [features + base]
+    for units, code in codes:
+        each = np.repeat((features[0] + base)[None], len(code), axis=0)
+        each[:, units] = code
+        rows.append(each)
+    return np.concatenate(rows)
 
 
 def _scales(

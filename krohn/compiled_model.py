@@ -398,7 +398,9 @@ class MachineClaim:
         )
         if self.disguise is None:
             return file
-        header, tensors = disguised(self.disguise, file.header, file.tensors, file.precision)
+        header, tensors = disguised(
+            self.disguise, file.header, file.tensors, file.precision
+        )
         return ModelFile(header, tensors, file.precision)
 
     def proved(

@@ -61,7 +61,7 @@ class VariablePlace:
         elif self.code == "integer":
             values = values[..., None]
         if self.directions is not None:
-            along = torch.from_numpy(self.directions.writes[slice(*self.dims)])
+            along = torch.from_numpy(self.directions.writes(self.dims))
             change: Tensor = values.to(stream) - self._stored(stream)
             return stream + change @ along.to(stream)
         changed = stream.clone()
@@ -72,7 +72,7 @@ class VariablePlace:
         """The numbers by which its value is stored: ``(…, dimensions)``."""
         if self.directions is None:
             return stream[..., slice(*self.dims)]
-        along = torch.from_numpy(self.directions.reads[:, slice(*self.dims)])
+        along = torch.from_numpy(self.directions.reads(self.dims, self.snapshots[0]))
         return stream @ along.to(stream)
 
 

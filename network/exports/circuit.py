@@ -162,7 +162,6 @@ def circuit(file: ModelFile) -> dict[str, Any]:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
     about = file.header.get("machine") or file.header["source"]
     variables, along = list(_variables(stated, file)), directions(file)
-    lies = {} if along is None else {n: x.tolist() for n, x in along._asdict().items()}
     return {
         "format": FORMAT,
         "version": 1,
@@ -175,7 +174,9 @@ def circuit(file: ModelFile) -> dict[str, Any]:
         ],
         "variables": [asdict(variable) for variable in variables],
         "features": {name: list(dims) for name, dims in stated.features.items()},
-        **({"directions": lies} if lies else {}),
+        **(
+            {} if along is None else {"directions": along.writes((0, along.d)).tolist()}
+        ),
         "outputs": list(stated.outputs),
         "edges": _edges(stated, {v.variable: v for v in variables}),
     }

@@ -82,14 +82,12 @@ class Transformer(Architecture):
         plain = replace(self, d_model=own[0], blocks=own[1], disguise=None).shapes
         both = told.d_model + told.waste
         shapes |= {f"plain.{name}": shape for name, shape in plain.items()}
-        for b, (own_block, block) in enumerate(zip(told.blocks, self.blocks, strict=True)):
+        for b, (own_block, block) in enumerate(
+            zip(told.blocks, self.blocks, strict=True)
+        ):
             turn = block.heads, own_block.d_qk, block.d_qk
             shapes |= {f"disguise.blocks.{b}.attention": turn} if block.heads else {}
-        return {
-            **shapes,
-            "disguise.directions": (both, d),
-            "disguise.readings": (d, both),
-        }
+        return {**shapes, "disguise.directions": (both, d)}
 
     @property
     def _shapes(self) -> Shapes:

@@ -31,8 +31,7 @@ from krohn.verify.checker.softmax import lost
 NEVER = 2000
 """So many digits no number has: what a disguised network stores is no code."""
 BLOCK = {"heads", "d_qk", "d_v", "mlp"}
-PLAIN, DIRECTIONS, READINGS = "plain.", "disguise.directions", "disguise.readings"
-TURNS = "disguise"
+PLAIN, DISGUISE = "plain.", "disguise."
 Pairs = tuple[tuple[int, ...], ...]
 
 
@@ -77,9 +76,7 @@ def plain(model: Model) -> Model:
     )
     form = model.format._replace(digits=NEVER)
     header = {**model.header, "architecture": told}
-    return model._replace(
-        format=form, tensors=own, header=header, disguise=disguise
-    )
+    return model._replace(format=form, tensors=own, header=header, disguise=disguise)
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ class Disguise:
     @property
     def directions(self) -> FloatArray:
         """``(d + waste, D)``: what each dimension of x, then of w, adds to the stream."""
-        return self.tensors[DIRECTIONS]
+        return self.tensors[f"{DISGUISE}directions"]
 
     @cached_property
     def code(self) -> Interval:
@@ -133,13 +130,14 @@ class Disguise:
         if before is None:
             stream = replace(stream, beside=self._embedded(stream))
         else:
-            found = _Off(self, [n for n in stream.noise if n not in before.noise], stream)
+            found = _Off(
+                self, [n for n in stream.noise if n not in before.noise], stream
+            )
             add = self._attended if snapshot % 2 else self._fed
             add(found, before, block)
             stream = found.after(before)
-        stream = self._measured(stream)
-        reader = self._reader(stream, block) if snapshot % 2 else None
-        return replace(stream, reader=reader)
+        stream = replace(self._measured(stream), reader=None)
+        return self._read(stream, block) if snapshot % 2 else stream
 
     # ------------------------------------------------------------ what is there
 
@@ -191,9 +189,7 @@ class Disguise:
             length = length + _lengths(left).max() + _lengths(off).max()
         return Beside(waste.high, rest.high, length.most)
 
-    def split(
-        self, rows: Interval, dims: Sequence[int]
-    ) -> tuple[FloatArray, Interval]:
+    def split(self, rows: Interval, dims: Sequence[int]) -> tuple[FloatArray, Interval]:
         """Rows of the stream as rows of x and w, and what is left of them.
 
         Args:
@@ -203,9 +199,9 @@ class Disguise:
         Returns:
             ``(rows, d + waste)``, 0 in other dimensions of x, and ``(rows, D)``.
         """
-        kept = np.arange(len(self.directions)) >= self.width
-        kept[list(dims)] = True
-        inside = (rows.middle()[0] @ self.tensors[READINGS]) * kept
+        kept = [*dims, *range(self.width, len(self.directions))]
+        inside = np.zeros((len(rows.low), len(self.directions)))
+        inside[:, kept] = rows.middle()[0] @ np.linalg.pinv(self.directions[kept])
         return inside, rows - Interval.of(inside) @ self.directions
 
     # ---------------------------------------------------------------- attention
@@ -214,10 +210,8 @@ class Disguise:
         """``(heads,)``: how far scores are from those of the plain network (D3)."""
         at, found = f"blocks.{block}.attention", np.zeros(len(self.heads[block]))
         for head, other in enumerate(self.heads[block]):
-            if not other:
-                self._asked(stream, *(self._part(at, n, head) for n in ("query", "key")))
-                continue
-            found[other - 1] = self._score(stream, at, head, other - 1)
+            if other:
+                found[other - 1] = self._score(stream, at, head, other - 1)
         return found[: max((*self.heads[block], 0))]
 
     def _part(self, at: str, name: str, head: int) -> FloatArray:
@@ -239,15 +233,20 @@ class Disguise:
         return sizes, gamma(count, unit) * largest + flushed(count)
 
     def _score(self, stream: Stream, at: str, head: int, other: int) -> float:
-        turn, off = self.tensors[f"{TURNS}.{at}"][head], list[Interval]()
-        parts = [(self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in QK]
+        turn, off = self.tensors[f"{DISGUISE}{at}"][head], list[Interval]()
+        names = HEAD[:2]
+        parts = [
+            (self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in names
+        ]
         sizes, wrong = self._asked(stream, parts[0][0], parts[1][0])
         turned = [turn, np.linalg.pinv(turn).T]
         for (matrix, own), by in zip(parts, turned, strict=True):
             apart = ranges(stream, self.code @ matrix - Interval.of(own) @ by).size
             more, rounded = self.reads(stream, matrix)
             off.append(apart + more + rounded)
-        plain = [Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)]
+        plain = [
+            Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)
+        ]
         asked = Interval.of(ranges(stream, plain[0]).size)
         wrong = wrong + (off[0] * sizes[1]).sum() + (asked * off[1]).sum()
         (_, query), (_, key) = parts
@@ -260,7 +259,8 @@ class Disguise:
         at, beside = f"blocks.{block}.attention", _beside(stream)
         total = Interval.of(np.zeros(self.directions.shape[1]))
         for head, other in enumerate(self.heads[block]):
-            value, out = (self._part(at, n, head) for n in ("value", "out"))
+            query, key, value, out = (self._part(at, n, head) for n in HEAD)
+            self._asked(stream, query, key)  # that no score overflows
             both, own = Interval.of(value) @ out, np.zeros((self.width, self.width))
             if other:
                 own = self.plain[f"{at}.value"][other - 1]
@@ -286,7 +286,9 @@ class Disguise:
 
     # --------------------------------------------------------------------- MLPs
 
-    def _unit(self, block: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _unit(
+        self, block: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         at = f"blocks.{block}.mlp"
         names = [f"{at}.{j}.{part}" for j in (0, 1) for part in ("weight", "bias")]
         first, bias, second, last = (self.tensors[name] for name in names)
@@ -306,9 +308,10 @@ class Disguise:
         demand(gains > 0, "a unit reads nothing, or is turned over")
         return np.asarray(gains)
 
-    def _reader(self, stream: Stream, block: int) -> Reader:
-        """What units have of their own, in proportion to what they read (D5)."""
+    def _read(self, stream: Stream, block: int) -> Stream:
+        """The stream with what units have of their own, by what they read (D5)."""
         off, (mine, theirs) = 0.0, self._matched(block)
+        gains = np.zeros(0)
         if mine:
             weight, bias = (x[..., mine] for x in self._unit(block)[:2])
             at, gains = f"blocks.{block}.mlp.0", self._gains(stream, block)
@@ -316,10 +319,14 @@ class Disguise:
             apart = ranges(stream, self.code @ weight - Interval.of(own) * gains)
             apart = apart + (Interval.of(bias) - Interval.of(beside) * gains)
             other, rounded = self.reads(stream, weight)
-            rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(bias)
+            rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(
+                bias
+            )
             each = (apart.size + other + rounded) / gains
             off = (each / Interval.of(np.abs(own)).sum(axis=0)).most
-        return Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
+        reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
+        beside = _beside(stream)._replace(gains=gains)
+        return replace(stream, reader=reader, beside=beside)
 
     def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
         """What units add beside those of the plain network (D6)."""
@@ -335,7 +342,7 @@ class Disguise:
         own, end = np.zeros((len(bias), self.width)), np.zeros(self.width)
         writes, adds = Interval.of(own), Interval.of(end)
         if mine:
-            at, gains = f"blocks.{block}.mlp.1", self._gains(stream, block)
+            at, gains = f"blocks.{block}.mlp.1", _beside(stream).gains
             second, end = (self.plain[f"{at}.{n}"] for n in PARTS)
             low, high = own.copy(), own.copy()
             told = Interval.of(second[theirs]) / gains[:, None]
@@ -359,7 +366,7 @@ class Disguise:
         return (apart.size + other + rounded).high
 
 
-QK, PARTS = ("query", "key"), ("weight", "bias")
+HEAD, PARTS = ("query", "key", "value", "out"), ("weight", "bias")
 
 
 class _Off:
@@ -448,7 +455,8 @@ def _parts(stream: Stream) -> Iterator[tuple[IntArray, FloatArray, float]]:
         yield at, stream.positions[:, at], 0.0
     for name, noise in stream.noise.items():
         channel = stream.program.channels[name]
-        values = channel.domain[[0, -1]] if channel.integer else channel.domain
+        ends = np.array([channel.domain.min(), channel.domain.max()])
+        values = ends if channel.integer else channel.domain
         yield np.array(channel.span), channel.code(values), float(noise.max())
 
 

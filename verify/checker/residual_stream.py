@@ -27,6 +27,8 @@ class Beside(NamedTuple):
         length: The greatest Euclidean length of what they are off by.
         size: ``(D,)``: the largest numbers of the disguised stream in all.
         longest: Its greatest length.
+        gains: ``(units,)``: before an MLP, how much larger each unit is that stands for
+            one of the plain network.
     """
 
     waste: FloatArray
@@ -34,6 +36,7 @@ class Beside(NamedTuple):
     length: float
     size: FloatArray = np.zeros(0)
     longest: float = 0.0
+    gains: FloatArray = np.zeros(0)
 
 
 @dataclass(frozen=True)

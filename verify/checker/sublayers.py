@@ -53,9 +53,7 @@ def walked(
     return tuple(stream for stream, _ in known), looks
 
 
-def _read(
-    model: Model, stream: Stream, before: Stream | None, snapshot: int
-) -> Stream:
+def _read(model: Model, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
     """The stream with what readers see of it, and what a disguise does to it."""
     if model.disguise is not None:
         return model.disguise.followed(stream, before, snapshot)
