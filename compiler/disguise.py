@@ -1,4 +1,4 @@
-"""Disguises: other weights that compute the same, without zeros and axes that mean something.
+"""Disguises: weights that compute the same, without zeros and axes that mean something.
 
 The directions of all variables stand in the file, with the plain network that the
 disguised one is proved by (docs/disguise.md).
@@ -186,7 +186,8 @@ class _Disguised:
             return np.asarray(np.linalg.pinv(rows @ code) @ rows)
 
         def worst(code: FloatArray) -> float:
-            return max(np.linalg.norm(back(code, b), 2) for b in range(len(each)))
+            sizes = [float(np.linalg.norm(back(code, b), 2)) for b in range(len(each))]
+            return max(sizes)
 
         codes = [self.orthogonal(self.d)[:, :least] for _ in range(TRIED)]
         best = min(codes, key=worst)  # readers with small weights bear more noise

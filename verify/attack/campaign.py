@@ -11,8 +11,8 @@ import torch
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import output_classes
 from krohn.network.attention_kind import Linear, attention_kind
-from krohn.network.generator import Generator
 from krohn.network.disguise import is_disguised
+from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
 from krohn.verify.attack import rnns, transformers

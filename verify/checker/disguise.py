@@ -176,7 +176,7 @@ class Disguise:
 
     def _embedded(self, stream: Stream) -> Beside:
         """What stands beside the plain embedding (D2)."""
-        most, waste, rest, length = (Interval.of(0.0) for _ in range(4))
+        waste, rest, length = (Interval.of(0.0) for _ in range(3))
         for name in ("embed.token", "embed.position"):
             count = len(stream.positions) if name.endswith("position") else None
             rows = Interval.of(self.tensors[name][:count])
@@ -215,7 +215,7 @@ class Disguise:
         return found[: max((*self.heads[block], 0))]
 
     def _part(self, at: str, name: str, head: int) -> FloatArray:
-        return self.tensors[f"{at}.{name}"][head]
+        return np.asarray(self.tensors[f"{at}.{name}"][head])
 
     def _asked(
         self, stream: Stream, query: FloatArray, key: FloatArray
@@ -252,7 +252,8 @@ class Disguise:
         (_, query), (_, key) = parts
         same = Interval.of(turned[0]) @ turned[1].T - np.eye(len(turned[0]))
         bent = [Interval.of(ranges(stream, Interval.of(x)).size) for x in (query, key)]
-        return (wrong + bent[0] @ same.size @ bent[1].high).most
+        bend: Interval = bent[0] @ same.size @ bent[1]
+        return (wrong + bend).most
 
     def _attended(self, found: "_Off", stream: Stream, block: int) -> None:
         """What heads add beside copies of the plain values (D4)."""
@@ -325,8 +326,8 @@ class Disguise:
             each = (apart.size + other + rounded) / gains
             off = (each / Interval.of(np.abs(own)).sum(axis=0)).most
         reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
-        beside = _beside(stream)._replace(gains=gains)
-        return replace(stream, reader=reader, beside=beside)
+        known = _beside(stream)._replace(gains=gains)
+        return replace(stream, reader=reader, beside=known)
 
     def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
         """What units add beside those of the plain network (D6)."""
