@@ -303,9 +303,13 @@ class Disguise:
     def _gains(self, stream: Stream, block: int) -> FloatArray:
         """``(units,)``: how much larger units that stand for others are; any are right."""
         mine, theirs = self._matched(block)
-        own = _samples(stream) @ self.plain[f"blocks.{block}.mlp.0.weight"][:, theirs]
-        read = _samples(stream) @ self.code.low @ self._unit(block)[0][:, mine]
-        gains = (own * read).sum(axis=0) / (own * own).sum(axis=0)
+        own = self.plain[f"blocks.{block}.mlp.0.weight"][:, theirs]
+        read = self.code.low @ self._unit(block)[0][:, mine]
+        rows = _samples(stream)
+        both, size = (rows @ own) * (rows @ read), (rows @ own) ** 2
+        none = size.sum(axis=0) == 0  # it reads what is 0 now: all that is in reach
+        both = np.where(none, (own * read).sum(axis=0), both.sum(axis=0))
+        gains = both / np.where(none, (own * own).sum(axis=0), size.sum(axis=0))
         demand(gains > 0, "a unit reads nothing, or is turned over")
         return np.asarray(gains)
 
