@@ -45,6 +45,9 @@ class CompileKeywords(NetworkKeywords, total=False):
     attention: str | None
     uniform: bool
     positions: str
+    disguise: str | None
+    seed: int | None
+    strength: float | None
     proved: bool
     observe: Observer | None
     progress: Callable[[int, int], None] | None
@@ -79,6 +82,13 @@ class Asked:
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
+        disguise: Other weights that compute the same, without zeros and axes that mean
+            something: ``"rotate"``, ``"dense"`` and others, with commas between them
+            (docs/disguise.md). The network is strict then, and in float64 if no format is
+            asked for.
+        seed: Of what a disguise draws; 0 if none is given.
+        strength: Of the noise of a disguise, in units of the root mean square of each
+            matrix.
         minimise: What is chosen by: a key of
             `krohn.compiler.construction_choice.search.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
@@ -107,6 +117,9 @@ class Asked:
     attention: str | None = None
     uniform: bool = False
     positions: str = "dyadic"
+    disguise: str | None = None
+    seed: int | None = None
+    strength: float | None = None
     minimise: str | None = None
     observation: str | None = None
     block: int | None = None
@@ -143,7 +156,8 @@ class Asked:
         check_one_of("--activation", self.activation, ACTIVATIONS)
         check_one_of("--positions", self.positions, POSITIONS)
         precision, circle = PRECISIONS[self.formats[0]], self.positions == "circle"
-        form = self.strict, self.activation, self.uniform, circle, self.keep
+        strict = self.strict or self.disguise is not None
+        form = strict, self.activation, self.uniform, circle, self.keep
         return Options(precision, *form)
 
     def longest(self, needs: str) -> int:

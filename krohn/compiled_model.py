@@ -14,11 +14,13 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.construction_choice.planning import Planning
 from krohn.compiler.cost import Cost
+from krohn.compiler.disguise import Disguise, disguised
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Observer
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
+from krohn.network.disguise import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import claim
@@ -168,7 +170,11 @@ class CompiledModel:
 
 def nonzero(tensors: Mapping[str, FloatArray]) -> int:
     """How many entries of the tensors of a file are not 0."""
-    return sum(int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n))
+    return sum(
+        int(np.count_nonzero(t))
+        for n, t in tensors.items()
+        if not is_index(n) and not n.startswith((PLAIN, "disguise."))
+    )
 
 
 def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
@@ -387,18 +393,30 @@ class MachineClaim:
         length: T; None for words of every length.
         precision: The number format.
         outputs: Whether its outputs are shown, instead of its states.
+        disguise: How its weights are disguised, if they are.
     """
 
     machine: Automaton
     length: int | None
     precision: Precision
     outputs: bool
+    disguise: Disguise | None = None
 
     def file(self, built: CompiledNetwork) -> ModelFile:
-        """A network with this claim."""
-        return model_file(
+        """A network with this claim.
+
+        Raises:
+            CompileError: If there is no such disguise for it.
+        """
+        file = model_file(
             self.machine, built, self.length, self.precision, self.outputs
         )
+        if self.disguise is None:
+            return file
+        header, tensors = disguised(
+            self.disguise, file.header, file.tensors, file.precision
+        )
+        return ModelFile(header, tensors, file.precision)
 
     def proved(
         self,

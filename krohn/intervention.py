@@ -272,7 +272,9 @@ def without_head(
     written = {
         name: channel
         for name, channel in program.channels.items()
-        if channel.head == head and channel.born == born
+        if channel.head is not None
+        and channel.born == born
+        and model.places()[name].head == head
     }
     found = predict(program, tokens.numpy(force=True), dict.fromkeys(written, held))
     if any(c.one_hot or 0 not in c.later for c in written.values()):

@@ -162,6 +162,7 @@ FORM = Need(
         "minimise",
         "effort",
         "passes",
+        "disguise",
     ),
     lambda values: not _recurrent(values),
     "is for Transformers; recurrent networks have one form (--arch)",
@@ -169,6 +170,7 @@ FORM = Need(
 """The options that recurrent networks have no use for, whatever they compute."""
 
 TRANSFORMER = (
+    Need(("strength",), _any("disguise"), "is for --disguise"),
     Need(
         ("length",),
         lambda values: not _endless(values),
@@ -198,16 +200,22 @@ COMPILE = (
             "observe",
             "effort",
             "passes",
+            "disguise",
         ),
         lambda values: not _balanced(values),
         "has no effect on --construction balanced, which takes none of --arch, "
         "--start, --strict, --keep, --activation, --uniform, --positions, --minimise, "
-        "--observe, --effort and --passes",
+        "--observe, --effort, --passes and --disguise",
     ),
     Need(
-        ("attention", "depth_layer", "seed", "scale", "opening"),
+        ("attention", "depth_layer", "scale", "opening"),
         _balanced,
         "is for --construction balanced only",
+    ),
+    Need(
+        ("seed",),
+        lambda values: _balanced(values) or _any("disguise")(values),
+        "is for --disguise, and for --construction balanced",
     ),
     *TRANSFORMER,
 )

@@ -216,6 +216,7 @@ def is_index(name: str) -> bool:
 
 
 def parameters(architecture: Architecture) -> int:
-    """How many numbers the tensors of an architecture hold, places of entries apart."""
-    shapes = expected_shapes(architecture).items()
+    """How many numbers the tensors that run hold, places of entries apart."""
+    run = {key: x for key, x in architecture.items() if key != "disguise"}
+    shapes = expected_shapes(run).items()
     return sum(prod(shape) for name, shape in shapes if not is_index(name))

@@ -1,7 +1,7 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, overload
 
 import torch
@@ -10,6 +10,7 @@ from torch.nn.functional import one_hot
 
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of
+from krohn.network.disguise import Directions, directions, head_of
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.recurrent import Stepping
@@ -30,6 +31,8 @@ class VariablePlace:
         code: ``"integer"`` (the value itself) or ``"one-hot"``.
         head: Which head of its block wrote it, if one did.
         operation: The operation that it is the result of, as the file states it.
+        directions: In a disguised network, the directions of all dimensions; a variable
+            lies along those of its own.
     """
 
     channel: str
@@ -38,13 +41,14 @@ class VariablePlace:
     code: str
     head: int | None
     operation: Mapping[str, Any]
+    directions: Directions | None = field(default=None, compare=False, repr=False)
 
     def read(self, stream: Tensor) -> Tensor:
         """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
 
         Of a code of real numbers, those themselves: ``(…, dimensions)``.
         """
-        values = stream[..., slice(*self.dims)]
+        values = self._stored(stream)
         if self.code == "one-hot":
             return values.argmax(dim=-1)
         return values[..., 0].round().long() if self.code == "integer" else values
@@ -55,20 +59,43 @@ class VariablePlace:
             values = one_hot(values.long(), self.dims[1] - self.dims[0])
         elif self.code == "integer":
             values = values[..., None]
+        if self.directions is not None:
+            along = torch.from_numpy(self.directions.writes(self.dims))
+            change: Tensor = values.to(stream) - self._stored(stream)
+            return stream + change @ along.to(stream)
         changed = stream.clone()
         changed[..., slice(*self.dims)] = values.to(stream)
         return changed
 
+    def _stored(self, stream: Tensor) -> Tensor:
+        """The numbers by which its value is stored: ``(…, dimensions)``."""
+        if self.directions is None:
+            return stream[..., slice(*self.dims)]
+        along = torch.from_numpy(self.directions.reads(self.dims, self.snapshots[0]))
+        return stream @ along.to(stream)
 
-def places(header: Mapping[str, Any]) -> dict[str, VariablePlace]:
-    """Where every stored channel lies, by name.
+
+def places(
+    header: Mapping[str, Any], along: Directions | None = None
+) -> dict[str, VariablePlace]:
+    """Where every stored channel lies, by name; in a disguised network ``along`` what.
 
     Raises:
         ModelFileError: If the header is malformed there.
     """
     try:
         stated = header.get("program", {}).get("channels", [])
-        return {c["name"]: _place(c) for c in stated if "dims" in c}
+        found = {c["name"]: _place(c) for c in stated if "dims" in c}
+        return {
+            name: replace(
+                place,
+                head=place.head
+                if place.head is None
+                else head_of(header, place.snapshots[0] // 2, place.head),
+                directions=along,
+            )
+            for name, place in found.items()
+        }
     except (AttributeError, LookupError, TypeError) as error:
         raise ModelFileError(
             f"the file is damaged: its channels are malformed ({error!r})"
@@ -238,7 +265,7 @@ class Model(nn.Module):
             for n, a in file.tensors.items()
         }
         self.network: Network = kind.network(architecture, tensors)
-        self.header = file.header
+        self.header, self._directions = file.header, directions(file)
         self.eval()
 
     @property
@@ -388,7 +415,7 @@ class Model(nn.Module):
         Raises:
             ModelFileError: If the header is malformed there.
         """
-        return places(self.header)
+        return places(self.header, self._directions)
 
     def read(self, channel: str, tokens: Tensor) -> Tensor:
         """The value of a channel at every position, read from the residual stream.

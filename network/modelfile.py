@@ -34,7 +34,7 @@ from krohn.program.writing import atomic_write
 
 
 FORMAT = "krohn-model"
-VERSIONS = (1, 2, 3, 4, 5)
+VERSIONS = (1, 2, 3, 4, 5, 6)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20

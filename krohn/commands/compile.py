@@ -67,6 +67,18 @@ class Networks(NetworkOptions):
             "balanced generator: random (default), symmetric, uniform."
         ),
     ] = None
+    disguise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Other weights that compute the same, proved: rotate, dense, squeeze, "
+            "noise, with commas between them (docs/disguise.md).",
+        ),
+    ] = None
+    strength: Annotated[
+        float | None,
+        typer.Option(help="Noise of a disguise, in units of each matrix (1e-6)."),
+    ] = None
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
     ] = True
@@ -86,7 +98,8 @@ class Law:
         ),
     ] = None
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the scores of a balanced generator.")
+        int | None,
+        typer.Option(help="Seed of the scores of a balanced generator, or a disguise."),
     ] = None
     scale: Annotated[
         float | None,
@@ -132,17 +145,19 @@ def compile(  # noqa: A001  (the command is called so)
     if networks.construction in kind.of_laws:
         model = _generator(source, networks, law, dtype)
     else:
-        model = _compiled(source, networks, dtype)
+        model = _compiled(source, networks, dtype, law.seed)
     model.save(output)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
     emit("compile", result, as_json, lambda: show.compiled(result, model))
 
 
-def _compiled(source: object, asked: Networks, dtype: str | None) -> "CompiledModel":
+def _compiled(
+    source: object, asked: Networks, dtype: str | None, seed: int | None
+) -> "CompiledModel":
     from krohn.compilation import compile as compiled
 
-    how = {**vars(asked), "dtype": dtype, "proved": asked.proof}
+    how = {**vars(asked), "dtype": dtype, "seed": seed, "proved": asked.proof}
     how |= {
         "observation": how.pop("observe"),
         "observe": show.program if asked.passes else None,

@@ -30,6 +30,7 @@ from krohn.drawing.residual_stream import (
 )
 from krohn.drawing.rnn import draw_rnn, draw_state_space
 from krohn.network.architecture import kind_of, parameters
+from krohn.network.disguise import refuse
 from krohn.network.modelfile import ModelFile
 
 # Drawing the channels of a residual stream: a bar where and while each of them lives.
@@ -241,6 +242,7 @@ def draw_model(file: ModelFile) -> Figure:
         DrawingError: If the file does not say what its dimensions mean.
     """
     header = file.header
+    refuse(header, "a picture of a residual stream")
     canvas = Canvas()
     kind = kind_of(header["architecture"])
     if kind.bounded:

@@ -30,6 +30,7 @@ from krohn.compiler.compiled_network import (
 )
 from krohn.compiler.construction_choice.known_constructions import SEARCHING
 from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.disguise import Disguise
 from krohn.compiler.errors import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machines import machine_of, with_outputs
@@ -80,13 +81,19 @@ class Machines(Kind[Automaton]):
 
     def compile(self, source: Automaton, asked: Asked) -> CompiledModel:
         """The network of the best construction that is proved."""
+        if asked.disguise is not None and asked.dtype is None:
+            asked = replace(asked, formats=("float64",))
         began, options = time.monotonic(), asked.options
         _check(asked)
+        disguise = None
+        if asked.disguise is not None:
+            disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
         source = with_outputs(source, asked.observation)
         observed = asked.observation is not None
         shown = source if observed else replace(source, output=None)
         budget = Budget(steps_of(asked.effort))
-        claim = MachineClaim(source, asked.length, options.precision, observed)
+        told = source, asked.length, options.precision, observed
+        claim = MachineClaim(*told, disguise)
         proved = partial(claim.proved, progress=asked.progress)
         choice = choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
         if choice.way is None:

@@ -87,6 +87,8 @@ def _check(architecture: Mapping[str, Any]) -> None:
 
 def _version(architecture: Mapping[str, Any]) -> int:
     blocks = architecture["blocks"]
+    if "disguise" in architecture:
+        return 6
     if any(block.keys() & {"causal", "attention"} for block in blocks):
         return 5
     if any("gelu" in layer for block in blocks for layer in activations(block)):

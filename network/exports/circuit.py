@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from krohn.network.disguise import directions, head_of, own_tensors, units_of
 from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
-from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.statement import Channel, Statement, parse
@@ -128,7 +128,8 @@ class Variable:
         variable: Its name.
         operation: What it is, as docs/model-format.md names operations.
         reads: The variables that it is computed from, stored ones and the token.
-        dims: Its first dimension, and one past the last.
+        dims: Its first dimension, and one past the last; in a disguised network those of
+            the rows of ``directions``.
         code: How a value lies there: ``"integer"``, ``"one-hot"``, ``"matrix"`` or
             ``"vector"``.
         domain: Its values; none if they are matrices.
@@ -186,7 +187,7 @@ def circuit(file: ModelFile) -> dict[str, Any]:
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
     about = file.header.get("machine") or file.header["source"]
-    variables = list(_variables(stated, file))
+    variables, along = list(_variables(stated, file)), directions(file)
     return {
         "format": FORMAT,
         "version": 1,
@@ -199,6 +200,9 @@ def circuit(file: ModelFile) -> dict[str, Any]:
         ],
         "variables": [asdict(variable) for variable in variables],
         "features": {name: list(dims) for name, dims in stated.features.items()},
+        **(
+            {} if along is None else {"directions": along.writes((0, along.d)).tolist()}
+        ),
         "outputs": list(stated.outputs),
         "edges": _edges(stated, {v.variable: v for v in variables}),
     }
@@ -243,7 +247,7 @@ def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
         yield Variable(
             layer,
             component,
-            _index(file.tensors, layer, component, channel),
+            _index(file, layer, component, channel),
             channel.name,
             channel.op,
             _stored(stated, channel),
@@ -274,20 +278,18 @@ def _hook(snapshot: int) -> str:
 
 
 def _index(
-    tensors: Mapping[str, FloatArray],
-    layer: int | None,
-    component: str,
-    channel: Channel,
+    file: ModelFile, layer: int | None, component: str, channel: Channel
 ) -> tuple[int, ...]:
+    if layer is None or component == EMBEDDING:
+        return ()
     if component == ATTENTION:
         assert channel.head is not None
-        return (channel.head,)
-    if component == EMBEDDING:
-        return ()
+        return (head_of(file.header, layer, channel.head),)
+    tensors = own_tensors(file)
     at = f"blocks.{layer}.mlp."
     last = max(n for n in tensors if n.startswith(at) and n.endswith(".weight"))
     writes = (tensors[last][:, channel.span.start : channel.span.stop] != 0).any(axis=1)
-    return tuple(np.flatnonzero(writes).tolist())
+    return units_of(file.header, layer, np.flatnonzero(writes).tolist())
 
 
 def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from krohn.network.architecture import kind_of
+from krohn.network.disguise import refuse
 from krohn.network.errors import ExportError
 from krohn.network.exports import circuit
 from krohn.network.exports.circuit import labels
@@ -113,6 +114,7 @@ def check(file: ModelFile) -> None:
     Raises:
         ExportError: Which says what, and how to compile the network instead.
     """
+    refuse(file.header, "a GPT-2")
     said = file.header["architecture"]
     if not kind_of(said).program or not said.get("strict"):
         raise ExportError(

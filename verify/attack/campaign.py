@@ -11,6 +11,7 @@ import torch
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import output_classes
 from krohn.network.attention_kind import Linear, attention_kind
+from krohn.network.disguise import is_disguised
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
@@ -194,6 +195,8 @@ def attack(
             f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
         )
     blocks = file.header["architecture"].get("blocks", [])
+    if is_disguised(file.header):
+        raise CheckError("there is no attack on disguised networks yet")
     if any(attention_kind(block) == Linear() for block in blocks):
         raise CheckError("there is no attack on blocks of linear attention yet")
     kind = file.header["architecture"]["kind"]

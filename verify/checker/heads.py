@@ -64,7 +64,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Heads:
-    """The heads of a block: their matrices, and what is known of the stream before."""
+    """The heads of a block: their matrices, and what is known of the stream before.
+
+    Scores of each can be off by ``unsure`` besides, in a disguised network.
+    """
 
     stream: Stream
     query: FloatArray
@@ -72,6 +75,7 @@ class Heads:
     value: FloatArray
     out: FloatArray
     kind: Kind
+    unsure: FloatArray
     looks: dict[Any, Any]
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -152,6 +156,8 @@ class Heads:
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
         found, error, widest, peak = self.looks[alike]
+        more = self.besides(channel)
+        error, widest, peak = (x + more.most for x in (error, widest, peak))
         count, gap = len(self.stream.positions), float(-found)
         times = count // STRETCH + 1 if form.narrow else count
         wrong = 2 * Interval.of(error) + times * Interval.of(form.exponential)
@@ -165,6 +171,11 @@ class Heads:
             astray += exponent + (AT_ZERO if exponent <= NEAR_ZERO else COARSE)
             astray += 2 * form.unit if astray.most >= form.unit / 2 else 0.0
         return Look(leak, gap, float(error), float(widest)), astray.most
+
+    def besides(self, channel: Channel) -> Interval:
+        """How far a score is off besides, with its exponent (docs/disguise.md, D3)."""
+        unit = Interval.of(self.stream.form.sum_unit)
+        return float(self.unsure[channel.head or 0]) * (1 + 16 * unit)
 
     def _matrices(
         self, source: Channel, channel: Channel, leak: float, astray: float

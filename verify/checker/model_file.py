@@ -15,6 +15,7 @@ from krohn.program.exact_numbers import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:
+    from krohn.verify.checker.disguise import Disguise
     from krohn.verify.checker.layer_norms import LayerNorms
 
 FloatArray = npt.NDArray[np.float64]
@@ -55,7 +56,7 @@ class Model(NamedTuple):
 
     What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
     ``rivals`` of the logits mean no class. Texts are read by the files ``tokenizer``, if
-    it has one.
+    it has one. What runs is a ``disguise`` of the network, if there is one.
     """
 
     format: Format
@@ -64,6 +65,7 @@ class Model(NamedTuple):
     norms: "LayerNorms | None" = None
     rivals: int = 0
     tokenizer: Mapping[str, Any] | None = None
+    disguise: "Disguise | None" = None
 
     @property
     def digest(self) -> str:
@@ -128,13 +130,13 @@ def read(data: bytes) -> Model:
     check_stated(header, right, header.get("digest", right))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
-    known = type(version) is int and 1 <= version <= 5
+    known = type(version) is int and 1 <= version <= 6
     demand(known, "the model has an unknown version")
     alike = header["claim"].get("dtype", form.name) == form.name
     demand(alike, "the file claims another format than that of its tensors")
     strict = header["architecture"].get("strict", False)
     demand(type(strict) is bool, "the file does not say whether it is strict")
-    return Model(form, tensors_of(entries, form), header)
+    return undisguised(Model(form, tensors_of(entries, form), header))
 
 
 def tensors_of(entries: Any, form: Format) -> dict[str, FloatArray]:
@@ -159,6 +161,15 @@ def machine_of(said: Mapping[str, Any], letters: int, least: int = 0) -> Machine
     fits = len(transitions) == letters and start < states
     demand(fits and np.all(transitions < states), "what is stated is no machine")
     return Machine(start, transitions, np.arange(states))
+
+
+def undisguised(model: Model) -> Model:
+    """The network that a file is proved by: in a disguised one a plain one beside it."""
+    if "disguise" not in model.header["architecture"]:
+        return model
+    from krohn.verify.checker import disguise  # no other file rests on it
+
+    return disguise.plain(model)
 
 
 def _outputs(said: Any) -> tuple[str, IntArray]:

@@ -1,6 +1,7 @@
 """The read-out: an affine map of the outputs' codes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,11 @@ def _said(
     count = columns.shape[1]
     x = stream.at(values, np.zeros((count, len(weight))))
     for rows in np.array_split(np.arange(count), count * len(bias) // CELLS + 1):
-        yield rows, x.rows(rows).affine(weight, bias)
+        found = x.rows(rows).affine(weight, bias)
+        if model.disguise is not None:
+            more = Interval.of(found.rest) + model.disguise.logits(stream)
+            found = replace(found, rest=more.high)
+        yield rows, found
 
 
 def _ahead(logits: Noisy, right: IntArray) -> float:

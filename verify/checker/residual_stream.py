@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,27 @@ from krohn.verify.checker.reader import Reader
 FREE, FEATURE = -1, -2
 
 
+class Beside(NamedTuple):
+    """What a disguised stream holds besides the plain one (docs/disguise.md).
+
+    Attributes:
+        waste: ``(waste,)``: the most that stands in directions which mean nothing.
+        rest: ``(D,)``: the most that each entry is off by, all of these apart.
+        length: The greatest Euclidean length of what they are off by.
+        size: ``(D,)``: the largest numbers of the disguised stream in all.
+        longest: Its greatest length.
+        gains: ``(units,)``: before an MLP, how much larger each unit is that stands for
+            one of the plain network.
+    """
+
+    waste: FloatArray
+    rest: FloatArray
+    length: float
+    size: FloatArray = np.zeros(0)
+    longest: float = 0.0
+    gains: FloatArray = np.zeros(0)
+
+
 @dataclass(frozen=True)
 class Stream:
     """Every live channel holds the code of its value up to noise.
@@ -30,7 +52,9 @@ class Stream:
             that holds matrices what ``matrices`` means by it.
         free: ``(d,)``: how far free dimensions can be from 0.
         matrices: How errors of matrices are measured; None if no channel holds any.
-        reader: What a LayerNorm does to what is read; None if it is read as it is.
+        reader: What a LayerNorm or a disguise does to what is read; None if it is read
+            as it is.
+        beside: What a disguised network holds besides; None if it is not disguised.
     """
 
     program: Statement
@@ -41,6 +65,7 @@ class Stream:
     free: FloatArray
     matrices: MatrixErrors | None = None
     reader: Reader | None = None
+    beside: Beside | None = None
 
     def channel(self, name: str) -> Channel:
         """A live channel by its name."""

@@ -29,16 +29,18 @@ def followed(
 
     Evidence says which ``cases`` decide what MLPs compute.
     """
-    stream = _read(model, stream, 0)
+    stream = _read(model, stream, None, 0)
     yield stream, {}
     for block in range(len(model.header["architecture"]["blocks"])):
+        before = stream
         stream, looks = attention(model, stream, block)
-        stream = _read(model, stream, 2 * block + 1)
+        stream = _read(model, stream, before, 2 * block + 1)
         yield stream, looks
         mlp = mlp_of(model, stream, block, said.get("cases", {}))
-        new = born(stream, 2 * block + 2)
+        before, new = stream, born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c) for c in new}
-        stream = _read(model, after(stream, mlp, 2 * block + 2, noise), 2 * block + 2)
+        stream = after(stream, mlp, 2 * block + 2, noise)
+        stream = _read(model, stream, before, 2 * block + 2)
         yield stream, {}
 
 
@@ -51,8 +53,10 @@ def walked(
     return tuple(stream for stream, _ in known), looks
 
 
-def _read(model: Model, stream: Stream, snapshot: int) -> Stream:
-    """The stream with what readers see of it."""
+def _read(model: Model, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
+    """The stream with what readers see of it, and what a disguise does to it."""
+    if model.disguise is not None:
+        return model.disguise.followed(stream, before, snapshot)
     if model.norms is None:
         return stream
     return replace(stream, reader=model.norms.reader(stream, snapshot))
@@ -100,7 +104,10 @@ def attention(
     kind = kind_of(model.header, block)
     if parts[0] in model.tensors:
         query, key, value, out = (model.tensors[n] for n in parts)
-        heads = Heads(stream, query, key, value, out, kind, {})
+        unsure = np.zeros(len(query))
+        if model.disguise is not None:
+            unsure = model.disguise.scores(stream, block)
+        heads = Heads(stream, query, key, value, out, kind, unsure, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)

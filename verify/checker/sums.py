@@ -39,10 +39,11 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
     own, other = (scores_of(q, keys) for keys in some)
     bos, scores = own.true, other.true
-    first, second = (Interval.of(x.error.max()) for x in (own, other))
+    besides = heads.besides(channel)
+    first, second = (Interval.of(x.error.max()) + besides for x in (own, other))
     demand(np.abs(scores) <= 600, "the scores of a sum are too large")
     demand(not len(rest) or second <= -scores[:, 0].max(), "a sum prefers others")
-    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size))
+    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size)) + besides
     first, second = (e + even * 8 * form.sum_unit for e in (first, second))
     counted = np.cumsum(marks)
     sink = Interval.of(bos[:, 0]).through(np.exp)

@@ -14,7 +14,7 @@ from krohn.network.modelfile import ModelFile, version_of
 from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine, Model, read
+from krohn.verify.checker.model_file import Machine, Model, read, undisguised
 from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import cases, norms, refinement, same_program, simulations
 
@@ -40,7 +40,7 @@ def _controller() -> ThreadpoolController:
 def model_of(file: ModelFile) -> Model:
     """A model file that was read."""
     header = {"version": version_of(file.header), **file.header}
-    return Model(FORMATS[file.precision.name], file.tensors, header)
+    return undisguised(Model(FORMATS[file.precision.name], file.tensors, header))
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:

@@ -9,6 +9,7 @@ import numpy as np
 import z3
 
 from krohn.network.architecture import kind_of
+from krohn.network.disguise import is_disguised
 from krohn.network.modelfile import ModelFile
 from krohn.program import Map, Refused
 from krohn.program.chain_of_thought import ChainOfThought
@@ -148,6 +149,8 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
     """
     if not kind_of(file.header["architecture"]).program:
         raise Rejected("only Transformers have MLPs that hold tables")
+    if is_disguised(file.header):
+        raise Rejected("the variables of a disguised network have no dimensions")
     letters = file.header["architecture"]["vocabulary"] - 1
     length, said = file.header["claim"].get("length"), file.header.get("program")
     if type(length) is not int or not isinstance(said, dict):
@@ -284,6 +287,8 @@ def decide_steps(
 
 def _network(file: ModelFile) -> _Network:
     shape = file.header["architecture"]
+    if is_disguised(file.header):
+        raise Rejected("the variables of a disguised network have no dimensions")
     (first, *others) = [b for b, each in enumerate(shape["blocks"]) if each["heads"]]
     if others or "attention" in shape["blocks"][first] or first:
         raise Rejected(

@@ -1,0 +1,259 @@
+"""Networks in disguise: what is proved of them, and how much they hide.
+
+The tables stand in docs/disguise.md. Machines beside the first six are in no test.
+"""
+
+import time
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from report import Row, Table, each, parser, publish
+
+import krohn
+from krohn.algebra.errors import KrohnError
+from krohn.compiler.disguise import Disguise, disguised
+from krohn.intervention import stated
+from krohn.network.modelfile import ModelFile
+from krohn.open_model import Model
+from krohn.verify.proof import prove
+
+TURNSTILE = str(Path(__file__).parents[1] / "examples" / "turnstile.dot")
+KNOWN = ("FlipFlop", "C2", TURNSTILE, "S4", "Dyck4,2", "Grid9")
+NEW = (
+    *("C11", "C13", "C3xC3", "D18", "D22"),
+    *("Dyck2,4", "Dyck3,4", "Grid7", "Memory7", "regex:(ab|ba)*c"),
+)
+CELLS = (
+    ("float64", "rotate,dense"),
+    ("float64", "squeeze"),
+    ("float32", "rotate"),
+    ("float32", "rotate,dense"),
+)
+WORDS, PATCHES = 500, 50
+PROVED, NOISE, HIDDEN = (
+    "disguised networks: margin proved / found",
+    "noise on all weights, T = 32",
+    "what a disguise hides, T = 32",
+)
+
+
+@cache
+def plain(name: str, length: int, dtype: str) -> Any:
+    """The strict network of a machine."""
+    return krohn.compile(name, length, dtype=dtype, strict=True)
+
+
+def made(name: str, length: int, dtype: str, kinds: str, noise: float = 0) -> ModelFile:
+    """The same in disguise, not proved."""
+    file = plain(name, length, dtype).file
+    asked = Disguise.of(kinds, 0, noise)
+    told = {key: x for key, x in file.header.items() if key != "evidence"}
+    return ModelFile(
+        *disguised(asked, told, file.tensors, file.precision), file.precision
+    )
+
+
+def sampled(file: ModelFile, length: int) -> tuple[torch.Tensor, np.ndarray]:
+    """Words by chance, and the classes that are right after each letter."""
+    told = file.header["machine"]
+    rng, moves = np.random.default_rng(1), np.array(told["transitions"])
+    words = rng.integers(len(moves), size=(WORDS, length))
+    state = np.full(WORDS, told["states"].index(told["start"]))
+    states = np.array([state := moves[a, state] for a in words.T]).T
+    if file.header["claim"].get("shows", "states") == "outputs":
+        states = np.array(told["output"]["table"])[states]
+    return torch.from_numpy(words), states
+
+
+def found(file: ModelFile, length: int) -> float:
+    """The least margin on words by chance; not above 0 if an answer is wrong."""
+    words, right = sampled(file, length)
+    logits = Model(file)(words).double()
+    own = logits.gather(2, torch.from_numpy(right)[..., None])
+    rivals = logits.scatter(2, torch.from_numpy(right)[..., None], -torch.inf)
+    return float((own[..., 0] - rivals.amax(dim=2)).min())
+
+
+def cell(name: str, length: int, dtype: str, kinds: str) -> str:
+    """The margin that is proved, and the one that is found, with the time of the proof."""
+    file, began = made(name, length, dtype, kinds), time.monotonic()
+    proof = prove(file, plain(name, length, dtype).machine)
+    seconds = time.monotonic() - began
+    true = found(file, length)
+    if proof.verdict != "verified":
+        return f"no ({proof.reason}) / {true:.3f}"
+    margin = proof.told["margin"]
+    return f"{margin:.3f} / {true:.3f}, {seconds:.1f} s"
+
+
+def proved(job: tuple[str, int]) -> Row:
+    """A line of the first table."""
+    name, length = job
+    shown: Row = {"machine": Path(name).stem, "T": length}
+    for dtype, kinds in CELLS:
+        try:
+            shown[f"{kinds}, {dtype}"] = cell(name, length, dtype, kinds)
+        except KrohnError as error:
+            shown[f"{kinds}, {dtype}"] = f"not compiled ({str(error)[:60]})"
+    wide = (made(name, length, "float64", k) for k in ("rotate,dense", "squeeze"))
+    sizes = [str(file.header["architecture"]["d_model"]) for file in wide]
+    own = plain(name, length, "float64").file.header["architecture"]["d_model"]
+    return {**shown, "width; dense; squeezed": f"{own}; {'; '.join(sizes)}"}
+
+
+def most_noise(name: str) -> Row:
+    """The most noise, a power of ten, with which a network is proved, and is right."""
+    machine, told = plain(name, 32, "float64").machine, {"machine": Path(name).stem}
+    ends = dict[str, str]()
+    for power in range(-2, -13, -1):
+        file = made(name, 32, "float64", "noise", 10.0**power)
+        if "right to" not in ends and found(file, 32) > 0:
+            ends["right to"] = f"1e{power}"
+        if "right to" in ends and prove(file, machine).verdict == "verified":
+            ends["proved to"] = f"1e{power}"
+            break
+    return {**told, "proved to": None, "right to": None, **ends}
+
+
+# ------------------------------------------------------- what a disguise hides
+
+
+def weights(file: ModelFile) -> tuple[float, float]:
+    """The share of zeros among all weights, and the excess kurtosis of all others."""
+    run = [
+        tensor.reshape(-1)
+        for name, tensor in file.tensors.items()
+        if not name.startswith(("plain.", "disguise."))
+    ]
+    every = np.concatenate(run)
+    rest = every - every.mean()
+    return float((every == 0).mean()), float(
+        (rest**4).mean() / (rest**2).mean() ** 2 - 3
+    )
+
+
+def by_axes(model: Model, words: torch.Tensor) -> dict[str, Any]:
+    """For each variable the axes that go with it most, and their means at each value."""
+    streams, told = model.network.snapshots(words), {}
+    for name, place in model.places().items():
+        stream = streams[place.snapshots[0]][:, 1:].reshape(-1, streams[0].shape[-1])
+        values = model.read(name, words)[:, 1:].reshape(-1)
+        x = (stream - stream.mean(dim=0)).double()
+        best, axes = [], set[int]()
+        for value in values.unique()[:-1].tolist():
+            y = (values == value).double()
+            y = y - y.mean()
+            size = x.norm(dim=0) * y.norm() + 1e-30
+            fit = ((y @ x) / size).abs() * (x.norm(dim=0) > 1e-6)
+            best.append(float(fit.max()))
+            axes.add(int(fit.argmax()))
+        if best:
+            at = sorted(axes)
+            means = {
+                v: stream[values == v][:, at].mean(0) for v in values.unique().tolist()
+            }
+            told[name] = float(np.mean(best)), at, means
+    return told
+
+
+def patched(
+    model: Model, words: torch.Tensor, along: dict[str, Any]
+) -> tuple[int, ...]:
+    """How many patches that change an answer give the predicted ones: by axes, along."""
+    rng, program, right = Random(0), stated(model), [0, 0, 0]
+    places = model.places()
+    for _ in range(20 * PATCHES):
+        if right[2] >= PATCHES:
+            break
+        name, row = rng.choice(sorted(along)), rng.randrange(len(words))
+        _, axes, means = along[name]
+        value, t = rng.choice(sorted(means)), rng.randrange(1, words.shape[1] + 1)
+        word = [model.letters[a] for a in words[row].tolist()]
+        if value not in program.channels[name].later:
+            continue
+        told = model.patch(word, name, t, value)
+        pairs = zip(told.before, told.predicted, strict=True)
+        if None in told.predicted or all(a == b for a, b in pairs):
+            continue
+
+        def change(stream: torch.Tensor) -> torch.Tensor:
+            new = stream.clone()
+            new[:, t, axes] = means[value].to(new)  # noqa: B023
+            return new
+
+        stream = f"stream.{places[name].snapshots[0]}"
+        logits = model.run_with_hooks(words[row][None], {stream: change})
+        said = [model.classes[i] for i in logits[0].argmax(-1).tolist()]
+        right[0] += said == list(told.predicted)
+        right[1] += bool(told.agrees)
+        right[2] += 1
+    return tuple(right)
+
+
+def idle(model: Model, words: torch.Tensor) -> float:
+    """The share of axes whose mean may stand in their place at every snapshot."""
+    streams, told = model.network.snapshots(words), model(words).argmax(-1)
+    means, quiet = [x.mean(dim=(0, 1)) for x in streams], 0
+    for axis in range(streams[0].shape[-1]):
+        hooks = {}
+        for snapshot, mean in enumerate(means):
+
+            def change(x: torch.Tensor, m: torch.Tensor = mean) -> torch.Tensor:
+                new = x.clone()
+                new[..., axis] = m[axis]  # noqa: B023
+                return new
+
+            hooks[f"stream.{snapshot}"] = change
+        quiet += bool((model.run_with_hooks(words, hooks).argmax(-1) == told).all())
+    return quiet / streams[0].shape[-1]
+
+
+def hidden(job: tuple[str, str]) -> Row:
+    """A line of the table of what is hidden."""
+    name, kinds = job
+    file = plain(name, 32, "float64").file
+    file = made(name, 32, "float64", kinds) if kinds else file
+    model, words = Model(file), sampled(file, 32)[0]
+    zeros, kurtosis = weights(file)
+    along = by_axes(model, words)
+    axes, directions, count = patched(model, words, along)
+    return {
+        "machine": Path(name).stem,
+        "disguise": kinds or "none",
+        "zeros": zeros,
+        "kurtosis": kurtosis,
+        "best single axis": float(np.mean([best for best, _, _ in along.values()])),
+        "idle axes": idle(model, words[:20]),
+        "patches right by axes": f"{axes} of {count}",
+        "by directions": f"{directions} of {count}",
+    }
+
+
+def main() -> None:
+    """Make the networks, and print the tables that are asked for."""
+    told = parser(__doc__)
+    told.add_argument("names", nargs="*", help="machines; sixteen if none are named")
+    told.add_argument("--lengths", type=int, nargs="*", default=[32, 64])
+    told.add_argument("--jobs", type=int, default=1)
+    told.add_argument(
+        "--table", choices=("proofs", "noise", "hidden"), default="proofs"
+    )
+    options = told.parse_args()
+    names = options.names or [*KNOWN, *NEW]
+    if options.table == "proofs":
+        jobs = [(name, length) for length in options.lengths for name in names]
+        table = Table(PROVED, each(proved, jobs, options.jobs))
+    elif options.table == "noise":
+        table = Table(NOISE, each(most_noise, names, options.jobs))
+    else:
+        kinds = [(name, k) for name in names for k in ("", "rotate", "rotate,dense")]
+        table = Table(HIDDEN, each(hidden, kinds, options.jobs))
+    publish([table], options)
+
+
+if __name__ == "__main__":
+    main()

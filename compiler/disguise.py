@@ -1,0 +1,396 @@
+"""Disguises: weights that compute the same, without zeros and axes that mean something.
+
+The directions of all variables stand in the file, with the plain network that the
+disguised one is proved by (docs/disguise.md).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from krohn.compiler.errors import CompileError
+from krohn.network.precision import FloatArray, Precision
+
+DISGUISES = ("rotate", "dense", "squeeze", "noise")
+READERS = ("query", "key", "value", "0.weight", "unembed.weight")
+WRITERS = ("token", "position", "out", "1.weight", "1.bias")
+_BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+Tensors = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Disguise:
+    """The disguise that is asked for.
+
+    Attributes:
+        kinds: Names in `DISGUISES`: ``rotate`` turns the stream, what heads read and
+            write, and mixes and scales units; ``dense`` also adds directions in which
+            nothing is written, and such that nobody reads, with heads and units of their
+            own; ``squeeze`` leaves as few dimensions as hold what can stand in the stream
+            at one time; ``noise`` changes every weight.
+        seed: Of all that is drawn.
+        strength: Of noise, in units of the root mean square of each matrix.
+    """
+
+    kinds: tuple[str, ...]
+    seed: int = 0
+    strength: float = 1e-6
+
+    @staticmethod
+    def of(kinds: str, seed: int | None, strength: float | None) -> "Disguise":
+        """A disguise by the names of its kinds, with commas between them.
+
+        Raises:
+            CompileError: If there is no such one.
+        """
+        names = tuple(name.strip() for name in kinds.split(","))
+        for name in names:
+            if name not in DISGUISES:
+                raise CompileError(
+                    f"--disguise takes {', '.join(DISGUISES)}, not {name!r}"
+                )
+        if strength is not None and not 0 <= strength < 1:
+            raise CompileError("--strength is a number from 0 up to 1")
+        return Disguise(
+            names,
+            0 if seed is None else seed,
+            Disguise.strength if strength is None else strength,
+        )
+
+
+def disguised(
+    asked: Disguise,
+    header: Mapping[str, Any],
+    tensors: Mapping[str, FloatArray],
+    precision: Precision,
+) -> tuple[dict[str, Any], Tensors]:
+    """A strict Transformer in disguise: its header and tensors, with the plain ones.
+
+    Args:
+        asked: How.
+        header: Of the file of the plain network.
+        tensors: Of the plain network, as they are stored.
+        precision: The format.
+
+    Raises:
+        CompileError: If there is no disguise for such a network.
+    """
+    architecture, program = header["architecture"], header["program"]
+    blocks = architecture["blocks"]
+    alike = all(block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in blocks)
+    if not architecture.get("strict") or not alike or precision.name not in FORMATS:
+        raise CompileError(
+            "a disguise is for Transformers of ReLUs and softmax heads in float64 or "
+            "float32"
+        )
+    random = np.random.default_rng(asked.seed)
+    made = _Disguised.of(architecture, tensors, program, random)
+    if "squeeze" in asked.kinds:
+        made.squeeze(program, tensors["embed.position"])
+    if "dense" in asked.kinds:
+        made.dense()
+    made.inside()
+    turned = made.turned()
+    if "noise" in asked.kinds:
+        for name, tensor in turned.items():
+            size = np.sqrt((tensor**2).mean()) if tensor.size else 0.0
+            turned[name] = tensor + asked.strength * size * made.draw(*tensor.shape)
+    own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
+    written = {**turned, **made.directions()}
+    stored = {name: precision.round(tensor) for name, tensor in written.items()}
+    return {**header, "architecture": made.architecture(architecture)}, {
+        **stored,
+        **own,
+    }
+
+
+FORMATS = ("float64", "float32")
+TRIED = 16
+"""So many codes are tried of a stream that is squeezed."""
+
+
+@dataclass
+class _Disguised:
+    """A network that is being disguised.
+
+    The stream has d dimensions, in which ``code`` says how that of the plain one is
+    written, then ``room``, in which nobody writes, then ``waste``, which nobody reads; at
+    the end all is turned.
+    """
+
+    tensors: Tensors
+    blocks: list[dict[str, Any]]
+    d: int
+    code: FloatArray
+    random: np.random.Generator
+    heads: list[list[int]]
+    units: list[list[int]]
+    room: int = 0
+    waste: int = 0
+    turn: FloatArray = field(init=False)
+    turns: Tensors = field(init=False, default_factory=dict)
+
+    @staticmethod
+    def of(
+        architecture: Mapping[str, Any],
+        tensors: Mapping[str, FloatArray],
+        program: Mapping[str, Any],
+        random: np.random.Generator,
+    ) -> "_Disguised":
+        """What is disguised, each number of its stream scaled to about 1."""
+        blocks = [dict(block) for block in architecture["blocks"]]
+        d = architecture["d_model"]
+        made = _Disguised(
+            {name: tensor.copy() for name, tensor in tensors.items()},
+            blocks,
+            d,
+            np.eye(d),
+            random,
+            [list(range(1, block["heads"] + 1)) for block in blocks],
+            [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
+        )
+        scale = _scales(d, tensors, program)
+        made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
+        return made
+
+    def mapped(self, code: FloatArray, back: Callable[[int], FloatArray]) -> None:
+        """Write the stream by another code.
+
+        Args:
+            code: ``(d, dimensions)``.
+            back: For each snapshot what reads it as before, ``(dimensions, d)``.
+        """
+        last = 2 * len(self.blocks)
+        for name, tensor in self.tensors.items():
+            if name.endswith(READERS):
+                snapshot = last
+                if name.startswith("blocks."):
+                    snapshot = 2 * int(name.split(".")[1]) + (".mlp." in name)
+                self.tensors[name] = back(snapshot) @ tensor
+            elif name.endswith(WRITERS):
+                self.tensors[name] = tensor @ code
+        self.code, self.d = self.code @ code, code.shape[1]
+
+    def squeeze(self, program: Mapping[str, Any], position: FloatArray) -> None:
+        """As few dimensions as hold what can stand in the stream at one time."""
+        each = [
+            _reachable(program, position, b) @ self.code
+            for b in range(2 * len(self.blocks) + 1)
+        ]
+        least = max(int(np.linalg.matrix_rank(rows)) for rows in each)
+
+        def back(code: FloatArray, snapshot: int) -> FloatArray:
+            rows = each[snapshot]
+            return np.asarray(np.linalg.pinv(rows @ code) @ rows)
+
+        def worst(code: FloatArray) -> float:
+            sizes = [float(np.linalg.norm(back(code, b), 2)) for b in range(len(each))]
+            return max(sizes)
+
+        codes = [self.orthogonal(self.d)[:, :least] for _ in range(TRIED)]
+        best = min(codes, key=worst)  # readers with small weights bear more noise
+        self.mapped(best, lambda snapshot: back(best, snapshot))
+
+    def draw(self, *shape: int) -> FloatArray:
+        """Normal numbers."""
+        return self.random.normal(size=shape)
+
+    def orthogonal(self, size: int) -> FloatArray:
+        """A turn by chance, all alike likely."""
+        turn, upper = np.linalg.qr(self.draw(size, size))
+        return np.asarray(turn * np.sign(np.diag(upper)))
+
+    @property
+    def width(self) -> int:
+        """How wide the stream is."""
+        return self.d + self.room + self.waste
+
+    # ---------------------------------------------------------------- dense
+
+    def dense(self) -> None:
+        """More dimensions; readers, heads and units of what means nothing."""
+        d, t = self.d, self.tensors
+        self.room, self.waste = max(4, d // 2), max(3, d // 4)
+        more = self.room + self.waste
+        for name in t:
+            axis = -2 if name.endswith(READERS) else -1
+            if name.endswith((*READERS, *WRITERS)):
+                pad = [(0, 0)] * t[name].ndim
+                pad[axis] = (0, more)
+                t[name] = np.pad(t[name], pad)
+        for name in t:
+            if name.endswith(READERS):
+                self._read_room(name)
+        for name in ("embed.token", "embed.position"):
+            t[name][:, d + self.room :] = self.draw(len(t[name]), self.waste)
+        for b in range(len(self.blocks)):
+            self._more_heads(b)
+            self._more_units(b)
+
+    def _read_room(self, name: str) -> None:
+        """A reader reads directions in which nothing is written, too."""
+        matrix, d = self.tensors[name], self.d
+        size = np.sqrt((matrix[..., :d, :] ** 2).mean(axis=(-1, -2), keepdims=True))
+        part = matrix[..., d : d + self.room, :]
+        part += self.draw(*part.shape) * size
+
+    def _reading(self, *shape: int) -> FloatArray:
+        """Matrices that read all of the stream, of what is large less."""
+        scale = np.ones(self.width)
+        scale[self.d + self.room :] = 0.3
+        found = self.draw(*shape[:-1], self.width, shape[-1])
+        return np.asarray(found * scale[:, None] / np.sqrt(self.width))
+
+    def _more_heads(self, b: int) -> None:
+        """A head that reads everything and writes where nobody reads."""
+        block, at = self.blocks[b], f"blocks.{b}.attention"
+        if not block["heads"]:
+            return
+        k, v = block["d_qk"], block["d_v"]
+        out = np.zeros((1, v, self.width))
+        out[..., -self.waste :] = self.draw(1, v, self.waste) / np.sqrt(v)
+        reads = [self._reading(1, size) for size in (k, k, v)]
+        names = ("query", "key", "value", "out")
+        for name, more in zip(names, [*reads, out], strict=True):
+            both = self.tensors[f"{at}.{name}"], more
+            self.tensors[f"{at}.{name}"] = np.concatenate(both)
+        block["heads"] += 1
+        self.heads[b].append(0)
+
+    def _more_units(self, b: int) -> None:
+        """Units that read everything and write where nobody reads."""
+        block, at, t = self.blocks[b], f"blocks.{b}.mlp", self.tensors
+        old = sum(block["mlp"])
+        more = max(2, old // 2)
+        if not old:
+            t[f"{at}.0.weight"] = np.zeros((self.width, 0))
+            t[f"{at}.1.weight"] = np.zeros((0, self.width))
+            t[f"{at}.0.bias"], t[f"{at}.1.bias"] = np.zeros(0), np.zeros(self.width)
+        out = np.zeros((more, self.width))
+        out[:, -self.waste :] = self.draw(more, self.waste) / np.sqrt(more)
+        both = [
+            (f"{at}.0.weight", self._reading(more), 1),
+            (f"{at}.0.bias", self.draw(more), 0),
+            (f"{at}.1.weight", out, 0),
+        ]
+        for name, part, axis in both:
+            t[name] = np.concatenate([t[name], part], axis=axis)
+        t[f"{at}.1.bias"][-self.waste :] = self.draw(self.waste)
+        block["mlp"] = [old + more]
+        self.units[b] += [0] * more
+
+    # --------------------------------------------------------------- rotate
+
+    def inside(self) -> None:
+        """Turn what heads read and carry; scale and mix units, and mix heads."""
+        for b, block in enumerate(self.blocks):
+            if block["heads"]:
+                self._turn_heads(b)
+            if block["mlp"]:
+                self._mix_units(b)
+
+    def _turn_heads(self, b: int) -> None:
+        at, t = f"blocks.{b}.attention", self.tensors
+        order = self.random.permutation(len(self.heads[b]))
+        self.heads[b] = [self.heads[b][i] for i in order]
+        q, k, v, o = (t[f"{at}.{n}"][order] for n in ("query", "key", "value", "out"))
+        self.turns[at] = np.zeros((len(order), q.shape[2], q.shape[2]))
+        for h in range(len(order)):
+            turn, gain = self.orthogonal(q.shape[2]), _balance(q[h], k[h])
+            q[h], k[h] = q[h] @ turn * gain, k[h] @ turn / gain
+            self.turns[at][h] = turn * gain
+            turn, gain = self.orthogonal(v.shape[2]), _balance(v[h], o[h])
+            v[h], o[h] = v[h] @ turn * gain, turn.T @ o[h] / gain
+        for name, matrix in zip(
+            ("query", "key", "value", "out"), (q, k, v, o), strict=True
+        ):
+            t[f"{at}.{name}"] = matrix
+
+    def _mix_units(self, b: int) -> None:
+        at, t = f"blocks.{b}.mlp", self.tensors
+        order = self.random.permutation(len(self.units[b]))
+        self.units[b] = [self.units[b][i] for i in order]
+        first, bias, second = (
+            t[f"{at}.{name}"] for name in ("0.weight", "0.bias", "1.weight")
+        )
+        ends = np.linalg.norm(second, axis=1), np.linalg.norm(first, axis=0)
+        used = (ends[0] > 0) & (ends[1] > 0)
+        gain = np.sqrt(np.where(used, ends[0], 1.0) / np.where(used, ends[1], 1.0))
+        t[f"{at}.0.weight"] = (first * gain)[:, order]
+        t[f"{at}.0.bias"] = (bias * gain)[order]
+        t[f"{at}.1.weight"] = (second / gain[:, None])[order]
+
+    def turned(self) -> Tensors:
+        """All tensors with the stream turned."""
+        self.turn, found = self.orthogonal(self.width), dict(self.tensors)
+        for name, tensor in self.tensors.items():
+            if name.endswith(READERS):
+                found[name] = self.turn.T @ tensor
+            elif name.endswith(WRITERS):
+                found[name] = tensor @ self.turn
+        return found
+
+    def directions(self) -> Tensors:
+        """What each dimension of the plain stream, and of waste, became."""
+        rows = np.delete(self.turn, np.arange(self.d, self.d + self.room), axis=0)
+        rows = np.concatenate([self.code @ rows[: self.d], rows[self.d :]])
+        turns = {f"disguise.{at}": turn for at, turn in self.turns.items()}
+        return {**turns, "disguise.directions": rows}
+
+    def architecture(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """The architecture of the disguised network."""
+        told = {
+            "d_model": plain["d_model"],
+            "waste": self.waste,
+            "blocks": [dict(block) for block in plain["blocks"]],
+            "heads": self.heads,
+            "units": self.units,
+        }
+        own = {"d_model": self.width, "blocks": self.blocks, "disguise": told}
+        return {**plain, **own}
+
+
+def _reachable(
+    program: Mapping[str, Any], position: FloatArray, snapshot: int
+) -> FloatArray:
+    """Rows that span all that can stand in the plain stream at a snapshot."""
+    there = [
+        c
+        for c in program["channels"]
+        if "dims" in c and c["snapshots"][0] <= snapshot <= c["snapshots"][1]
+    ]
+    features, base = np.zeros_like(position), np.zeros(position.shape[1])
+    for low, high in program["features"].values():
+        features[:, low:high] = position[:, low:high]
+    codes = []
+    for c in there:
+        values, units = np.array(c["domain"])[:, None], np.arange(*c["dims"])
+        one = c["code"] == "one-hot"
+        codes.append((units, np.eye(len(units))[values[:, 0]] if one else 1.0 * values))
+        base[units] = codes[-1][1][0]
+    rows = [features + base]
+    for units, code in codes:
+        each = np.repeat((features[0] + base)[None], len(code), axis=0)
+        each[:, units] = code
+        rows.append(each)
+    return np.concatenate(rows)
+
+
+def _scales(
+    d: int, tensors: Mapping[str, FloatArray], program: Mapping[str, Any]
+) -> FloatArray:
+    """``(d,)``: for each dimension the power of two above the largest number in it."""
+    most = np.maximum(np.abs(tensors["embed.position"]).max(axis=0), 1.0)
+    for channel in program["channels"]:
+        if channel.get("code") == "integer":
+            at = slice(*channel["dims"])
+            most[at] = np.maximum(most[at], max(channel["domain"]))
+    return np.asarray(2.0 ** np.ceil(np.log2(most)))
+
+
+def _balance(reads: FloatArray, writes: FloatArray) -> float:
+    """What makes two matrices equally large."""
+    ends = np.linalg.norm(writes), np.linalg.norm(reads)
+    return float(np.sqrt(ends[0] / ends[1])) if min(ends) > 0 else 1.0

@@ -1,0 +1,107 @@
+"""Disguised networks: where variables lie, and which heads and units carry them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from krohn.network.errors import ModelFileError
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+
+PLAIN = "plain."
+
+
+class Directions(NamedTuple):
+    """The directions of the dimensions of the plain network in a disguised stream.
+
+    Attributes:
+        all: ``(d + waste, D)``: what each dimension adds to the stream; the last ones
+            mean nothing.
+        d: How wide the plain stream is.
+        features: Dimensions of what only positions decide, first and one past the last.
+        lives: For each variable its dimensions, and the first and last snapshot.
+    """
+
+    all: FloatArray
+    d: int
+    features: list[tuple[int, int]]
+    lives: list[tuple[tuple[int, int], tuple[int, int]]]
+
+    def writes(self, dims: tuple[int, int]) -> FloatArray:
+        """``(dimensions, D)``: what a variable adds to the stream."""
+        return self.all[slice(*dims)]
+
+    def reads(self, dims: tuple[int, int], snapshot: int) -> FloatArray:
+        """``(D, dimensions)``: what tells it from all else at a snapshot.
+
+        If the stream has fewer dimensions than variables need, a unit vector is read up
+        to what is added to all of its entries.
+        """
+        there = [span for span, (born, dies) in self.lives if born <= snapshot <= dies]
+        rows = [i for span in (*self.features, *there) for i in range(*span)]
+        found = np.linalg.pinv(self.all[[*rows, *range(self.d, len(self.all))]])
+        return np.asarray(found[:, [rows.index(i) for i in range(*dims)]])
+
+
+def is_disguised(header: Mapping[str, Any]) -> bool:
+    """Whether a file holds a disguised network."""
+    return "disguise" in header["architecture"]
+
+
+def directions(file: ModelFile) -> Directions | None:
+    """The directions of variables; None where each has dimensions of its own."""
+    if not is_disguised(file.header):
+        return None
+    d, program = (
+        file.header["architecture"]["disguise"]["d_model"],
+        file.header["program"],
+    )
+    lives = [
+        (tuple(c["dims"]), tuple(c["snapshots"]))
+        for c in program["channels"]
+        if "dims" in c
+    ]
+    features = [tuple(span) for span in program["features"].values()]
+    return Directions(file.tensors["disguise.directions"], d, features, lives)
+
+
+def head_of(header: Mapping[str, Any], block: int, head: int) -> int:
+    """The head that carries what a head of the plain network carries."""
+    if not is_disguised(header):
+        return head
+    return int(header["architecture"]["disguise"]["heads"][block].index(head + 1))
+
+
+def units_of(
+    header: Mapping[str, Any], block: int, units: Iterable[int]
+) -> tuple[int, ...]:
+    """The units that stand for some of the plain network."""
+    if not is_disguised(header):
+        return tuple(units)
+    told = header["architecture"]["disguise"]["units"][block]
+    return tuple(sorted(told.index(unit + 1) for unit in units))
+
+
+def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
+    """The tensors whose dimensions are those of the Program."""
+    if not is_disguised(file.header):
+        return file.tensors
+    return {
+        name.removeprefix(PLAIN): tensor
+        for name, tensor in file.tensors.items()
+        if name.startswith(PLAIN)
+    }
+
+
+def refuse(header: Mapping[str, Any], what: str) -> None:
+    """Refuse what cannot work with directions.
+
+    Raises:
+        ModelFileError: If the network is disguised.
+    """
+    if is_disguised(header):
+        raise ModelFileError(
+            f"{what} needs variables with dimensions of their own, and this network is "
+            "disguised; compile it without --disguise"
+        )

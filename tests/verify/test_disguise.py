@@ -1,0 +1,238 @@
+"""Disguised networks: they compute the same, are proved, and no damaged one is."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from krohn.compiled_model import CompiledModel
+from krohn.compiler.errors import CompileError
+from krohn.network.modelfile import ModelFile, pack
+from krohn.open_model import Model
+from krohn.program.errors import Refused
+from krohn.verify.checker.network import recheck
+from krohn.verify.proof import prove
+from krohn.verify.search.find import for_file
+
+LENGTH, STRENGTH = 8, 1e-9
+DISGUISES = ["rotate", "dense", "squeeze", "squeeze,dense", "noise", "dense,noise"]
+MACHINES = ["FlipFlop", "C2", "D6", "regex:(ab|ba)*c"]
+
+
+@cache
+def made(name: str, kinds: str, dtype: str | None = None) -> CompiledModel:
+    """A network that is proved."""
+    how: dict[str, Any] = {
+        "dtype": dtype,
+        "seed": 5,
+        "strength": STRENGTH if "noise" in kinds else None,
+    }
+    return krohn.compile(name, LENGTH, disguise=kinds, **how)
+
+
+def wrong(file: ModelFile, count: int = 2000) -> int:
+    """At how many words by chance an answer is wrong."""
+    told = file.header["machine"]
+    moves, rng = np.array(told["transitions"]), np.random.default_rng(2)
+    words = rng.integers(len(moves), size=(count, LENGTH))
+    state = np.full(count, told["states"].index(told["start"]))
+    states = np.array([state := moves[a, state] for a in words.T]).T
+    said = Model(file)(torch.from_numpy(words)).argmax(-1).numpy()
+    return int((said != states).any(axis=1).sum())
+
+
+@pytest.mark.parametrize("kinds", DISGUISES)
+@pytest.mark.parametrize("name", MACHINES)
+def test_it_computes_the_machine_and_is_proved(name: str, kinds: str) -> None:
+    found = made(name, kinds)
+    assert found.proof is not None
+    assert found.proof.verdict == "verified"
+    assert wrong(found.file) == 0
+    data = pack(found.file.header, found.file.tensors)
+    assert recheck(data, _evidence(data, found)).margin > 0.5
+
+
+def _evidence(data: bytes, found: CompiledModel) -> bytes:
+    from krohn.program.strict_json import canonical
+
+    assert found.proof is not None
+    return canonical(for_file(data, found.proof.told)).encode()
+
+
+@pytest.mark.parametrize("name", ["FlipFlop", "C2"])
+def test_it_is_proved_in_float32(name: str) -> None:
+    found = made(name, "dense", "float32")
+    assert found.file.precision.name == "float32"
+    assert wrong(found.file) == 0
+
+
+def test_no_weight_is_zero_and_no_axis_is_a_variable() -> None:
+    file = made("D6", "dense").file
+    run = [n for n in file.tensors if n.startswith(("embed", "blocks"))]
+    for name in run:  # units that erase have no bias
+        assert name.endswith("0.bias") or (file.tensors[name] != 0).all()
+    directions = file.tensors["disguise.directions"]
+    size = np.abs(directions) / np.linalg.norm(directions, axis=1, keepdims=True)
+    assert size.max() < 0.95
+
+
+def test_the_seed_decides_all_weights() -> None:
+    one, two = (krohn.compile("C2", 4, disguise="dense", seed=s) for s in (1, 2))
+    again = krohn.compile("C2", 4, disguise="dense", seed=1)
+    files = [pack(x.file.header, x.file.tensors) for x in (one, again, two)]
+    assert files[0] == files[1] != files[2]
+
+
+@pytest.mark.parametrize("kinds", ["rotate", "dense", "squeeze,dense"])
+@pytest.mark.parametrize("name", ["FlipFlop", "D6"])
+def test_variables_are_read_and_changed_along_directions(name: str, kinds: str) -> None:
+    hidden, plain = (
+        made(name, kinds).model,
+        krohn.compile(name, LENGTH, strict=True).model,
+    )
+    assert hidden.places() == {
+        n: replace(p, head=hidden.places()[n].head) for n, p in plain.places().items()
+    }
+    rng = np.random.default_rng(3)
+    words = torch.from_numpy(rng.integers(len(plain.letters), size=(20, LENGTH)))
+    for variable, place in plain.places().items():
+        assert (hidden.read(variable, words) == plain.read(variable, words)).all()
+        word = [plain.letters[a] for a in words[0].tolist()]
+        for value in plain.read(variable, words).unique().tolist():
+            try:
+                wanted = plain.patch(word, variable, 4, value)
+            except krohn.KrohnError:
+                continue  # it is never that after BOS
+            found = hidden.patch(word, variable, 4, value)
+            assert found.agrees is wanted.agrees is not False
+            assert found.predicted == wanted.predicted
+        if place.head is not None:
+            assert hidden.ablate(word, variable).agrees is not False
+
+
+def test_what_cannot_be_disguised_is_refused() -> None:
+    with pytest.raises(CompileError, match="takes rotate, dense, squeeze, noise, not"):
+        krohn.compile("C2", 4, disguise="beside")
+    with pytest.raises(krohn.KrohnError, match="float64 or float32"):
+        krohn.compile("C2", 4, disguise="rotate", dtype="bfloat16")
+    with pytest.raises(krohn.KrohnError, match="from 0 up to 1"):
+        krohn.compile("C2", 4, disguise="noise", strength=-1.0)
+    with pytest.raises(krohn.KrohnError, match="is for"):
+        krohn.compile("C2", 4, strength=1e-3)
+    with pytest.raises(krohn.KrohnError, match="Transformers"):
+        krohn.compile("C2", arch="rnn", disguise="rotate")
+
+
+# ------------------------------------------------------------------- mutants
+
+
+def damaged(file: ModelFile, count: int, seed: int) -> Iterator[tuple[str, ModelFile]]:
+    """Files with one part changed: weights that run, the plain network, the solution."""
+    rng = np.random.default_rng(seed)
+    names = sorted(n for n, t in file.tensors.items() if t.size)
+    for _ in range(count):
+        name = str(rng.choice(names))
+        tensor = file.tensors[name].copy()
+        at = tuple(int(rng.integers(n)) for n in tensor.shape)
+        way = int(rng.integers(6))
+        scale = 10.0 ** rng.integers(-6, 3)
+        if way == 0:
+            tensor[at] = 0.0
+        elif way == 1:
+            tensor[at] += scale * rng.normal()
+        elif way == 2:
+            tensor = tensor + scale * rng.normal(size=tensor.shape)
+        elif way == 3:
+            tensor[at[0]] = tensor[int(rng.integers(len(tensor)))]
+        elif way == 4:
+            tensor = tensor * (1 + scale)
+        else:
+            tensor = tensor[rng.permutation(len(tensor))]
+        found = replace(file, tensors={**file.tensors, name: tensor})
+        yield f"{name}, {way}, {scale:g}", found
+    yield from _other_solutions(file, rng)
+
+
+def _other_solutions(
+    file: ModelFile, rng: np.random.Generator
+) -> Iterator[tuple[str, ModelFile]]:
+    """Files that say of another head or unit what it stands for, or of other variables."""
+    said = file.header["architecture"]
+    for key in ("heads", "units"):
+        for b, each in enumerate(said["disguise"][key]):
+            for _ in range(4):
+                mixed = [list(x) for x in said["disguise"][key]]
+                mixed[b] = rng.permutation(each).tolist() if each else each
+                told = {**said["disguise"], key: mixed}
+                header = {**file.header, "architecture": {**said, "disguise": told}}
+                yield f"{key} of block {b}", replace(file, header=header)
+    for name, tensor in file.tensors.items():
+        if not name.startswith(("plain.", "disguise.")):
+            turned = {**file.tensors, name: -tensor}
+            yield f"{name} turned over", replace(file, tensors=turned)
+
+
+def survivors(name: str, kinds: str, count: int, seed: int) -> tuple[int, list[str]]:
+    """How many damaged files are verified, and those that are wrong."""
+    passed, bad = 0, list[str]()
+    found = made(name, kinds)
+    for what, file in damaged(found.file, count, seed):
+        if prove(file, found.machine).verdict != "verified":
+            continue
+        passed += 1
+        if wrong(file, 500):
+            bad.append(what)
+    return passed, bad
+
+
+def test_no_damaged_network_is_verified() -> None:
+    passed, bad = survivors("C2", "dense", 60, 1)
+    assert not bad
+    assert passed > 0  # small changes are proved again
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kinds", ["rotate", "dense", "squeeze,dense"])
+@pytest.mark.parametrize("name", ["FlipFlop", "C2", "D6"])
+def test_hundreds(name: str, kinds: str) -> None:
+    _, bad = survivors(name, kinds, 150, 2)
+    assert not bad
+
+
+def test_a_wrong_plain_network_does_not_help() -> None:
+    """The same weights of another machine beside a plain network that is right."""
+    own, other = made("FlipFlop", "rotate").file, made("FlipFlop", "rotate").file
+    mixed = {
+        n: t[:, ::-1].copy() if n == "unembed.weight" else t
+        for n, t in other.tensors.items()
+    }
+    mixed["unembed.bias"] = mixed["unembed.bias"][::-1].copy()
+    file = replace(own, tensors=mixed)
+    assert wrong(file) > 0
+    assert prove(file, made("FlipFlop", "rotate").machine).verdict != "verified"
+    mixed["plain.unembed.weight"] = mixed["plain.unembed.weight"][:, ::-1].copy()
+    mixed["plain.unembed.bias"] = mixed["plain.unembed.bias"][::-1].copy()
+    both = replace(own, tensors=mixed)
+    assert prove(both, made("FlipFlop", "rotate").machine).verdict != "verified"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300, -1e300, 1e-310])
+@pytest.mark.parametrize("part", ["disguise.directions", "plain.embed.token"])
+def test_numbers_that_are_none_prove_nothing(part: str, value: float) -> None:
+    found = made("FlipFlop", "rotate")
+    tensor = found.file.tensors[part].copy()
+    tensor[0, 0] = value
+    file = replace(found.file, tensors={**found.file.tensors, part: tensor})
+    assert prove(file, found.machine).verdict != "verified"
+
+
+def test_evidence_of_another_file_is_refused() -> None:
+    found, other = made("FlipFlop", "rotate"), made("FlipFlop", "dense")
+    data = pack(found.file.header, found.file.tensors)
+    with pytest.raises(Refused):
+        recheck(data, _evidence(pack(other.file.header, other.file.tensors), other))

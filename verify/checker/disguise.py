@@ -1,0 +1,530 @@
+"""Disguised networks: how far they are from the plain network beside them.
+
+Theorem D of docs/disguise.md. The plain network is proved by the rules of all others,
+with what is found here as noise of its units, scores, channels and logits.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from krohn.program.architecture import held
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.domains import IntArray
+from krohn.program.errors import demand
+from krohn.verify.checker.arithmetic import (
+    STORED,
+    SUM,
+    Format,
+    Interval,
+    fits,
+    flushed,
+    gamma,
+)
+from krohn.verify.checker.model_file import FloatArray, Model, check_numbers
+from krohn.verify.checker.reader import Reader
+from krohn.verify.checker.residual_stream import FEATURE, Beside, Stream
+from krohn.verify.checker.softmax import lost
+
+NEVER = 2000
+"""So many digits no number has: what a disguised network stores is no code."""
+BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+PLAIN, DISGUISE = "plain.", "disguise."
+Pairs = tuple[tuple[int, ...], ...]
+
+
+def plain(model: Model) -> Model:
+    """The plain network in a disguised file, with how far the disguised one is from it.
+
+    Raises:
+        Refused: If no rule is about such a disguise.
+    """
+    shape = held(Transformer, model.header, model.tensors)
+    assert shape.disguise is not None
+    demand("source" not in model.header, "a disguised network is about no machine")
+    demand(shape.strict and not model.format.narrow, "no rule is about this disguise")
+    said = model.header["architecture"]
+    blocks = [*said["blocks"], *said["disguise"]["blocks"]]
+    demand([block.keys() == BLOCK for block in blocks], "a block of an unknown kind")
+    demand([len(block["mlp"]) < 2 for block in blocks], "an MLP has several layers")
+    for name, values in model.tensors.items():
+        check_numbers(name, values, model.format)
+    pairs = [
+        (shape.disguise.heads, [block.heads for block in shape.disguise.blocks]),
+        (shape.disguise.units, [sum(block.mlp) for block in shape.disguise.blocks]),
+    ]
+    for matched, counts in pairs:
+        for each, count in zip(matched, counts, strict=True):
+            once = sorted(n for n in each if n) == list(range(1, count + 1))
+            demand(once, "a head or unit does not stand for one of the plain network")
+    own = {
+        name.removeprefix(PLAIN): values
+        for name, values in model.tensors.items()
+        if name.startswith(PLAIN)
+    }
+    told = {key: said[key] for key in said.keys() - {"disguise"}}
+    told |= {key: said["disguise"][key] for key in ("d_model", "blocks")}
+    disguise = Disguise(
+        model.format,
+        {name: x for name, x in model.tensors.items() if not name.startswith(PLAIN)},
+        own,
+        shape.disguise.d_model,
+        shape.disguise.heads,
+        shape.disguise.units,
+    )
+    form = model.format._replace(digits=NEVER)
+    header = {**model.header, "architecture": told}
+    return model._replace(format=form, tensors=own, header=header, disguise=disguise)
+
+
+@dataclass(frozen=True)
+class Disguise:
+    """A disguised network beside a plain one.
+
+    Its stream is x·E + w·B + r: x is a stream of the plain network, w and r are bounded
+    (`Beside`); E and B are the first and the other rows of ``directions``.
+
+    Attributes:
+        form: The format that is computed in.
+        tensors: Those of the disguised network.
+        plain: Those of the plain one.
+        width: d, of the stream of the plain network.
+        heads: For each block and head of the disguised network the number of the head of
+            the plain one that it stands for, from 1 on; 0 if it stands for none.
+        units: The same of units.
+    """
+
+    form: Format
+    tensors: dict[str, FloatArray]
+    plain: dict[str, FloatArray]
+    width: int
+    heads: Pairs
+    units: Pairs
+
+    @property
+    def directions(self) -> FloatArray:
+        """``(d + waste, D)``: what each dimension of x, then of w, adds to the stream."""
+        return self.tensors[f"{DISGUISE}directions"]
+
+    @cached_property
+    def code(self) -> Interval:
+        """E: ``(d, D)``."""
+        return Interval.of(self.directions[: self.width])
+
+    @cached_property
+    def waste(self) -> Interval:
+        """B: ``(waste, D)``."""
+        return Interval.of(self.directions[self.width :])
+
+    def followed(self, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
+        """The plain stream after a sublayer, with what stands beside it.
+
+        Args:
+            stream: What the rules of the plain network say.
+            before: The stream before the sublayer; None if it is the embedding.
+            snapshot: Its number.
+        """
+        block = (snapshot - 1) // 2
+        if before is None:
+            stream = replace(stream, beside=self._embedded(stream))
+        else:
+            found = _Off(
+                self, [n for n in stream.noise if n not in before.noise], stream
+            )
+            add = self._attended if snapshot % 2 else self._fed
+            add(found, before, block)
+            stream = found.after(before)
+        stream = replace(self._measured(stream), reader=None)
+        return self._read(stream, block) if snapshot % 2 else stream
+
+    # ------------------------------------------------------------ what is there
+
+    def _measured(self, stream: Stream) -> Stream:
+        """The stream with the largest numbers of the disguised one (D1)."""
+        beside = _beside(stream)
+        of_x = Interval.of(ranges(stream, self.code).size)
+        found = of_x + Interval.of(beside.waste) @ self.waste.size + beside.rest
+        fits(found, self.form, "a number of the stream", STORED)
+        longest = self._length(stream, self.code, self.waste) + beside.length
+        beside = beside._replace(size=found.high, longest=longest.most)
+        return replace(stream, beside=beside)
+
+    def _length(self, stream: Stream, code: Interval, waste: Interval) -> Interval:
+        """The greatest length of x·code + w·waste (D1)."""
+        off = Interval.of(stream.free) @ _lengths(code).high
+        off = off + Interval.of(_beside(stream).waste) @ _lengths(waste).high
+        return _longest(stream, code) + off
+
+    def reads(self, stream: Stream, matrix: FloatArray) -> tuple[Interval, Interval]:
+        """What is read but for x, and by how much that is computed wrongly (D1).
+
+        Args:
+            stream: What is known.
+            matrix: ``(D, columns)``.
+
+        Returns:
+            ``(columns,)``: how large w·B·matrix + r·matrix is, and rounding.
+        """
+        beside, count = _beside(stream), len(matrix) + 1
+        size = within(beside.size, beside.longest, Interval.of(matrix))
+        fits(size, self.form, "a sum of the stream", SUM)
+        other = Interval.of(beside.waste) @ (self.waste @ matrix).size
+        other = other + within(beside.rest, beside.length, Interval.of(matrix))
+        return other, gamma(count, self.form.sum_unit) * size + flushed(count)
+
+    def _embedded(self, stream: Stream) -> Beside:
+        """What stands beside the plain embedding (D2)."""
+        waste, rest, length = (Interval.of(0.0) for _ in range(3))
+        for name in ("embed.token", "embed.position"):
+            count = len(stream.positions) if name.endswith("position") else None
+            rows = Interval.of(self.tensors[name][:count])
+            inside, left = self.split(
+                rows - Interval.of(self.plain[name][:count]) @ self.code, []
+            )
+            waste = waste + np.abs(inside[:, self.width :]).max(axis=0)
+            off = gamma(2, self.form.sum_unit) * rows.size
+            rest = rest + left.size.max(axis=0) + off.max(axis=0)
+            length = length + _lengths(left).max() + _lengths(off).max()
+        return Beside(waste.high, rest.high, length.most)
+
+    def split(self, rows: Interval, dims: Sequence[int]) -> tuple[FloatArray, Interval]:
+        """Rows of the stream as rows of x and w, and what is left of them.
+
+        Args:
+            rows: ``(rows, D)``.
+            dims: Which dimensions of x they may have.
+
+        Returns:
+            ``(rows, d + waste)``, 0 in other dimensions of x, and ``(rows, D)``.
+        """
+        kept = [*dims, *range(self.width, len(self.directions))]
+        inside = np.zeros((len(rows.low), len(self.directions)))
+        inside[:, kept] = rows.middle()[0] @ np.linalg.pinv(self.directions[kept])
+        return inside, rows - Interval.of(inside) @ self.directions
+
+    # ---------------------------------------------------------------- attention
+
+    def scores(self, stream: Stream, block: int) -> FloatArray:
+        """``(heads,)``: how far scores are from those of the plain network (D3)."""
+        at, found = f"blocks.{block}.attention", np.zeros(len(self.heads[block]))
+        for head, other in enumerate(self.heads[block]):
+            if other:
+                found[other - 1] = self._score(stream, at, head, other - 1)
+        return found[: max((*self.heads[block], 0))]
+
+    def _part(self, at: str, name: str, head: int) -> FloatArray:
+        return np.asarray(self.tensors[f"{at}.{name}"][head])
+
+    def _asked(
+        self, stream: Stream, query: FloatArray, key: FloatArray
+    ) -> tuple[list[Interval], Interval]:
+        """The sizes of queries and keys, and by how much scores are computed wrongly."""
+        size, unit = _beside(stream).size, self.form.sum_unit
+        sizes, off = list[Interval](), list[Interval]()
+        for matrix in (query, key):
+            _, wrong = self.reads(stream, matrix)
+            off.append(wrong)
+            sizes.append(Interval.of(size) @ np.abs(matrix) + wrong)
+        largest = (sizes[0] * sizes[1]).sum()
+        fits(largest, self.form, "a score", SUM)
+        count = query.shape[1] + 1
+        return sizes, gamma(count, unit) * largest + flushed(count)
+
+    def _score(self, stream: Stream, at: str, head: int, other: int) -> float:
+        turn, off = self.tensors[f"{DISGUISE}{at}"][head], list[Interval]()
+        names = HEAD[:2]
+        parts = [
+            (self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in names
+        ]
+        sizes, wrong = self._asked(stream, parts[0][0], parts[1][0])
+        turned = [turn, np.linalg.pinv(turn).T]
+        for (matrix, own), by in zip(parts, turned, strict=True):
+            apart = ranges(stream, self.code @ matrix - Interval.of(own) @ by).size
+            more, rounded = self.reads(stream, matrix)
+            off.append(apart + more + rounded)
+        plain = [
+            Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)
+        ]
+        asked = Interval.of(ranges(stream, plain[0]).size)
+        wrong = wrong + (off[0] * sizes[1]).sum() + (asked * off[1]).sum()
+        (_, query), (_, key) = parts
+        same = Interval.of(turned[0]) @ turned[1].T - np.eye(len(turned[0]))
+        bent = [Interval.of(ranges(stream, Interval.of(x)).size) for x in (query, key)]
+        bend: Interval = bent[0] @ same.size @ bent[1]
+        return (wrong + bend).most
+
+    def _attended(self, found: "_Off", stream: Stream, block: int) -> None:
+        """What heads add beside copies of the plain values (D4)."""
+        at, beside = f"blocks.{block}.attention", _beside(stream)
+        total = Interval.of(np.zeros(self.directions.shape[1]))
+        for head, other in enumerate(self.heads[block]):
+            query, key, value, out = (self._part(at, n, head) for n in HEAD)
+            self._asked(stream, query, key)  # that no score overflows
+            both, own = Interval.of(value) @ out, np.zeros((self.width, self.width))
+            if other:
+                own = self.plain[f"{at}.value"][other - 1]
+                own = own @ self.plain[f"{at}.out"][other - 1]
+            size = Interval.of(beside.size) @ np.abs(value)
+            wrong = self.reads(stream, value)[1]
+            fits(size * len(stream.positions), self.form, "a sum of values", SUM)
+            rounded = mean_rounding(len(stream.positions), self.form)
+            most = size + wrong
+            longest = self._length(stream, self.code @ value, self.waste @ value)
+            longest = longest + _length(wrong)
+            longest = longest + _length(_lengths(Interval.of(value))) * beside.length
+            wrong = wrong + rounded * most + lost(len(stream.positions), most.most)
+            found.along(self.code @ both - Interval.of(own) @ self.code, stream)
+            found.add(self.waste @ both, beside.waste)
+            found.add(both, beside.rest, beside.length)
+            found.add(Interval.of(out), wrong.high)
+            some = within(most.high, longest.most, Interval.of(out))
+            total = total + some + wrong @ np.abs(out)
+        if self.heads[block]:
+            terms = len(self.heads[block]) * (out.shape[0] + 1) + 2
+            found.rounded(total, terms, beside)
+
+    # --------------------------------------------------------------------- MLPs
+
+    def _unit(
+        self, block: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        at = f"blocks.{block}.mlp"
+        names = [f"{at}.{j}.{part}" for j in (0, 1) for part in ("weight", "bias")]
+        first, bias, second, last = (self.tensors[name] for name in names)
+        return first, bias, second, last
+
+    def _matched(self, block: int) -> tuple[list[int], list[int]]:
+        """Units of the disguised network, and those that they stand for."""
+        both = [(i, n - 1) for i, n in enumerate(self.units[block]) if n]
+        return [i for i, _ in both], [n for _, n in both]
+
+    def _gains(self, stream: Stream, block: int) -> FloatArray:
+        """``(units,)``: how much larger units that stand for others are; any are right."""
+        mine, theirs = self._matched(block)
+        own = self.plain[f"blocks.{block}.mlp.0.weight"][:, theirs]
+        read = self.code.low @ self._unit(block)[0][:, mine]
+        rows = _samples(stream)
+        both, size = (rows @ own) * (rows @ read), (rows @ own) ** 2
+        none = size.sum(axis=0) == 0  # it reads what is 0 now: all that is in reach
+        both = np.where(none, (own * read).sum(axis=0), both.sum(axis=0))
+        gains = both / np.where(none, (own * own).sum(axis=0), size.sum(axis=0))
+        demand(gains > 0, "a unit reads nothing, or is turned over")
+        return np.asarray(gains)
+
+    def _read(self, stream: Stream, block: int) -> Stream:
+        """The stream with what units have of their own, by what they read (D5)."""
+        off, (mine, theirs) = 0.0, self._matched(block)
+        gains = np.zeros(0)
+        if mine:
+            weight, bias = (x[..., mine] for x in self._unit(block)[:2])
+            at, gains = f"blocks.{block}.mlp.0", self._gains(stream, block)
+            own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
+            apart = ranges(stream, self.code @ weight - Interval.of(own) * gains)
+            apart = apart + (Interval.of(bias) - Interval.of(beside) * gains)
+            other, rounded = self.reads(stream, weight)
+            rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(
+                bias
+            )
+            each = (apart.size + other + rounded) / gains
+            off = (each / Interval.of(np.abs(own)).sum(axis=0)).most
+        reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
+        known = _beside(stream)._replace(gains=gains)
+        return replace(stream, reader=reader, beside=known)
+
+    def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
+        """What units add beside those of the plain network (D6)."""
+        if not self.units[block]:
+            return
+        weight, bias, out, last = self._unit(block)
+        other, rounded = self.reads(stream, weight)
+        rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(bias)
+        inside = (ranges(stream, self.code @ weight) + bias).wider(other + rounded)
+        most = np.maximum(inside.high, 0.0)
+        fits(most, self.form, "a unit", STORED)
+        mine, theirs = self._matched(block)
+        own, end = np.zeros((len(bias), self.width)), np.zeros(self.width)
+        writes, adds = Interval.of(own), Interval.of(end)
+        if mine:
+            at, gains = f"blocks.{block}.mlp.1", _beside(stream).gains
+            second, end = (self.plain[f"{at}.{n}"] for n in PARTS)
+            low, high = own.copy(), own.copy()
+            told = Interval.of(second[theirs]) / gains[:, None]
+            low[mine], high[mine] = told.low, told.high
+            writes, adds = Interval(low, high), Interval.of(end)
+        found.add(Interval.of(out) - writes @ self.code, most)
+        row = Interval.of(last) - adds @ self.code
+        found.add(row.each(lambda x: x[None]), np.ones(1))
+        total = Interval.of(most) @ np.abs(out) + np.abs(last)
+        terms = int((most > 0).sum()) + 2
+        found.rounded(total, terms, _beside(stream))
+
+    def logits(self, stream: Stream) -> FloatArray:
+        """``(classes,)``: how far logits are from those of the plain network (D7)."""
+        (weight, bias), (own, beside) = (
+            [part[f"unembed.{n}"] for n in PARTS] for part in (self.tensors, self.plain)
+        )
+        apart = ranges(stream, self.code @ weight - own) + (Interval.of(bias) - beside)
+        other, rounded = self.reads(stream, weight)
+        rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(bias)
+        return (apart.size + other + rounded).high
+
+
+HEAD, PARTS = ("query", "key", "value", "out"), ("weight", "bias")
+
+
+class _Off:
+    """What a sublayer adds to the disguised stream beside x·E of the plain one.
+
+    Along channels that are written it is noise of these; else it stands beside.
+    """
+
+    def __init__(self, disguise: Disguise, written: list[str], stream: Stream) -> None:
+        self.disguise, self.stream, self.written = disguise, stream, written
+        channels = stream.program.channels
+        self.dims = [d for name in written for d in channels[name].span]
+        self.inside = Interval.of(np.zeros(len(disguise.directions)))
+        self.rest = Interval.of(np.zeros(disguise.directions.shape[1]))
+        self.length = Interval.of(0.0)
+
+    def add(
+        self, rows: Interval, most: FloatArray, length: float | None = None
+    ) -> None:
+        """All sums of rows ``(rows, D)`` with factors up to ``(rows,)``, of a length."""
+        inside, rest = self.disguise.split(rows, self.dims)
+        self.inside = self.inside + within(most, length, Interval.of(inside))
+        more, each = within(most, length, rest), _lengths(rest)
+        self.rest = self.rest + more
+        by_rows = (Interval.of(most) * each).sum()
+        if length is not None:
+            by_rows = by_rows.minimum(_length(each) * length)
+        self.length = self.length + by_rows
+
+    def along(self, matrix: Interval, stream: Stream) -> None:
+        """x·matrix ``(d, D)``, for all x of a stream; and means of such."""
+        inside, rest = self.disguise.split(matrix, self.dims)
+        self.inside = self.inside + ranges(stream, Interval.of(inside)).size
+        more = Interval.of(ranges(stream, rest).size)
+        self.rest = self.rest + more
+        self.length = self.length + _length(more)
+
+    def rounded(self, total: Interval, terms: int, before: Beside) -> None:
+        """Rounding of a sum whose terms add up to a total, and of the residual sum."""
+        form = self.disguise.form
+        fits(total, form, "a sum that a sublayer adds", SUM)
+        fits(total + before.size, form, "a number of the stream", STORED)
+        off = gamma(terms, form.sum_unit) * total + flushed(terms)
+        off = off + gamma(2, form.sum_unit) * (total + off)
+        self.rest = self.rest + off + gamma(2, form.sum_unit) * before.size
+        each = _length(off)
+        self.length = self.length + each + gamma(2, form.sum_unit) * before.longest
+
+    def after(self, before: Stream) -> Stream:
+        """The stream with all that as noise, or beside it."""
+        noise, channels = dict(self.stream.noise), self.stream.program.channels
+        for name in self.written:
+            more = self.inside[list(channels[name].span)].most
+            noise[name] = (Interval.of(noise[name]) + more).high
+            demand(noise[name] < 0.5, f"{name!r} can be off by half a step")
+        waste = Interval.of(_beside(before).waste) + self.inside[self.disguise.width :]
+        rest = Interval.of(_beside(before).rest) + self.rest
+        length = _beside(before).length + self.length
+        beside = Beside(waste.high, rest.high, length.most)
+        return replace(self.stream, noise=noise, beside=beside)
+
+
+def ranges(stream: Stream, matrix: Interval) -> Interval:
+    """``(columns,)``: all that x·matrix can be, for each x that the stream can be (D1).
+
+    Args:
+        stream: What is known of x.
+        matrix: ``(d, columns)``.
+    """
+    found = Interval.of(0.0).wider(Interval.of(stream.free) @ matrix.size)
+    for dims, rows, noise in _parts(stream):
+        part = Interval.of(rows) @ matrix[dims]
+        off = noise * Interval.of(matrix[dims].size).sum(axis=0)
+        found = found + _hull(part).wider(off)
+    return found
+
+
+def _parts(stream: Stream) -> Iterator[tuple[IntArray, FloatArray, float]]:
+    """Independent parts of x, which add up to it but for what is free (D1).
+
+    Each is a row of a matrix ``(rows, dims)`` in some dimensions, or between two rows,
+    and a noise.
+    """
+    at = np.flatnonzero(stream.owner == FEATURE)
+    if len(at):
+        yield at, stream.positions[:, at], 0.0
+    for name, noise in stream.noise.items():
+        channel = stream.program.channels[name]
+        ends = np.array([channel.domain.min(), channel.domain.max()])
+        values = ends if channel.integer else channel.domain
+        yield np.array(channel.span), channel.code(values), float(noise.max())
+
+
+def _longest(stream: Stream, matrix: Interval) -> Interval:
+    """The greatest length of x·matrix, but for what is free (D1)."""
+    parts, off = list(_parts(stream)), Interval.of(0.0)
+    each = np.zeros((sum(len(rows) for _, rows, _ in parts), len(matrix.low)))
+    start = np.cumsum([0, *(len(rows) for _, rows, _ in parts)])
+    for (dims, rows, noise), first in zip(parts, start, strict=False):
+        each[first : first + len(rows), dims] = rows
+        off = off + noise * _lengths(matrix[dims]).sum()
+    read = Interval.of(each) @ matrix
+    pairs = (read @ read.each(np.transpose)).high
+    for axis in (0, 1):
+        pairs = np.maximum.reduceat(pairs, start[:-1], axis=axis)
+    return Interval.of(pairs).sum().root() + off
+
+
+def within(size: FloatArray, length: float | None, matrix: Interval) -> Interval:
+    """``(columns,)``: the largest |v·matrix| of vectors of a size, and of a length."""
+    found = Interval.of(size) @ matrix.size
+    if length is None:
+        return found
+    return found.minimum(_lengths(matrix.each(np.transpose)) * length)
+
+
+def _length(vector: Interval) -> Interval:
+    """The greatest Euclidean length."""
+    return _lengths(vector.each(lambda x: x[None]))[0]
+
+
+def _lengths(rows: Interval) -> Interval:
+    """The greatest Euclidean lengths of rows."""
+    size = Interval.of(rows.size)
+    return (size * size).sum(axis=1).root()
+
+
+def _hull(rows: Interval) -> Interval:
+    return Interval(rows.low.min(axis=0), rows.high.max(axis=0))
+
+
+def _beside(stream: Stream) -> Beside:
+    assert stream.beside is not None
+    return stream.beside
+
+
+def _samples(stream: Stream) -> FloatArray:
+    """Some x of a stream, whose differences span those of all; nothing rests on them."""
+    codes, base = list[tuple[range, FloatArray]](), stream.positions[0].copy()
+    for name in stream.noise:
+        channel = stream.program.channels[name]
+        codes.append((channel.span, channel.code(channel.domain)))
+        base[channel.span] = codes[-1][1][0]
+    rows = [base[None], stream.positions[1:] - stream.positions[:1] + base]
+    for span, code in codes:
+        each = np.repeat(base[None], len(code), axis=0)
+        each[:, span] = code
+        rows.append(each)
+    return np.concatenate(rows)
+
+
+def mean_rounding(count: int, form: Format) -> Interval:
+    """What sums, products and quotients of a softmax change a mean by, of the largest."""
+    both = gamma(count, form.sum_unit) + gamma(2 * count + 2, form.sum_unit)
+    also = gamma(count, form.sum_unit)
+    return (both.through(np.expm1) + also) / (1 - also)
