@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn.commands.options import CANNOT, DONE, Json, emit, waiting
+from krohn.commands.options import CANNOT, DONE, Json, emit
+from krohn.commands.progress import waiting
 
 if TYPE_CHECKING:
     from krohn.formal import Formal
@@ -26,7 +27,7 @@ def formal(
 
     with waiting("proving" if prove else "writing"):
         found = write(file, output, prove)
-    emit(found.to_object(), as_json, lambda: _show(found))
+    emit("formal", found.to_object(), as_json, lambda: _show(found))
     return CANNOT if found.proved is False else DONE
 
 

@@ -22,6 +22,7 @@ ABOUT = {
     "evidence": "the head of evidence: `krohn verify --evidence E.json`",
     "explain": "`krohn explain --json`",
     "export": "`krohn export --json`",
+    "formal": "`krohn formal --json`",
     "grammar": "`krohn grammar --json`",
     "interchange": "a line of `pairs.jsonl` of a workbench",
     "learn": "`krohn learn --json`",

@@ -8,6 +8,7 @@ from krohn.batch_work import RowResult
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.result import Comparison
 from krohn.equivalence.question import Answer, Notion
+from krohn.formal import Formal
 from krohn.learning.lstar import Kind
 from krohn.schemas.parts import (
     About,
@@ -670,6 +671,7 @@ PRINTED: dict[str, Any] = {
     "equivalent": Answer | TwoNetworks,
     "error": Error,
     "export": Exported,
+    "formal": Formal,
     "grammar": Grammar,
     "learn": LearnedMachine,
     "recheck": Checked,

@@ -23,6 +23,7 @@ from krohn.network.model import said
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
 from krohn.program.interpreter import Held, interpret
+from krohn.program.writing import whole_directory
 from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
 from krohn.verification import verify

@@ -53,6 +53,7 @@ Print Assumptions program_correct.
 """
 TENSORS = ("hidden_start", "hidden_weight", "hidden_bias", "input_weight")
 TENSORS += ("unembed_weight", "unembed_bias")
+FORM = "the development has another form than Krohn writes"
 ARITHMETIC = {
     "float64": "F64",
     "float32": "F32",
@@ -89,10 +90,7 @@ def compare(model: bytes, text: str) -> None:
     """
     tensors, header = _opened(model)
     network = header["architecture"]["kind"] == "rnn"
-    found = re.fullmatch(_pattern(NETWORK if network else PROGRAM), text)
-    if found is None:
-        raise Different("the development has another form than Krohn writes")
-    told = found.groupdict()
+    told = _read(NETWORK if network else PROGRAM, text)
     if _read_machine(told) != _machine(header):
         raise Different("the machine is another one than that of the file")
     if network:
@@ -101,19 +99,33 @@ def compare(model: bytes, text: str) -> None:
         raise Different("the Program is another one than that of the file")
 
 
-def _pattern(form: str) -> str:
-    """The regular expression of a form, of which blanks may be more, or none."""
-    parts = re.split(r"(<<?\w+>?>)", form)
-    found = r"\s*\(\*\*[^*\"]*\*\)"
-    for part in parts:
-        if part.startswith("<<"):
-            found += r"[^.*\"]*"
-        elif part.startswith("<"):
-            found += rf"(?P<{part[1:-1]}>[-\w;,()\[\]\s]*)"
-        else:
-            words = re.findall(r"\w+|[^\w\s]", part)
-            found += r"\s*" + r"\s*".join(map(re.escape, words)) + r"\s*"
-    return found
+def _read(form: str, text: str) -> dict[str, str]:
+    """The texts that stand for the names of a form.
+
+    Raises:
+        Different: If the text has another form; blanks between words may be others.
+    """
+    remark, end, rest = " ".join(text.split()).partition(" *)")
+    if not end or not re.fullmatch(r"\(\*\*[^*\"]*", remark):
+        raise Different(FORM)
+    literals = [" ".join(x.split()) for x in re.split(r"<<?\w+>?>", form)]
+    names, told, at = (
+        re.findall(r"(<?)<(\w+)>", form),
+        dict[str, str](),
+        len(literals[0]) + 1,
+    )
+    if not rest.startswith(" " + literals[0]):
+        raise Different(FORM)
+    for (evidence, name), literal in zip(names, literals[1:], strict=True):
+        end_of = rest.find(literal, at) if literal else len(rest)
+        part = rest[at : end_of if end_of >= 0 else at]
+        allowed = r"[^.*\"]*" if evidence else r"[-\w;,()\[\]\s]*"
+        if end_of < 0 or not re.fullmatch(allowed, part):
+            raise Different(FORM)
+        told[name], at = part, end_of + len(literal)
+    if rest[at:]:
+        raise Different(FORM)
+    return told
 
 
 def _list(text: str) -> Any:

@@ -16,7 +16,7 @@ ARITHMETIC = {
     "bfloat16": "float_bf16",
     "float16": "float16",
 }
-MOST_VECTORS, MOST_ENTRIES = 20_000, 2**22
+MOST_VECTORS, MOST_ENTRIES = 4_000, 2**22
 RECURRENT = """\
 (** A recurrent network computes a machine, for words of every length.
 
