@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow docs notebooks lint format results clean
+.PHONY: demo test test-slow formal docs notebooks lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -22,6 +22,11 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m slow
+
+# Theorems for Coq; needs Debian's packages coq, libcoq-flocq and libcoq-interval.
+formal: $(READY)
+	@command -v coqc >/dev/null || { echo "coqc is missing: install Debian's packages coq, libcoq-flocq and libcoq-interval"; exit 2; }
+	$(BIN)/python -m pytest -q tests/verify/test_formal.py
 
 # The pages, in site/: tutorials are executed, every link and anchor is followed, and
 # nothing is fetched.
