@@ -29,9 +29,11 @@ class FrontRow(NetworkRow):
     """A network that no other one beats in depth and parameters.
 
     Attributes:
+        nonzero: How many parameters are not 0; null if they were not counted.
         proved: Null if it was not tried.
     """
 
+    nonzero: int | None
     chosen: bool
     proved: bool | None
 
