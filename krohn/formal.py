@@ -15,7 +15,8 @@ from krohn.program.writing import whole_directory
 from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.formal.comparing import Different, compare
 from krohn.verify.formal.library import copy
-from krohn.verify.formal.printing import Development, development
+from krohn.verify.formal.printing import development
+from krohn.verify.formal.terms import Development
 
 PACKAGES = "coq, libcoq-flocq and libcoq-interval of Debian"
 THEOREM = "theorem"

@@ -51,8 +51,10 @@ Theorem program_correct :
 Proof. apply (check_sound _ _ _ invariant). vm_compute. reflexivity. Qed.
 Print Assumptions program_correct.
 """
-TENSORS = ("hidden_start", "hidden_weight", "hidden_bias", "input_weight")
-TENSORS += ("unembed_weight", "unembed_bias")
+TENSORS = (
+    *("hidden_start", "hidden_weight", "hidden_bias"),
+    *("input_weight", "unembed_weight", "unembed_bias"),
+)
 FORM = "the development has another form than Krohn writes"
 ARITHMETIC = {
     "float64": "F64",
