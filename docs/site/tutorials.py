@@ -1,5 +1,7 @@
 """Tutorials: notebooks kept as scripts, executed, as pages with what they print."""
 
+import os
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +27,9 @@ def executed(script: Path) -> Any:
         where = {"metadata": {"path": folder}}
         client = NotebookClient(notebook, timeout=SECONDS, resources=where)
         client.extra_arguments = ["--log-level=ERROR"]  # no word on its sockets
-        return client.execute()
+        # Commands of a page are those of the environment that makes it.
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        return client.execute(env={**os.environ, "PATH": path})
 
 
 def pages(script: Path) -> dict[str, str | bytes]:
