@@ -17,11 +17,21 @@ def copy(modules: Iterable[str], folder: Path) -> None:
         shutil.copyfile(HERE / f"{name}.v", folder / f"{name}.v")
 
 
-def coqc(folder: Path, module: str) -> subprocess.CompletedProcess[str]:
-    """Have Coq prove a module of a folder, whose imports it has proved before."""
-    command = ["coqc", "-q", "-Q", ".", "Krohn", f"{module}.v"]
+def coqc(
+    folder: Path, module: str, seconds: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Have Coq prove a module of a folder, whose imports it has proved before.
+
+    Raises:
+        TimeoutExpired: If it takes longer than it may.
+    """
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False
+        ["coqc", "-q", "-Q", ".", "Krohn", f"{module}.v"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
     )
 
 
