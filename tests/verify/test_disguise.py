@@ -260,6 +260,17 @@ def test_weights_of_heads_that_mean_nothing_are_numbers(dtype: str) -> None:
     refused(found, {name: query}, "the exponent of a score can be far off")
 
 
+def test_weights_of_plain_heads_are_numbers() -> None:
+    found, name = made_plain("FlipFlop", "float32"), "blocks.0.attention.query"
+    query = found.file.tensors[name] * 2.0**40
+    refused(found, {name: query}, "the exponent of a score can be far off")
+
+
+def made_plain(name: str, dtype: str) -> CompiledModel:
+    """A network without a disguise that is proved."""
+    return krohn.compile(name, LENGTH, dtype=dtype)
+
+
 def test_no_unit_overflows_if_its_bias_is_added_first() -> None:
     """Nothing lies in the direction that it reads, but for terms that add up to 0."""
     found, at = made("FlipFlop", "dense", "float32"), "blocks.0.mlp"
