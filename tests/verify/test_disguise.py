@@ -15,6 +15,8 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile, pack
 from krohn.open_model import Model
 from krohn.program.errors import Refused
+from krohn.verify.checker import model_file as checked
+from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
 from krohn.verify.search.find import for_file
@@ -236,3 +238,58 @@ def test_evidence_of_another_file_is_refused() -> None:
     data = pack(found.file.header, found.file.tensors)
     with pytest.raises(Refused):
         recheck(data, _evidence(pack(other.file.header, other.file.tensors), other))
+
+
+def refused(found: CompiledModel, changed: dict[str, Any], reason: str) -> None:
+    """Refuse the network with other tensors, for a reason."""
+    data = pack(found.file.header, {**found.file.tensors, **changed})
+    with pytest.raises(Refused, match=reason):
+        recheck(data, _evidence(data, found))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_weights_of_heads_that_mean_nothing_are_numbers(dtype: str) -> None:
+    """By A7 the exponent of a score of 1e24 may be 1e8, and its weight infinite."""
+    found, name = made("FlipFlop", "dense", dtype), "blocks.0.attention.query"
+    told, query = (
+        found.file.header["architecture"]["disguise"],
+        found.file.tensors[name],
+    )
+    query = query.copy()
+    query[told["heads"][0].index(0)] *= 2.0**80
+    refused(found, {name: query}, "the exponent of a score can be far off")
+
+
+def test_weights_of_plain_heads_are_numbers() -> None:
+    found, name = made_plain("FlipFlop", "float32"), "blocks.0.attention.query"
+    query = found.file.tensors[name] * 2.0**40
+    refused(found, {name: query}, "the exponent of a score can be far off")
+
+
+def made_plain(name: str, dtype: str) -> CompiledModel:
+    """A network without a disguise that is proved."""
+    return krohn.compile(name, LENGTH, dtype=dtype)
+
+
+def test_no_unit_overflows_if_its_bias_is_added_first() -> None:
+    """Nothing lies in the direction that it reads, but for terms that add up to 0."""
+    found, at = made("FlipFlop", "dense", "float32"), "blocks.0.mlp"
+    told, tensors = found.file.header["architecture"]["disguise"], found.file.tensors
+    unit, directions = told["units"][0].index(0), tensors["disguise.directions"]
+    names = [f"{at}.0.weight", f"{at}.0.bias", f"{at}.1.weight"]
+    weight, bias, out = (tensors[name].copy() for name in names)
+    nothing = np.linalg.svd(directions)[2][len(directions)]
+    largest = np.finfo(np.float32).max
+    weight[:, unit], bias[unit], out[unit] = nothing * largest / 100, largest * 0.97, 0
+    changed = dict(zip(names, (weight, bias, out), strict=True))
+    refused(found, changed, "a sum of the stream can overflow")
+
+
+def test_no_earlier_version_has_disguised_networks() -> None:
+    found = made("FlipFlop", "rotate")
+    tensors = {n: np.asarray(t, np.float64) for n, t in found.file.tensors.items()}
+    model = checked.Model(
+        FORMATS["float64"], tensors, {**found.file.header, "version": 5}
+    )
+    with pytest.raises(Refused, match="this version has no disguised networks"):
+        checked.undisguised(model)

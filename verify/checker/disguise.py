@@ -26,6 +26,7 @@ from krohn.verify.checker.arithmetic import (
 from krohn.verify.checker.model_file import FloatArray, Model, check_numbers
 from krohn.verify.checker.reader import Reader
 from krohn.verify.checker.residual_stream import FEATURE, Beside, Stream
+from krohn.verify.checker.scores import GROWN, check_scores
 from krohn.verify.checker.softmax import lost
 
 NEVER = 2000
@@ -43,6 +44,7 @@ def plain(model: Model) -> Model:
     """
     shape = held(Transformer, model.header, model.tensors)
     assert shape.disguise is not None
+    demand(model.header["version"] > 5, "this version has no disguised networks")
     demand("source" not in model.header, "a disguised network is about no machine")
     demand(shape.strict and not model.format.narrow, "no rule is about this disguise")
     said = model.header["architecture"]
@@ -157,18 +159,21 @@ class Disguise:
         off = off + Interval.of(_beside(stream).waste) @ _lengths(waste).high
         return _longest(stream, code) + off
 
-    def reads(self, stream: Stream, matrix: FloatArray) -> tuple[Interval, Interval]:
+    def reads(
+        self, stream: Stream, matrix: FloatArray, bias: FloatArray | float = 0.0
+    ) -> tuple[Interval, Interval]:
         """What is read but for x, and by how much that is computed wrongly (D1).
 
         Args:
             stream: What is known.
             matrix: ``(D, columns)``.
+            bias: ``(columns,)``: what is added, before or after it.
 
         Returns:
             ``(columns,)``: how large w·B·matrix + r·matrix is, and rounding.
         """
         beside, count = _beside(stream), len(matrix) + 1
-        size = within(beside.size, beside.longest, Interval.of(matrix))
+        size = within(beside.size, beside.longest, Interval.of(matrix)) + np.abs(bias)
         fits(size, self.form, "a sum of the stream", SUM)
         other = Interval.of(beside.waste) @ (self.waste @ matrix).size
         other = other + within(beside.rest, beside.length, Interval.of(matrix))
@@ -228,7 +233,7 @@ class Disguise:
             off.append(wrong)
             sizes.append(Interval.of(size) @ np.abs(matrix) + wrong)
         largest = (sizes[0] * sizes[1]).sum()
-        fits(largest, self.form, "a score", SUM)
+        check_scores(largest, self.form)
         count = query.shape[1] + 1
         return sizes, gamma(count, unit) * largest + flushed(count)
 
@@ -261,20 +266,21 @@ class Disguise:
         total = Interval.of(np.zeros(self.directions.shape[1]))
         for head, other in enumerate(self.heads[block]):
             query, key, value, out = (self._part(at, n, head) for n in HEAD)
-            self._asked(stream, query, key)  # that no score overflows
+            self._asked(stream, query, key)  # that all weights are numbers
             both, own = Interval.of(value) @ out, np.zeros((self.width, self.width))
             if other:
                 own = self.plain[f"{at}.value"][other - 1]
                 own = own @ self.plain[f"{at}.out"][other - 1]
             size = Interval.of(beside.size) @ np.abs(value)
             wrong = self.reads(stream, value)[1]
-            fits(size * len(stream.positions), self.form, "a sum of values", SUM)
-            rounded = mean_rounding(len(stream.positions), self.form)
+            count = len(stream.positions)
+            fits(size * (GROWN * count), self.form, "a sum of values", SUM)
+            rounded = mean_rounding(count, self.form)
             most = size + wrong
             longest = self._length(stream, self.code @ value, self.waste @ value)
             longest = longest + _length(wrong)
             longest = longest + _length(_lengths(Interval.of(value))) * beside.length
-            wrong = wrong + rounded * most + lost(len(stream.positions), most.most)
+            wrong = wrong + rounded * most + GROWN * lost(count, most.most)
             found.along(self.code @ both - Interval.of(own) @ self.code, stream)
             found.add(self.waste @ both, beside.waste)
             found.add(both, beside.rest, beside.length)
@@ -323,10 +329,7 @@ class Disguise:
             own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
             apart = ranges(stream, self.code @ weight - Interval.of(own) * gains)
             apart = apart + (Interval.of(bias) - Interval.of(beside) * gains)
-            other, rounded = self.reads(stream, weight)
-            rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(
-                bias
-            )
+            other, rounded = self.reads(stream, weight, bias)
             each = (apart.size + other + rounded) / gains
             off = (each / Interval.of(np.abs(own)).sum(axis=0)).most
         reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
@@ -338,8 +341,7 @@ class Disguise:
         if not self.units[block]:
             return
         weight, bias, out, last = self._unit(block)
-        other, rounded = self.reads(stream, weight)
-        rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(bias)
+        other, rounded = self.reads(stream, weight, bias)
         inside = (ranges(stream, self.code @ weight) + bias).wider(other + rounded)
         most = np.maximum(inside.high, 0.0)
         fits(most, self.form, "a unit", STORED)
@@ -366,8 +368,7 @@ class Disguise:
             [part[f"unembed.{n}"] for n in PARTS] for part in (self.tensors, self.plain)
         )
         apart = ranges(stream, self.code @ weight - own) + (Interval.of(bias) - beside)
-        other, rounded = self.reads(stream, weight)
-        rounded = rounded + gamma(len(weight) + 1, self.form.sum_unit) * np.abs(bias)
+        other, rounded = self.reads(stream, weight, bias)
         return (apart.size + other + rounded).high
 
 

@@ -5,10 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
+from krohn.program.errors import demand
 from krohn.program.limits import MOST_SCORES
 from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest
 from krohn.verify.checker.arithmetic import (
     SUM,
+    Format,
+    Interval,
+    Operand,
     fits,
     flushed,
     gamma,
@@ -21,6 +25,9 @@ from krohn.verify.checker.model_file import FloatArray
 CELLS = 2_000_000
 MOST = MOST_SCORES
 NEVER = -np.inf
+FARTHEST_EXPONENT, GROWN = 32.0, 2.0**47
+"""The exponent of a row's largest score, which should be 0, may be off by so much; and
+what that makes of its weight and, at most, of all others: more than e^32."""
 
 
 class Said(NamedTuple):
@@ -55,12 +62,19 @@ class Scores(NamedTuple):
     size: float
 
 
+def check_scores(size: Operand, form: Format) -> None:
+    """Refuse scores up to a size that overflow, or whose weights may be 0 or ∞ (A7)."""
+    fits(size, form, "a score", SUM)
+    off = 8 * form.sum_unit * Interval.of(size)
+    demand(off <= FARTHEST_EXPONENT, "the exponent of a score can be far off")
+
+
 def scores_of(q: Noisy, k: Noisy) -> Scores:
     """All scores, and what they can be off by (section 4.2)."""
     form, size_k = q.form, np.abs(k.value) + k.total
     terms = size_k.shape[1]
     size = summed((size_k @ (np.abs(q.value) + q.total).T).max(), terms)
-    fits(size, form, "a score", SUM)
+    check_scores(size, form)
     if q.total.any():
         scores = k.value @ q.value.T
         inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
@@ -92,7 +106,7 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     size = (
         summed(ends[1] @ most_q, entries).minimum(lengths[0].max() * lengths[1]).max()
     )
-    fits(size, form, "a score", SUM)
+    check_scores(size, form)
     error = summed(most_q @ off_k + most_k @ off_q, 2 * entries)
     exact = not (off_q.any() or off_k.any())
     grid = _grid(q.value) + _grid(k.value) if exact else np.inf
@@ -125,7 +139,7 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
     form, entries = q.form, k.value.shape[1]
     size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
     most = summed(size.max(), entries)
-    fits(most, form, "a score", SUM)
+    check_scores(most, form)
     off = (2 * (entries + 1) + 8) * form.sum_unit * most
     off += store_error(form, most + off) if form.narrow else 0.0
     moved = np.abs(k.value) @ q.total.max(axis=0)
