@@ -8,7 +8,7 @@ from pathlib import Path
 from report import parser
 
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import progress
+from krohn.commands.progress import progress
 from krohn.compare.training.run import Cell, Measure
 from krohn.compare.training.run_table import fold
 from krohn.compare.training.sweep import Result, sweep

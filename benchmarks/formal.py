@@ -18,9 +18,9 @@ from krohn.program.errors import Refused
 from krohn.verify.formal.library import compiled, coqc
 from krohn.verify.formal.printing import development
 
-PROGRAMS = "C2 C3 C4 C5 C6 C7 C8 C2xC3 S3 A4 D4 D6 D8 D10 Q8 FlipFlop Grid3 Grid4 Grid5 Dyck2,3"
-NETWORKS = "C2 C3 C5 C7 S3 A4 D4 Q8 D8 FlipFlop Grid4 Grid9 PermReset3 Dyck2,3 S4 A5"
-LENGTH, SECONDS = 64, 120
+PROGRAMS = "C2 C3 C4 C5 C6 C7 C2xC3 S3 A4 D4 D6 D8 D10 Q8 FlipFlop Grid3 Grid4 Grid5"
+NETWORKS = "C2 C3 C5 C7 S3 A4 D4 Q8 D8 FlipFlop Grid4 Grid9 PermReset3 Dyck2,3 S4"
+LENGTH, SECONDS = 64, 60
 
 
 def proved(machine: str, folder: Path, **asked: Any) -> Row:

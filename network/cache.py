@@ -297,7 +297,8 @@ def grown(
         first: The leaf to begin with, of the ``batch · leaves`` of all words.
         last: One past the last.
     """
-    if tree == ONE and last - first == len(cache.parts[0]) and not any(running):
+    whole = bool(cache.parts) and last - first == len(cache.parts[0])
+    if tree == ONE and whole and not any(running):
         return _stepped(cache, added)
     leaves = tree.sizes[-1]
     words = slice(first // leaves, -(-last // leaves))

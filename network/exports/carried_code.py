@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from krohn.network.errors import ExportError
 from krohn.program.files import read_bytes
 
 HERE = "krohn.network.exports."
@@ -25,6 +26,9 @@ def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
     Args:
         module: Its whole name.
         named: Modules that it asks for by names, which are imported first.
+
+    Raises:
+        ExportError: If one of them is no file.
     """
     waiting, found = [module, *named], dict[str, str]()
     while waiting:
@@ -45,8 +49,8 @@ def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
 
 def _source(module: str) -> str:
     spec = find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
+    if spec is None or spec.origin is None:
+        raise ExportError(f"{module} is no file, so its code cannot be written")
     return read_bytes(spec.origin, LARGEST).decode("utf-8")
 
 

@@ -32,7 +32,7 @@ from krohn.network.architecture import (
     every_kind,
     kind_of,
 )
-from krohn.network.errors import ModelFileError
+from krohn.network.errors import ExportError, ModelFileError
 from krohn.network.exports import destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -188,12 +188,9 @@ def test_the_checker_asks_its_own_check(toy: type[Architecture]) -> None:
         shown(lambda t: None)
 
 
-@pytest.mark.parametrize("place", ["onnx", "huggingface"])
-def test_it_goes_to_other_places(
-    toy: type[Architecture], place: str, tmp_path: Path
-) -> None:
-    pytest.importorskip({"onnx": "onnxruntime", "huggingface": "transformers"}[place])
-    file, to = network(toy), destination(place)
+def test_it_goes_to_onnx(toy: type[Architecture], tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    file, to = network(toy), destination("onnx")
     to.write(file, tmp_path, False)
     words = torch.randint(3, (2, 7))
     there = to.open(tmp_path)(words).detach().numpy()
@@ -265,3 +262,11 @@ def test_the_document_has_its_sizes_and_tensors(name: str) -> None:
             continue  # of what cannot go together
     assert shapes
     assert {same(shape) for shape in shapes} <= names
+
+
+def test_its_code_is_not_carried_if_it_is_no_file(
+    toy: type[Architecture], tmp_path: Path
+) -> None:
+    pytest.importorskip("transformers")
+    with pytest.raises(ExportError, match="minimal_gated is no file"):
+        destination("huggingface").write(network(toy), tmp_path, False)

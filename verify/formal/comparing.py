@@ -91,7 +91,7 @@ def compare(model: bytes, text: str) -> None:
         Different: If it has another form, or says something else than the file.
     """
     tensors, header = _opened(model)
-    network = header["architecture"]["kind"] == "rnn"
+    network = "program" not in header
     told = _read(NETWORK if network else PROGRAM, text)
     if _read_machine(told) != _machine(header):
         raise Different("the machine is another one than that of the file")

@@ -4,6 +4,8 @@ Nothing here is trusted: Coq checks the proof, and `krohn.verify.formal.comparin
 the terms with the file.
 """
 
+from krohn.program.architecture import architecture_named
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import read
 from krohn.verify.formal.networks import recurrent
@@ -22,11 +24,11 @@ def development(data: bytes) -> Development:
             Coq's checker can follow is found.
     """
     model = read(data)
-    kind = model.header["architecture"]["kind"]
+    shape = architecture_named(model.header["architecture"]["kind"])
     demand("source" not in model.header, "a file about a source is not written for Coq")
-    if kind == "transformer":
+    if shape is Transformer:
         return of_program(model)
     demand(
-        kind == "rnn", "of recurrent networks only RNNs with ReLUs are written for Coq"
+        shape is Rnn, "of recurrent networks only RNNs with ReLUs are written for Coq"
     )
     return recurrent(model)
