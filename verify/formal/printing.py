@@ -5,6 +5,7 @@ the terms with the file.
 """
 
 from krohn.program.architecture import architecture_named
+from krohn.program.architectures.rnn import Rnn
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import read
