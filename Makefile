@@ -23,9 +23,9 @@ test: $(READY)
 test-slow: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m slow
 
-# Theorems for Coq; needs Debian's packages coq, libcoq-flocq and libcoq-interval.
+# Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)
-	@command -v coqc >/dev/null || { echo "coqc is missing: install Debian's packages coq, libcoq-flocq and libcoq-interval"; exit 2; }
+	@command -v coqc >/dev/null || { echo "coqc is missing: install Debian's packages coq and libcoq-flocq"; exit 2; }
 	$(BIN)/python -m pytest -q tests/verify/test_formal.py
 
 # The pages, in site/: tutorials are executed, every link and anchor is followed, and

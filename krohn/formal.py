@@ -18,7 +18,7 @@ from krohn.verify.formal.library import copy
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.terms import Development
 
-PACKAGES = "coq, libcoq-flocq and libcoq-interval of Debian"
+PACKAGES = "coq and libcoq-flocq of Debian"
 THEOREM = "theorem"
 MAKEFILE = """\
 # `make` proves the theorem; `make check` has coqchk check all proofs again (a minute).
