@@ -15,7 +15,7 @@ from report import Row, Table, parser, publish
 
 import krohn
 from krohn.program.errors import Refused
-from krohn.verify.formal.library import compiled, coqc
+from krohn.verify.formal.coq import compiled, coqc
 from krohn.verify.formal.printing import development
 
 PROGRAMS = "C2 C3 C4 C5 C6 C7 C2xC3 S3 A4 D4 D6 D8 D10 Q8 FlipFlop Grid3 Grid4 Grid5"

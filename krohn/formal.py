@@ -14,7 +14,7 @@ from krohn.program.files import read_bytes
 from krohn.program.writing import whole_directory
 from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.formal.comparing import Different, compare
-from krohn.verify.formal.library import copy
+from krohn.verify.formal.coq import copy
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.terms import Development
 

@@ -37,6 +37,6 @@ def _show(found: "Formal") -> None:
         print(f"  `make -C {found.directory}` proves it (needs coqc)")
     elif found.proved:
         print(f"  proved by Coq in {found.seconds:.1f} s of CPU")
-        print(f"  it rests on {', '.join(found.axioms)}")
+        print(f"  axioms: {', '.join(found.axioms) or 'none'}")
     else:
         print(f"  not proved: {found.reason}")

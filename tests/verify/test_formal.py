@@ -22,7 +22,7 @@ from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
 from krohn.verify.checker.model_file import read
 from krohn.verify.formal.comparing import Different, compare, main
-from krohn.verify.formal.library import HERE, compiled, coqc
+from krohn.verify.formal.coq import HERE, compiled, coqc
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
 

@@ -73,6 +73,8 @@ FIELDS = {
 }
 """Operations: their terms, the fields that name channels, and one that is a number."""
 
+DAMAGE = (ValueError, LookupError, TypeError, SyntaxError, struct.error)
+"""What reading a damaged file may end in."""
 Tensors = Mapping[str, tuple[str, list[int], list[float]]]
 
 
@@ -151,6 +153,8 @@ def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
     if set(tensors) != set(names):
         raise Different("the model has other tensors")
     units, letters, classes = (int(told[x]) for x in ("units", "letters", "classes"))
+    if len(_list(told["moves"])) != letters:
+        raise Different("the machine has other letters than the network")
     shapes = ([units], [units, units], [units], [letters, units], [units, classes])
     for i, (name, shape) in enumerate(zip(names, (*shapes, [classes]), strict=True)):
         dtype, own, numbers = tensors[name]
@@ -248,7 +252,7 @@ def main(model: str, development: str) -> int:
     """Compare two files, and say so."""
     try:
         compare(Path(model).read_bytes(), Path(development).read_text())
-    except (Different, OSError, ValueError, LookupError, TypeError) as error:
+    except (Different, OSError, *DAMAGE) as error:
         print(f"{development} is not about {model}: {error}", file=sys.stderr)
         return 2
     print(f"{development} says what {model} says, and nothing else")

@@ -1,4 +1,4 @@
-"""The library for Coq: its modules, and running coqc."""
+"""The modules for Coq that lie here, and running coqc on them."""
 
 import shutil
 import subprocess
@@ -36,7 +36,7 @@ def coqc(
 
 
 def compiled(folder: Path) -> None:
-    """Prove the whole library in a folder.
+    """Have Coq prove all modules in a folder.
 
     Raises:
         RuntimeError: If Coq does not accept a module.
