@@ -13,13 +13,13 @@ Definition dedup (l : aset) : aset := nodup Nat.eq_dec l.
     a latest match by a cell for each of [keys] and one more. *)
 Inductive ann := Hidden | Mapped | Cells | Lowered (tau least most : nat) | Keyed (keys : list nat).
 
+(** An invariant: abstract states, each with a state of the machine, the least number of
+    letters that lead to it, what follows each letter, and the cells of each channel. *)
 Record part := {
   outs : list nat; len : nat; exact : bool;
   anns : list (ann * bool);                        (* the flag: look at each value by itself *)
   qs : list nat; depths : list nat; follow : list (list nat);
   cells : list (list (list aset)) }.               (* abstract state, channel, cell *)
-
-(** ** Computing *)
 
 Fixpoint all {A B} (f : A -> option B) (l : list A) : option (list B) :=
   match l with
@@ -63,6 +63,8 @@ Definition answer (keys : list nat) (cs : list aset) (default : aset) (v : nat) 
   (if mem v keys then [] else default) ++
   flat_map (fun p => if fst p =? v then snd p else []) (combine keys cs).
 
+(** What a channel may be after letter a, from what is known of earlier channels and from
+    its own cells; and its cells then. *)
 Definition aop (letters L : nat) (ex : bool) (o : op) (h : ann) (cs : list aset)
     (a t : nat) (known : list (option aset)) : option (option aset * list aset) :=
   match h, o with
@@ -109,8 +111,10 @@ Definition aop (letters L : nat) (ex : bool) (o : op) (h : ann) (cs : list aset)
   | _, _ => None
   end.
 
+(** What is known of each channel, and the cells after it. *)
 Definition world : Type := list (option aset) * list (list aset).
 
+(** All channels in their order; one row of sets for each case that is told apart. *)
 Fixpoint astep (letters L : nat) (ex : bool) (p : program) (hs : list (ann * bool))
     (cs : list (list aset)) (a t : nat) (known : list (option aset)) : option (list world) :=
   match p, hs, cs with
