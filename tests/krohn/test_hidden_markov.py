@@ -147,22 +147,29 @@ def test_within_means_nothing_to_a_machine() -> None:
 
 
 @pytest.mark.slow
-def test_a_format_is_taken_by_need(call: Call, tmp_path: Path) -> None:
-    """float32 where it serves; else float64, and the reason is said by both commands."""
+@pytest.mark.parametrize(("within", "dtype"), [(1e-2, "float32"), (1e-6, "float64")])
+def test_a_format_is_taken_by_need(
+    call: Call, tmp_path: Path, within: float, dtype: str
+) -> None:
+    """float32 where it serves; else float64, and the reason is said by both commands.
+
+    Proved of Mess3 at 64 letters in float32 is an error between 1e-6 and 1e-5.
+    """
     path = tmp_path / "m.safetensors"
-    code, told = call("compile", "Mess3", "-T", 64, "--within", 0.01, "-o", path)
-    assert (code, told["verdict"], told["dtype"]) == (0, "verified", "float64")
-    assert told["error"] < 1e-5
+    code, told = call("compile", "Mess3", "-T", 64, "--within", within, "-o", path)
+    assert (code, told["verdict"], told["dtype"]) == (0, "verified", dtype)
+    assert told["error"] < min(within, 1e-5)
     failed = [(row["construction"], row["dtype"]) for row in told["tried"]]
+    least = [("beliefs", None), ("window", None), ("normalised-products", "float32")]
+    more = [("attention-products", "float32"), ("normalised-products", "float64")]
     # What fails in every format is tried once.
-    assert failed == [
-        ("beliefs", None),
-        ("window", None),
-        ("normalised-products", "float32"),
-        ("attention-products", "float32"),
-    ]
-    assert krohn.explain("Mess3", 64, within=0.01)["dtype"] == "float64"
-    assert krohn.compile("Mess3", 64).claim.digest == told["digest"]
+    assert failed == least + (more if dtype == "float64" else [])
+    assert krohn.explain("Mess3", 64, within=within)["dtype"] == dtype
+    if dtype == "float32":
+        assert krohn.compile("Mess3", 64).claim.digest == told["digest"]
+
+
+def test_few_beliefs_are_in_float32() -> None:
     assert krohn.compile(golden(), 64).summary()["dtype"] == "float32"
 
 
