@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from importlib import import_module
 from math import prod
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
@@ -24,16 +25,23 @@ from krohn.program.domains import (
 )
 from krohn.program.errors import Refused, demand
 from krohn.program.exact_numbers import whole
-from krohn.program.piecewise import Piecewise
 
 MOST_NUMBERED = 2**62
 Row: TypeAlias = tuple[int, ...]
 
 
 class Function(Protocol):
-    """A function that a Map applies to its inputs."""
+    """A function that a Map applies to its inputs.
+
+    Attributes:
+        wire: Its name in a model file.
+        check: The module of the checker that has the rule of MLPs that compute it.
+        listed: Whether every joint value of its inputs is listed to follow it.
+    """
 
     wire: ClassVar[str]
+    check: ClassVar[str]
+    listed: ClassVar[bool]
 
     def __call__(self, columns: Sequence[IntArray]) -> IntArray:
         """The value for each tuple of inputs, arrays of one shape."""
@@ -67,6 +75,8 @@ class Table:
     """
 
     wire: ClassVar[str] = "table"
+    check: ClassVar[str] = "maps"
+    listed: ClassVar[bool] = False
     rows: IntArray
     values: IntArray
 
@@ -216,6 +226,8 @@ class Select:
     """``(i, v_0, …, v_{n-1}) ↦ v_i``: how transition maps are composed (Lemma 14)."""
 
     wire: ClassVar[str] = "select"
+    check: ClassVar[str] = "maps"
+    listed: ClassVar[bool] = False
 
     def __call__(self, columns: Sequence[IntArray]) -> IntArray:
         """The chosen value."""
@@ -251,6 +263,8 @@ class Sum:
     """``(v_0, …, v_{n-1}) ↦ v_0 + … + v_{n-1}`` of different channels."""
 
     wire: ClassVar[str] = "sum"
+    check: ClassVar[str] = "passed_sums"
+    listed: ClassVar[bool] = False
 
     def __call__(self, columns: Sequence[IntArray]) -> IntArray:
         """The sum."""
@@ -272,10 +286,21 @@ class Sum:
         return cls()
 
 
-AnyFunction: TypeAlias = Table | Select | Sum | Piecewise
-FUNCTIONS: Mapping[str, type[AnyFunction]] = {
-    each.wire: each for each in (Table, Select, Sum, Piecewise)
+FUNCTIONS: Mapping[str, str] = {
+    "table": "krohn.program.functions",
+    "select": "krohn.program.functions",
+    "sum": "krohn.program.functions",
+    "piecewise": "krohn.program.piecewise",
 }
+"""The module of each function, which is imported where a Program has it."""
+
+
+def function_named(name: str) -> type[Function] | None:
+    """The function that has a name on file; None if there is none."""
+    if type(name) is not str or name not in FUNCTIONS:
+        return None
+    found: type[Function] = getattr(import_module(FUNCTIONS[name]), name.capitalize())
+    return found
 
 
 def table(mapping: Mapping[Row, int]) -> Table:

@@ -21,7 +21,8 @@ from krohn.program.operations.normalised import Normalised
 from krohn.program.operations.position import Position
 from krohn.program.operations.prefix_sum import PrefixSum
 from krohn.program.operations.token import Token
-from krohn.program.program import Program, Runnable
+from krohn.program.program import Program
+from krohn.program.statement import Runnable
 
 Evaluate = Callable[[str, Operation, Sequence[IntArray], IntArray], IntArray]
 """The values of a channel, from those that it reads and the tokens."""

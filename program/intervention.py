@@ -20,8 +20,7 @@ from krohn.program.functions import Table
 from krohn.program.interpreter import Held, decoded_outputs, evaluated, interpret
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
-from krohn.program.program import cone
-from krohn.program.statement import Statement
+from krohn.program.statement import Statement, cone
 
 
 class Prediction(NamedTuple):

@@ -24,7 +24,8 @@ from krohn.program.operations.shift_by import ShiftBy
 from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
-from krohn.program.program import Domain, Program, Vectors, cone
+from krohn.program.program import Domain, Program, Vectors
+from krohn.program.statement import cone
 
 __all__ = [
     "At",

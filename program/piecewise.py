@@ -38,6 +38,8 @@ class Piecewise:
     """
 
     wire: ClassVar[str] = "piecewise"
+    check: ClassVar[str] = "piecewise"
+    listed: ClassVar[bool] = True
     expression: Expression
 
     def __call__(self, columns: Sequence[IntArray]) -> IntArray:

@@ -6,11 +6,16 @@ need no special case: whatever lies before the start is the value at BOS. All ch
 whole numbers from a finite domain.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
+import numpy as np
+
+from krohn.program.functions import Table
 from krohn.program.operations.base import Frame, Operation
+from krohn.program.operations.map import Map
+from krohn.program.statement import Channel, Statement
 
 Domain: TypeAlias = tuple[int, ...]
 Vectors: TypeAlias = tuple[tuple[float, ...], ...]
@@ -83,30 +88,18 @@ class Program:
         return "one-hot" if name in self.one_hot else "integer"
 
 
-class Runnable(Protocol):
-    """A Program, or the statement of one in a model file."""
+def statement_of(program: Program) -> Statement:
+    """A Program as a file would state it, before anything has a place.
 
-    @property
-    def operations(self) -> Mapping[str, Operation]:
-        """The channels, each after those that it reads."""
-        ...
-
-    @property
-    def bos(self) -> int:
-        """The token value at position 0."""
-        ...
-
-
-def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
-    """The channels that one is computed from, down to known ones: each after its reads."""
-    found: dict[str, None] = {}
-    todo = [] if name in known else [(name, iter(program.operations[name].reads))]
-    while todo:
-        at, rest = todo[-1]
-        missing = next((n for n in rest if n not in known and n not in found), None)
-        if missing is None:
-            found[at] = None
-            todo.pop()
-        else:
-            todo.append((missing, iter(program.operations[missing].reads)))
-    return list(found)
+    Raises:
+        Refused: If a channel cannot be.
+    """
+    channels = dict[str, Channel]()
+    for name, operation in program.operations.items():
+        read = [channels[n].values for n in operation.reads]
+        if isinstance(operation, Map) and isinstance(operation.function, Table):
+            operation = Map(operation.function.occurring(read), operation.inputs)
+        values = operation.infer(read, program.frame)
+        domain = np.array(values.domain)
+        channels[name] = Channel(name, operation, domain, values, None)
+    return Statement(channels, {}, program.outputs, program.decode, program.frame)

@@ -1,9 +1,9 @@
 """The Program of a model file: how it is stated there, and how that is read, strictly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from krohn.program.operations import operation_named
 from krohn.program.operations.base import Frame, Operation
 from krohn.program.operations.map import Map
 from krohn.program.operations.token import Token
-from krohn.program.program import Program
 
 CODES = ("integer", "one-hot", "matrix", "vector")
 MOST_CODES = 2**26
@@ -367,23 +366,6 @@ def _pair(value: Any) -> tuple[int, int]:
     return low, high
 
 
-def statement_of(program: Program) -> Statement:
-    """A Program as a file would state it, before anything has a place.
-
-    Raises:
-        Refused: If a channel cannot be.
-    """
-    channels = dict[str, Channel]()
-    for name, operation in program.operations.items():
-        read = [channels[n].values for n in operation.reads]
-        if isinstance(operation, Map) and isinstance(operation.function, Table):
-            operation = Map(operation.function.occurring(read), operation.inputs)
-        values = operation.infer(read, program.frame)
-        domain = np.array(values.domain)
-        channels[name] = Channel(name, operation, domain, values, None)
-    return Statement(channels, {}, program.outputs, program.decode, program.frame)
-
-
 Sets = dict[str, BoolArray]
 """``(rows, values of the domain)``: what channels may be."""
 
@@ -405,3 +387,32 @@ def possible_values(
 ) -> list[PossibleValues]:
     """The possible values of some channels, with their domains."""
     return [PossibleValues(statement.channels[n].domain, known[n]) for n in names]
+
+
+class Runnable(Protocol):
+    """A Program, or the statement of one in a model file."""
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """The channels, each after those that it reads."""
+        ...
+
+    @property
+    def bos(self) -> int:
+        """The token value at position 0."""
+        ...
+
+
+def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
+    """The channels that one is computed from, down to known ones: each after its reads."""
+    found: dict[str, None] = {}
+    todo = [] if name in known else [(name, iter(program.operations[name].reads))]
+    while todo:
+        at, rest = todo[-1]
+        missing = next((n for n in rest if n not in known and n not in found), None)
+        if missing is None:
+            found[at] = None
+            todo.pop()
+        else:
+            todo.append((missing, iter(program.operations[missing].reads)))
+    return list(found)

@@ -60,7 +60,8 @@ class Operation(ABC):
         linear: Whether its head weighs positions by products of features (elu + 1), and
             not by a softmax.
         on_matrices: Whether it may read channels that hold matrices.
-        check: The module of the checker that has the rule of its head.
+        check: The module of the checker that has the rule of its head, or of the MLP that
+            computes it; a map names that of its function.
     """
 
     wire: ClassVar[str]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from krohn.program.domains import Values
 from krohn.program.errors import Refused, demand
-from krohn.program.functions import FUNCTIONS, AnyFunction
+from krohn.program.functions import Function, function_named
 from krohn.program.operations.base import Frame, Operation
 
 
@@ -16,7 +16,7 @@ class Map(Operation):
 
     wire: ClassVar[str] = "map"
     is_attention: ClassVar[bool] = False
-    function: AnyFunction
+    function: Function
     inputs: tuple[str, ...]
 
     @property
@@ -31,7 +31,7 @@ class Map(Operation):
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
         """The map that a model file states, read strictly."""
-        kind, inputs = FUNCTIONS.get(entry["function"]), entry["inputs"]
+        kind, inputs = function_named(entry["function"]), entry["inputs"]
         named = type(inputs) is list and all(type(n) is str for n in inputs)
         demand(named and len(inputs) > 0, "a map has no inputs")
         if kind is None:

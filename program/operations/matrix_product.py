@@ -21,6 +21,7 @@ class MatrixProduct(Operation):
     wire: ClassVar[str] = "matrix-product"
     is_attention: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = True
+    check: ClassVar[str] = "product_gates"
     left: str
     right: str
 

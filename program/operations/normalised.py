@@ -22,6 +22,7 @@ class Normalised(Operation):
     wire: ClassVar[str] = "normalised"
     is_attention: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = True
+    check: ClassVar[str] = "normaliser"
     source: str
     vector: tuple[float, ...]
 

@@ -12,10 +12,9 @@ from krohn.program.domains import BoolArray, IntArray
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy, alike, finest
 from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.mlp import Layers, below
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
-
-Layers = list[tuple[FloatArray, FloatArray]]
 
 CELLS = 4_000_000
 
@@ -218,11 +217,3 @@ class Sources:
             width = np.ones(1) if c.integer else np.arange(len(c.span))
             rows = rows + x[:, c.span] @ width
         return np.asarray(rows)
-
-
-def below(layers: Layers, units: IntArray) -> list[IntArray]:
-    """What some outputs of layers depend on: of the input, and of each layer."""
-    needed = [units]
-    for weight, _ in reversed(layers):
-        needed.insert(0, np.flatnonzero(weight[:, needed[0]].any(axis=1)))
-    return needed

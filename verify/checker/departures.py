@@ -12,7 +12,7 @@ WHOLE = -1
 MOST_FLAGS = 256  # in one list: lists double
 
 
-def departures(program: Statement) -> dict[str, tuple[str, ...]]:
+def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
     """The flags of each test: the first one of these, and after it each of the others.
 
     The test is 1 at t if all have come up to t, in this order, one at a position

@@ -1,10 +1,21 @@
 """Two units that subtract a number from itself (docs/soundness.md, 5)."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from krohn.verify.checker.arithmetic import GELU, STEPS, Interval, fits, flushed
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.mlp import Mlp
+
+
+def left(mlp: "Mlp", dim: int) -> float | None:
+    """What two such units leave of a dimension; None if there are none."""
+    pair = eraser(mlp.layers, mlp.activations, mlp.mask, dim)
+    return None if pair is None else erased(mlp.stream, dim, *pair)
 
 
 def eraser(

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.verify.checker.arithmetic import Format, Interval, Operand
+from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.operations.shift import Shift
+from krohn.program.statement import Channel
+from krohn.verify.checker.arithmetic import INSIDE, Format, Interval, Operand, fits
 
 if TYPE_CHECKING:
     from krohn.verify.checker.normaliser import Normaliser
     from krohn.verify.checker.product_gates import Gates
+    from krohn.verify.checker.residual_stream import Stream
 
 
 def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
@@ -61,9 +65,36 @@ class MatrixErrors(ABC):
     def embedded(self) -> FloatArray:
         """The noise of the letters' matrices."""
 
+    def codes(self, channel: Channel) -> FloatArray:
+        """``(tokens, n²)``: the matrices of a channel that is embedded, BOS last.
+
+        Raises:
+            Refused: If they are not those of the letter.
+        """
+        if not isinstance(channel.operation, LetterMatrix):
+            raise Refused(f"{channel.name!r} is not embedded")
+        rows = channel.operation.rows
+        return rows.reshape(len(rows), -1)
+
     @abstractmethod
     def largest(self, noise: FloatArray) -> float:
         """The largest absolute value of an entry."""
+
+    def copied(
+        self, stream: "Stream", channel: Channel, leak: float, astray: float
+    ) -> FloatArray:
+        """The noise of a channel whose head copies matrices (Theorems W2 and W9).
+
+        Raises:
+            Refused: If something else is added, or a sum over all positions can overflow.
+        """
+        form, noise = stream.form, stream.noise[channel.inputs[0]]
+        demand(form.unit == form.sum_unit, "matrices in a narrow format")
+        demand(not stream.free[channel.span].any(), "a matrix is added to something")
+        most = self.largest(noise) * len(stream.positions)
+        fits(most, form, "a sum of values", INSIDE)
+        assert isinstance(channel.operation, Shift)
+        return self.fetched(noise, channel.operation.by, leak, astray)
 
     @abstractmethod
     def fetched(

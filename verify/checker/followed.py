@@ -2,120 +2,31 @@
 
 from typing import Any
 
-import numpy as np
-
-from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
-from krohn.program.functions import Table
-from krohn.program.operations.shift import Shift
-from krohn.program.operations.sibling_latest import SiblingLatest
-from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.departures import departures
 from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.registry import rule
 
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
+RECOGNISED = {
+    "before": ("sibling-latest", "latest_before"),
+    "departures": ("earliest", "departures"),
+}
+"""Ways that channels show by themselves: an operation of each, and who recognises it."""
 
 
 def ways(program: Statement, said: Any, machine: Machine) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
-    found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
-    found |= {n: ("departures", each) for n, each in departures(program).items()}
-    for names in said["families"]:
-        for p, member in enumerate(program.channels[n] for n in names):
-            inside = member.bos == p and member.later.max() < len(names)
-            demand(inside, "no letter maps")
-    families = [tuple(family) for family in said["families"]]
-    each = zip(families, said["ranks"], strict=True)
-    least = [enough(program, members, machine, ranks) for members, ranks in each]
-    for name, (family, width) in said["windows"].items():
-        _check_window(program, said, name)
-        if width >= least[family]:
-            found[name] = ("window", families[family])
-    return found
-
-
-def enough(
-    program: Statement, family: tuple[str, ...], machine: Machine, ranks: Any
-) -> int:
-    """From which width on windows show what all letters so far do (Theorem 2a).
-
-    That is T; or one more than the highest rank, if evidence gives each state of the
-    machine a rank, and every possible letter leads to a higher one unless it is one that
-    leads all points to one.
-    """
-    if ranks is None:
-        return program.length
-    rank = whole(ranks, 1)
-    going = np.delete(machine.transitions, resets(program, family), axis=0)
-    demand(len(rank) == going.shape[1], "not each state has a rank")
-    rises = (going < 0) | (rank[going] > rank)
-    demand(rises, "a letter leads to no higher rank")
-    return min(program.length, int(rank.max()) + 1)
-
-
-def resets(program: Statement, family: tuple[str, ...]) -> list[int]:
-    """The letters at which the members have one value, whatever else they depend on."""
-    found: list[set[int]] = [set() for _ in range(program.letters)]
-    for channel in map(program.channels.__getitem__, family):
-        tokens = [isinstance(c.operation, Token) for c in program.reads(channel.name)]
-        if channel.op != Table.wire or not any(tokens):
-            return []
-        letters = channel.table.rows[:, tokens.index(True)]
-        each = zip(letters.tolist(), channel.table.values.tolist(), strict=True)
-        for letter, value in each:
-            if letter < program.letters:  # BOS is none
-                found[letter].add(value)
-    return [letter for letter, values in enumerate(found) if len(values) == 1]
-
-
-def _check_window(program: Statement, said: Any, name: str) -> None:
-    """Theorem 2; the point of a window is its value at BOS."""
-    family, width = said["windows"][name]
-    members = [program.channels[n] for n in said["families"][family]]
-
-    def is_window(what: str, size: int) -> bool:
-        channel = program.behind[what]
-        member = channel.bos < len(members) and channel is members[channel.bos]
-        claimed = said["windows"].get(channel.name) == [family, size]
-        fixed = size == 1 or channel.later.tolist() == [channel.bos]
-        return size > 0 and (claimed or (member and fixed))
-
-    index, *values = program.channels[name].inputs
-    shift, points = (
-        program.behind[index].operation,
-        [program.channels[v].bos for v in values],
-    )
-    fits = program.channels[name].op == "select" and points == [*range(len(members))]
-    if not (fits and isinstance(shift, Shift)):
-        raise Refused(f"{name!r} is no window")
-    whole_family = all(is_window(v, shift.by) for v in values)
-    earlier = is_window(shift.source, width - shift.by)
-    demand(whole_family and earlier, f"{name!r} is not put together from windows")
-
-
-def _before(program: Statement) -> dict[str, tuple[str, ...]]:
-    """The source and the flag of latest values before a position (Theorem 4b)."""
-    answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
-    for name, channel in program.channels.items():
-        parts = [answers[n] for n in channel.inputs if n in answers]
-        if isinstance(channel.operation, SiblingLatest):
-            level = channel.operation.level
-            answers[name] = channel.inputs, level, level + 1
-        elif channel.op == "table" and len(parts) == len(channel.inputs):
-            what, low, _ = parts[0]
-            ends = [low, *(high for _, _, high in parts)]
-            joined = [p[:2] for p in parts] == [(what, end) for end in ends[:-1]]
-            first = (channel.table.rows != 0).argmax(axis=1)
-            taken = channel.table.rows[np.arange(len(first)), first]
-            if joined and np.array_equal(taken, channel.table.values):
-                answers[name] = what, low, ends[-1]
-    found = {}
-    for name, (what, low, high) in answers.items():
-        source = program.channels[what[0]]
-        if source.bos == 0 < source.later.min() and low == 0 < 2**high > program.length:
-            found[name] = what
+    found, ops = Ways(), {c.op for c in program.channels.values()}
+    for kind, (op, name) in RECOGNISED.items():
+        if op in ops:
+            each: dict[str, tuple[str, ...]] = rule(name).recognised(program)
+            found |= {n: (kind, read) for n, read in each.items()}
+    if said["windows"]:
+        shown: dict[str, tuple[str, ...]] = rule("windows").shown(
+            program, said, machine
+        )
+        found |= {n: ("window", family) for n, family in shown.items()}
     return found
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from krohn.program.domains import IntArray, Matrices
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack
-from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
 from krohn.verify.checker.arithmetic import (
@@ -28,6 +26,7 @@ from krohn.verify.checker.arithmetic import (
 )
 from krohn.verify.checker.attention_kinds import Kind
 from krohn.verify.checker.model_file import FloatArray
+from krohn.verify.checker.registry import rule
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
 ROWS = 2**14
@@ -102,11 +101,11 @@ class Heads:
 
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
-        name = channel.operation.check
-        demand(bool(name), f"no head computes {channel.name!r}")
-        rule = import_module(f"krohn.verify.checker.{name}")
+        name, attends = channel.operation.check, channel.operation.is_attention
+        demand(bool(name) and attends, f"no head computes {channel.name!r}")
+        check = rule(name)
         demand(
-            self.kind.name in rule.KINDS,
+            self.kind.name in check.KINDS,
             f"there is no rule for {channel.op!r} where attention is {self.kind.name}",
         )
         seen = self.kind.causal[channel.head or 0] == channel.operation.causal
@@ -116,7 +115,7 @@ class Heads:
         demand(
             len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
         )
-        found: tuple[FloatArray, Look] = rule.noise(self, channel, float(gain[0]))
+        found: tuple[FloatArray, Look] = check.noise(self, channel, float(gain[0]))
         return found
 
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
@@ -124,7 +123,8 @@ class Heads:
         source = self.stream.channel(channel.inputs[0])
         look, astray = self._fetched(channel, looks)
         if isinstance(source.values, Matrices):
-            return self._matrices(source, channel, look.leak, astray), look
+            matrices = self.stream.of_matrices
+            return matrices.copied(self.stream, channel, look.leak, astray), look
         carried = self.carried(source)
         largest = max(source.domain) + carried.max()
         noise = carried[source.place(channel.domain)][:, None]
@@ -176,18 +176,6 @@ class Heads:
         """How far a score is off besides, with its exponent (docs/disguise.md, D3)."""
         unit = Interval.of(self.stream.form.sum_unit)
         return float(self.unsure[channel.head or 0]) * (1 + 16 * unit)
-
-    def _matrices(
-        self, source: Channel, channel: Channel, leak: float, astray: float
-    ) -> FloatArray:
-        """The same of matrices (Theorems W2 and W9)."""
-        stream, errors = self.stream, self.stream.of_matrices
-        demand(stream.form.unit == stream.form.sum_unit, "matrices in a narrow format")
-        demand(not stream.free[channel.span].any(), "a matrix is added to something")
-        noise = stream.noise[source.name]
-        self.check_sums(errors.largest(noise))
-        assert isinstance(channel.operation, Shift)
-        return errors.fetched(noise, channel.operation.by, leak, astray)
 
     def check_sums(self, largest: float) -> None:
         """Refuse values of which a sum over all positions can overflow."""

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from krohn.program.domains import MOST, BoolArray, IntArray, beside, joint_values
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import FUNCTIONS
-from krohn.program.operations.latest import Latest
-from krohn.program.piecewise import Piecewise
+from krohn.program.operations.map import Map
 from krohn.program.statement import (
     MOST_CELLS,
     Channel,
@@ -20,11 +19,13 @@ from krohn.program.statement import (
     possible_map_values,
     possible_values,
 )
-from krohn.verify.checker.departures import come
 from krohn.verify.checker.followed import Step
-from krohn.verify.checker.lemmas import Assumed, passed
-from krohn.verify.checker.lowered_sums import Rule, check_rule, lower
 from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.registry import rule
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.lemmas import Assumed
+    from krohn.verify.checker.lowered_sums import Lowered
 
 BLOCK = 2**25  # values; a million take about a millisecond
 
@@ -56,12 +57,12 @@ class Part:
     steps: list[Step]
     outputs: list[str]
     length: int
-    assumed: dict[str, Assumed]
+    assumed: "dict[str, Assumed]"
     cells: dict[str, tuple[BoolArray, IntArray]]
     states: IntArray
     depths: IntArray
     follow: IntArray
-    reduced: list[Rule]
+    reduced: "list[Lowered]"
     repeats: tuple[int, int]
     split: list[str]
     shown: set[tuple[int, ...]]
@@ -74,7 +75,7 @@ class Part:
         width += sum(
             min(MOST, prod(len(self.program.channels[n].domain) for n in c.inputs))
             for c, _, _ in self.steps
-            if c.op == Piecewise.wire
+            if isinstance(c.operation, Map) and c.operation.function.listed
         )
         width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
         return int(self.follow.size * width)
@@ -83,8 +84,8 @@ class Part:
         """Follow every letter that can come out of every abstract state."""
         begins = self.states[0] == self.machine.start and self.depths[0] == 0
         demand(begins, "the first abstract state is not that of BOS")
-        for rule in self.reduced:
-            check_rule(self.program, self.steps, self.outputs, rule)
+        for lowered in self.reduced:
+            lowered.check(self.program, self.steps, self.outputs)
         start, period = self.repeats
         for given in (
             c.given[start:] for c, kind, _ in self.steps if kind == "position"
@@ -142,10 +143,10 @@ class Part:
             else:
                 demand(kind in FUNCTIONS, f"nothing is said of {name!r}")
                 known[name] = possible_map_values(self.program, known, channel)
-            for rule in self.reduced:
-                if rule[0][-1] == name:
-                    lower(self.program, rule, known)
-                    after |= {n: known[n][:, None] for n in rule[0]}
+            for lowered in self.reduced:
+                if lowered.sums[-1] == name:
+                    lowered.lower(self.program, known)
+                    after |= {n: known[n][:, None] for n in lowered.sums}
             if name in self.split:
                 case, value = beside(np.arange(len(row)), known[name])
                 width = sum(v[:1].size for v in [*known.values(), *after.values()])
@@ -168,10 +169,13 @@ class Part:
     ) -> tuple[BoolArray, BoolArray]:
         """What a channel may be, and what is remembered of it from then on."""
         if kind == "assumed":
-            return passed(self.assumed[channel.name], reads, old)
+            return self.assumed[channel.name].passed(reads, old)
         read = possible_values(self.program, known, reads)
         if kind == "departures":
-            return come(channel, read, old)
+            come: tuple[BoolArray, BoolArray] = rule("departures").come(
+                channel, read, old
+            )
+            return come
         if kind == "window":
             value = np.zeros_like(old[:, 0])
             for p in np.flatnonzero(old[:, 0].any(axis=0)):
@@ -179,13 +183,13 @@ class Part:
                 value |= old[:, 0, p, None] & member
             return value, value[:, None]
         if kind == "before":
-            _, held = Latest(*reads).step(channel.own_domain, read, old)
+            held: BoolArray = rule("latest_before").held(channel, reads, read, old)
             return old[:, 0], held
         return channel.operation.step(channel.own_domain, read, old)
 
 
 def memory(
-    program: Statement, machine: Machine, step: Step, assumed: dict[str, Assumed]
+    program: Statement, machine: Machine, step: Step, assumed: "dict[str, Assumed]"
 ) -> tuple[IntArray, int, int]:
     """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
     channel, kind, reads = step

@@ -28,6 +28,22 @@ class Assumed(NamedTuple):
     back: int
     machine: Machine | None
 
+    def passed(
+        self, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """What is known beside a state, now or of some letters ago, and what is kept."""
+        before, now, a = moved
+        if self.machine is not None:
+            which, q = beside(np.arange(len(a)), old[:, 0])
+            new = np.zeros_like(old)
+            new[which, 0, self.machine.transitions[a[which], q]] = True
+            return _either(new[:, 0], self.beside), new
+        if self.back < 2:
+            return self.beside[before if self.back else now], old
+        last = np.equal.outer(before, np.arange(len(self.beside)))
+        kept = np.concatenate([old[:, 1:], last[:, None]], axis=1)
+        return _either(old[:, 0], self.beside), kept
+
 
 def lemma(channel: Channel, part: "Part", machine: Machine, length: int) -> Assumed:
     """What another part shows of a channel, or of what it is a shift of."""
@@ -48,23 +64,6 @@ def lemma(channel: Channel, part: "Part", machine: Machine, length: int) -> Assu
     if back:
         beside_state[machine.start] |= channel.domain == channel.bos
     return Assumed(beside_state, back, None if same else part.machine)
-
-
-def passed(
-    assumed: Assumed, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
-) -> tuple[BoolArray, BoolArray]:
-    """What is known beside a state, now or of some letters ago, and what is kept."""
-    before, now, a = moved
-    if assumed.machine is not None:
-        which, q = beside(np.arange(len(a)), old[:, 0])
-        new = np.zeros_like(old)
-        new[which, 0, assumed.machine.transitions[a[which], q]] = True
-        return _either(new[:, 0], assumed.beside), new
-    if assumed.back < 2:
-        return assumed.beside[before if assumed.back else now], old
-    last = np.equal.outer(before, np.arange(len(assumed.beside)))
-    kept = np.concatenate([old[:, 1:], last[:, None]], axis=1)
-    return _either(old[:, 0], assumed.beside), kept
 
 
 def _either(states: BoolArray, beside_state: BoolArray) -> BoolArray:

@@ -1,14 +1,19 @@
 """An MLP that makes matrices have mass 1 by ReLU and GeLU units (docs/within.md, 6)."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.operations.normalised import Normalised
+from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import Format, Interval, flushed, sum_error
 from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.product_gates import Gates, single
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.mlp import Mlp
 
 
 class Normaliser(NamedTuple):
@@ -64,6 +69,18 @@ class Normaliser(NamedTuple):
         count = len(self.vector) ** 2 + 2
         off = sum_error(form, count, high[:, None] + np.abs(self.points))
         return (off + flushed(1)) @ self.steps / self.gates.inside
+
+
+def written(mlp: "Mlp", channel: Channel) -> FloatArray:
+    """The noise of matrices that are made to have mass 1."""
+    mlp.check_fresh(channel)
+    stream, operation = mlp.stream, channel.operation
+    assert isinstance(operation, Normalised)
+    source, vector = stream.channel(operation.source), np.array(operation.vector)
+    spans = source.span, channel.span
+    units = normaliser(mlp.layers, mlp.activations, *spans, vector)
+    noise, errors = stream.noise[source.name], stream.of_matrices
+    return errors.normalised(channel.name, noise, units, stream.form)
 
 
 def normaliser(

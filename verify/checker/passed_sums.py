@@ -1,4 +1,4 @@
-"""Sums that further hidden layers pass on, and how they are stored (Theorem 14c)."""
+"""Sums of channels, put together from parts, passed on and stored (Theorems 14a, 14c)."""
 
 from collections.abc import Iterable, Sequence
 from math import prod
@@ -8,6 +8,8 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
+from krohn.program.statement import Channel
+from krohn.verify.checker import maps
 from krohn.verify.checker.affine_arithmetic import (
     FINEST,
     Noisy,
@@ -17,8 +19,57 @@ from krohn.verify.checker.affine_arithmetic import (
     rounding,
 )
 from krohn.verify.checker.arithmetic import Format, Interval
-from krohn.verify.checker.contributions import Layers
+from krohn.verify.checker.mlp import Layers, Mlp
 from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.residual_stream import FREE, Stream, per_value
+
+
+def written(mlp: Mlp, channel: Channel) -> FloatArray:
+    """``(values,)``: the noise of each value of a sum of channels.
+
+    It is put together from its parts, if these are there, or else decided in cases.
+    """
+    if not adds_up(mlp.stream, channel):
+        return maps.written(mlp, channel)
+    return per_value(channel, channel.domain, _added(mlp, channel))
+
+
+def adds_up(stream: Stream, channel: Channel) -> bool:
+    """Whether a channel is a sum of channels that are there."""
+    return channel.op == "sum" and stream.noise.keys() >= set(channel.inputs)
+
+
+def _added(mlp: Mlp, channel: Channel) -> FloatArray:
+    """``(values,)``: how far a sum of channels can be from each value (14a)."""
+    sources, (weight, bias) = maps.Maps(mlp).apart(()), mlp.layers[-1]
+    dims = np.array(channel.span)
+    units = np.flatnonzero(weight[:, dims].any(axis=1))
+    lone = sources.depends[-1][units].sum(axis=1) == 1
+    demand(channel.integer, "a sum of stored channels is written one-hot")
+    demand(lone, "a sum is not put together from its parts")
+    demand(bias[dims] == 0, "something else is added to a sum")
+    parts = list[tuple[Sums, FloatArray]]()
+    for i in range(len(sources.each)):
+        own = units[sources.depends[-1][units, i]]
+        x = sources.run(i, mlp.layers[:-1], own)
+        goal = sources.total(i, channel.inputs)[:, None]
+        parts.append((x.products(weight[np.ix_(own, dims)]), goal))
+    return total(mlp, channel, independent(parts, 0.0, mlp.stream.form))
+
+
+def total(mlp: Mlp, channel: Channel, off: float, bias: float = 0.0) -> FloatArray:
+    """``(values,)``: how far a channel is off that is written so far off.
+
+    A bias may be added after the rest was stored (A2).
+    """
+    dims, stream = np.array(channel.span), mlp.stream
+    kept = (mlp.mask[dims] != 0) & (stream.owner[dims] != FREE)
+    demand(~kept, "something else is added to a sum")
+    value = channel.domain[:, None].astype(np.float64)
+    out = stored_either_way(value, off, bias, stream.form)
+    left = np.full_like(value, (stream.free * mlp.mask)[dims].max())
+    both = Noisy(np.zeros_like(value), out.slopes, left, stream.form).plus(out)
+    return both.total[:, 0]
 
 
 class Passing(NamedTuple):

@@ -14,16 +14,28 @@ from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest
-from krohn.verify.checker.contributions import Layers
+from krohn.verify.checker.mlp import Layers, Mlp
 from krohn.verify.checker.model_file import FloatArray, StrArray
-from krohn.verify.checker.passed_sums import independent, passed, passing_on, whole_gain
-from krohn.verify.checker.residual_stream import Stream
+from krohn.verify.checker.passed_sums import (
+    independent,
+    passed,
+    passing_on,
+    total,
+    whole_gain,
+)
+from krohn.verify.checker.residual_stream import Stream, per_value
 
 MOST_POINTS, MOST_CELLS = 2**20, 2**22
 EXACT = 2.0**53
 """Below it all whole numbers are exact in float64."""
 Direction = tuple[tuple[int, int], ...]
 """``(dimension, factor)`` of a whole number z = Σ factor·x, without a common divisor."""
+
+
+def written(mlp: Mlp, channel: Channel) -> FloatArray:
+    """``(values,)``: the noise of each value of a piecewise linear function."""
+    ridges = Ridges(channel, mlp.layers, mlp.activations, mlp.stream)
+    return per_value(channel, channel.domain, total(mlp, channel, *ridges.noise()))
 
 
 @dataclass(frozen=True)

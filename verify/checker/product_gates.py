@@ -1,11 +1,12 @@
 """An MLP that multiplies two matrices by GeLU units (docs/within.md, 3)."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,
@@ -17,6 +18,9 @@ from krohn.verify.checker.arithmetic import (
     gelu_units,
 )
 from krohn.verify.checker.model_file import StrArray
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.mlp import Mlp
 
 ROUNDED = 1 + 2.0**-10
 """What numbers of the network may be larger than true ones (Theorem W4)."""
@@ -76,6 +80,17 @@ class Gates(NamedTuple):
     def exact(self) -> bool:
         """Whether products with w are: it is a power of two."""
         return bool(np.frexp(self.inside)[0] == 0.5)
+
+
+def written(mlp: "Mlp", channel: Channel) -> FloatArray:
+    """The noise of a product of matrices."""
+    mlp.check_fresh(channel)
+    stream, errors = mlp.stream, mlp.stream.of_matrices
+    left, right = (stream.channel(n) for n in channel.inputs)
+    spans, noise = (left.span, right.span), stream.noise
+    units = gates(mlp.layers, mlp.activations, spans, channel.span, errors.size)
+    both = noise[left.name], noise[right.name]
+    return errors.multiplied(channel.name, *both, units, stream.form)
 
 
 def gates(

@@ -12,9 +12,8 @@ from krohn.program.exact_numbers import whole
 from krohn.program.statement import MOST_CELLS, Statement
 from krohn.verify.checker.followed import Ways, steps, ways
 from krohn.verify.checker.invariant import Part, memory
-from krohn.verify.checker.lemmas import lemma
-from krohn.verify.checker.lowered_sums import few_values
 from krohn.verify.checker.model_file import Machine, machine_of
+from krohn.verify.checker.registry import rule
 
 MOST_WORK = 2**36  # values; a million take about a millisecond
 
@@ -69,12 +68,17 @@ def part(
     demand(fits and np.all(follow < len(states)), "the abstract states do not fit")
     assumed = {}
     for name, j in said["assumed"].items():
-        assumed[name] = lemma(program.channels[name], parts[j], machine, length)
+        shown = program.channels[name], parts[j], machine, length
+        assumed[name] = rule("lemmas").lemma(*shown)
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
-    reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
+    reduced = [
+        rule("lowered_sums").Lowered(list(sums), *whole([by, least], 2))
+        for sums, by, least in said["reduced"]
+    ]
     start, period = whole(said["repeats"], 1).tolist()
     demand(period > 0, "positions repeat themselves after none")
-    program = few_values(program, reduced)
+    for lowered in reduced:
+        program = lowered.few_values(program)
     found = steps(program, followed, outputs)
     cells, room = {}, MOST_CELLS
     for step in found:

@@ -55,5 +55,10 @@ def reader_of(header: Mapping[str, Any]) -> str:
 
 def reader(name: str) -> Callable[..., Any]:
     """What a module of the checker makes of a file, its evidence and a machine."""
-    found: Callable[..., Any] = import_module(f"{FOLDER}.{name}").established
+    found: Callable[..., Any] = rule(name).established
     return found
+
+
+def rule(name: str) -> Any:
+    """A module of the checker, which operations, functions and readers name."""
+    return import_module(f"{FOLDER}.{name}")

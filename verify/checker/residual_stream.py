@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import Format, Interval
-from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.model_file import FloatArray
-from krohn.verify.checker.reader import Reader
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.error_recursion import MatrixErrors
+    from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2
 
@@ -63,8 +65,8 @@ class Stream:
     owner: IntArray
     noise: Mapping[str, FloatArray]
     free: FloatArray
-    matrices: MatrixErrors | None = None
-    reader: Reader | None = None
+    matrices: "MatrixErrors | None" = None
+    reader: "Reader | None" = None
     beside: Beside | None = None
 
     def channel(self, name: str) -> Channel:
@@ -104,7 +106,7 @@ class Stream:
         return np.asarray(self.seen(code, noise[:, None]).max(axis=1))
 
     @property
-    def of_matrices(self) -> MatrixErrors:
+    def of_matrices(self) -> "MatrixErrors":
         """How errors are measured, where there are matrices."""
         assert self.matrices is not None
         return self.matrices

@@ -8,8 +8,7 @@ import numpy as np
 from krohn.program.domains import IntArray, joint
 from krohn.program.errors import Refused, demand
 from krohn.program.operations.map import Map
-from krohn.program.program import cone
-from krohn.program.statement import Channel, Statement
+from krohn.program.statement import Channel, Statement, cone
 
 MOST, CALL = 2**28, 2**10
 """Numbers that are compared: seconds; and how many a step in Python is worth."""

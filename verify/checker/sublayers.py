@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from krohn.program.domains import Matrices
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
-from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS
 from krohn.verify.checker.attention_kinds import kind_of
-from krohn.verify.checker.error_recursion import MatrixErrors
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import FloatArray, Model, StrArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.error_recursion import MatrixErrors
 
 Noise = dict[str, FloatArray]
 
@@ -45,7 +46,7 @@ def followed(
 
 
 def walked(
-    model: Model, program: Statement, said: Any, matrices: MatrixErrors | None = None
+    model: Model, program: Statement, said: Any, matrices: "MatrixErrors | None" = None
 ) -> tuple[tuple[Stream, ...], dict[str, Look]]:
     """The stream after the embedding and after each sublayer, and where all heads look."""
     known = list(followed(model, embedding(model, program, matrices), said))
@@ -63,7 +64,7 @@ def _read(model: Model, stream: Stream, before: Stream | None, snapshot: int) ->
 
 
 def embedding(
-    model: Model, program: Statement, matrices: MatrixErrors | None = None
+    model: Model, program: Statement, matrices: "MatrixErrors | None" = None
 ) -> Stream:
     """The stream after the embedding; with how errors of matrices are measured."""
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]
@@ -73,8 +74,8 @@ def embedding(
     demand(position[:, owner == FREE] == 0, "the embedding writes to a free place")
     for channel in map(program.channels.__getitem__, names):
         first, own, other = next(iter(program.channels)), token, position
-        if isinstance(channel.operation, LetterMatrix):
-            codes = channel.operation.rows.reshape(len(token), -1)
+        if matrices is not None and isinstance(channel.values, Matrices):
+            codes = matrices.codes(channel)
         elif channel.op == "position":
             own, other, codes = position, token, channel.code(channel.given)
         else:

@@ -14,7 +14,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import whole
-from krohn.program.statement import Statement, parse, statement_of
+from krohn.program.statement import Statement, parse
 from krohn.verify.checker import read_out
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established
@@ -138,6 +138,7 @@ def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
 
 def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of the texts of a rewriting system (Theorem 5k)."""
+    from krohn.program.program import statement_of
     from krohn.program.rewriting import Rewriting
     from krohn.program.rewriting_program import program_of
 
@@ -149,6 +150,7 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
 def _increasing(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The same of longest increasing subsequences (Theorem 5m)."""
     from krohn.program.increasing import Increasing, program_of
+    from krohn.program.program import statement_of
 
     lists = Increasing.from_wire(source)
     program = causal(stated(model, len(lists.tokens)))

@@ -13,11 +13,11 @@ import numpy as np
 from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import Refused, demand
 from krohn.program.piecewise import Piecewise
-from krohn.program.program import cone
-from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.contributions import below
-from krohn.verify.checker.mlp import Mlp
+from krohn.program.statement import Channel, Statement, cone
+from krohn.verify.checker.maps import Maps
+from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.passed_sums import adds_up
 from krohn.verify.checker.residual_stream import Stream, owners
 from krohn.verify.checker.sublayers import born, mlp_of
 from krohn.verify.checker.transformer import stated
@@ -50,7 +50,8 @@ def find(model: Model) -> dict[str, Any]:
 def needed(mlp: Mlp, channel: Channel) -> bool:
     """Whether the checker asks for the cases of a channel that an MLP writes."""
     real = isinstance(channel.values, Matrices) or not mlp.layers
-    return not (real or channel.op == Piecewise.wire or mlp.adds_up(channel))
+    piecewise = channel.op == Piecewise.wire
+    return not (real or piecewise or adds_up(mlp.stream, channel))
 
 
 def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
         Refused: If none are found, or there are too many.
     """
     sums = _sums(mlp, channel)
-    names = mlp.sources(sums, np.array(channel.span)).names
+    names = Maps(mlp).sources(sums, np.array(channel.span)).names
     split = Split(mlp.stream.program, tuple(names))
     split.of(channel)
     return {"sums": [c.name for c in sums], **split.evidence()}
@@ -82,7 +83,7 @@ def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:
     todo = [known[n] for n in channel.inputs if n not in mlp.stream.noise]
     while todo:
         c = todo.pop()
-        if mlp.summed(c, reads):
+        if Maps(mlp).summed(c, reads):
             found.append(c)
         else:
             todo += [known[n] for n in c.inputs if n not in mlp.stream.noise]

@@ -11,9 +11,10 @@ from krohn.algebra.rows import distinct
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.followed import Step, Ways, resets, steps
+from krohn.verify.checker.followed import Step, Ways, steps
 from krohn.verify.checker.lowered_sums import SUMS
 from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.windows import resets
 from krohn.verify.search.exploration import Effort
 
 # Windows found in a Program, for the checker to check (Theorem 2).
@@ -28,7 +29,7 @@ def windows(program: Statement, machine: Machine) -> dict[str, Any]:
     """The families of letter maps, and the windows over them with their widths.
 
     Beside each family ranks of the states, if letters that are no resets lead to higher
-    ones (`krohn.verify.checker.followed.enough`).
+    ones (`krohn.verify.checker.windows.enough`).
     """
     families: dict[tuple[str, ...], int] = {}
     claims: dict[str, Claim] = {}

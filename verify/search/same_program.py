@@ -14,8 +14,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
-from krohn.program.program import cone
-from krohn.program.statement import Channel, Statement
+from krohn.program.statement import Channel, Statement, cone
 from krohn.verify.checker import transformer
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.same_program import (

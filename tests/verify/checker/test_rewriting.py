@@ -13,9 +13,9 @@ from krohn.network.modelfile import ModelFile
 from krohn.program import Map, Program, table
 from krohn.program.errors import Refused
 from krohn.program.operations.latest import Latest
+from krohn.program.program import statement_of
 from krohn.program.rewriting import Rewriting, Rule
 from krohn.program.rewriting_program import program_of
-from krohn.program.statement import statement_of
 from krohn.program.written_text import text_of
 from krohn.source_kinds.rewritings import Rewritings, window
 from krohn.source_kinds.written_texts import simulated_lines

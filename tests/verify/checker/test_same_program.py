@@ -9,7 +9,7 @@ from work import calls_at_most
 from krohn.program import Map, Operation, Program, Shift, Token, table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
-from krohn.program.statement import statement_of
+from krohn.program.program import statement_of
 from krohn.verify.checker import same_program
 from krohn.verify.checker.same_program import FILE, SOURCE, Classes
 from krohn.verify.search.same_program import find

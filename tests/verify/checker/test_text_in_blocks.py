@@ -27,8 +27,8 @@ from krohn.program.errors import Refused
 from krohn.program.stated_program import program_to_wire
 from krohn.program.statement import Statement, parse
 from krohn.source_kinds.blocks import TextsInBlocks
-from krohn.verify.checker.followed import enough
 from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.windows import enough
 from krohn.verify.proof import prove
 from krohn.verify.search.lemmas import ranks, windows
 
