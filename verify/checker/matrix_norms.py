@@ -10,7 +10,7 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format, Interval, Operand, flushed
-from krohn.verify.checker.error_recursion import MatrixErrors
+from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.product_gates import ROUNDED, Gates
 
 LARGEST_GROWTH = 2.0

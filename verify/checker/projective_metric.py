@@ -11,7 +11,7 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format, Interval, flushed
-from krohn.verify.checker.error_recursion import MatrixErrors
+from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.normaliser import Normaliser
 from krohn.verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
 from krohn.verify.checker.positive_operators import (

@@ -14,7 +14,7 @@ from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.error_recursion import MatrixErrors
+    from krohn.verify.checker.matrix_errors import MatrixErrors
     from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2

@@ -18,7 +18,7 @@ from krohn.verify.checker.model_file import FloatArray, Model, StrArray
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.error_recursion import MatrixErrors
+    from krohn.verify.checker.matrix_errors import MatrixErrors
 
 Noise = dict[str, FloatArray]
 
