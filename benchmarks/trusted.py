@@ -6,9 +6,9 @@ says what one proof needs of it.
 
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from report import Row, Table, each, parser, publish
 from typer.testing import CliRunner
@@ -19,6 +19,7 @@ from krohn.verify.trusted import every_file, totals
 ROOT = Path(__file__).parents[1]
 GPT2 = "GPT-2 of a machine"
 TITLE, EVERY = "What a proof rests on, by kind of file", "The trusted base"
+SHARES = "Who needs the trusted base"
 KINDS = {
     "Transformer of a machine": "FlipFlop -T 20",
     GPT2: "C2 -T 20 --strict",
@@ -50,8 +51,8 @@ KINDS = {
 """An example of each kind, as `krohn compile` takes it."""
 
 
-def measured(kind: str) -> Row:
-    """The row of a kind of file."""
+def imported(kind: str) -> dict[str, Any]:
+    """The files that the proof of a file of a kind rests on, as `--trusted` lists them."""
     with TemporaryDirectory() as folder:
         path = str(Path(folder, "model"))
         _run(
@@ -62,9 +63,37 @@ def measured(kind: str) -> Row:
         )
         if kind == GPT2:
             _run("export", path, "--to", "gpt2", "-o", path := f"{path}-gpt2")
-        told = json.loads(_run("verify", path, "--trusted", "--json"))["trusted"]
+        found = json.loads(_run("verify", path, "--trusted", "--json"))
+    told: dict[str, Any] = found["trusted"]
+    return told
+
+
+def measured(kind: str) -> Row:
+    """The row of a kind of file."""
+    told = imported(kind)
     counts = {name: told[name] for name in ("files", "lines", "code", "ran")}
     return {"kind of file": kind, "for example": KINDS[kind], **counts}
+
+
+def shares() -> list[Row]:
+    """The files that all kinds need, those of one kind alone, and the others."""
+    needs = {kind: {f["file"] for f in imported(kind)["each"]} for kind in KINDS}
+    every = {f.file: f for f in every_file()}
+    users = {name: [k for k in KINDS if name in needs[k]] for name in every}
+
+    def row(what: str, names: list[str]) -> Row:
+        told = totals([every[name] for name in names])
+        return {"needed by": what, **{n: told[n] for n in ("files", "lines", "code")}}
+
+    found = [row("every kind", [n for n, of in users.items() if len(of) == len(KINDS)])]
+    several = [n for n, of in users.items() if 1 < len(of) < len(KINDS)]
+    found.append(row("several kinds", several))
+    for kind in KINDS:
+        own = [n for n, of in users.items() if of == [kind]]
+        if own:
+            found.append(row(f"{kind} alone", own))
+    found.append(row("none of the examples", [n for n, of in users.items() if not of]))
+    return found
 
 
 def _run(*words: str) -> str:
@@ -86,8 +115,9 @@ AGAIN = {TITLE: lambda row: measured(row["kind of file"]), EVERY: everything}
 def main() -> None:
     """Measure, and print the tables."""
     chosen = parser(__doc__).parse_args()
-    rows = each(partial(measured), list(KINDS), 1)
-    publish([Table(EVERY, [everything()]), Table(TITLE, rows)], chosen)
+    rows = each(measured, list(KINDS), 1)
+    tables = [Table(EVERY, [everything()]), Table(TITLE, rows), Table(SHARES, shares())]
+    publish(tables, chosen)
 
 
 if __name__ == "__main__":

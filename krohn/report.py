@@ -90,6 +90,12 @@ class Report:
         """SHA-256 of the claim that the verdict is about, 64 hexadecimal digits."""
         return self.about.digest if self.about else None
 
+    @property
+    def largest_error(self) -> float | None:
+        """How far an output was from what is right, in what was run."""
+        seen = [r.largest_error for r in self.runs if r.largest_error is not None]
+        return max(seen, default=None)
+
     def __repr__(self) -> str:
         said = self.covers if self.verdict == "verified" else self.reason
         name = f" {cut(self.about.name, 40)}" if self.about else ""
@@ -113,6 +119,7 @@ class Report:
             "reason": self.reason,
             "length": self.length,
             "words": self.words,
+            "largest_error": self.largest_error,
             "covers": self.covers,
             "counterexample": found.to_object() if found else None,
             "minimal": self.minimal.least if self.minimal else None,

@@ -354,6 +354,8 @@ class Verified(MachineRemark):
         reason: Why it is not verified.
         length: The longest word that the verdict is about; null for every length.
         words: How many words were run.
+        largest_error: How far an output was from what is right there, at most; null if
+            answers are classes, or nothing was run.
         covers: Which inputs the verdict is about, in words.
         counterexample: A word on which it is wrong.
         minimal: Whether no shorter word is one.
@@ -372,6 +374,7 @@ class Verified(MachineRemark):
     reason: str
     length: int | None
     words: int
+    largest_error: float | None
     covers: str
     counterexample: Counterexample | None
     minimal: bool | None

@@ -65,9 +65,12 @@ def about(out: Console, claim: "Claim") -> None:
 
 
 def _run(found: "Report") -> str:
-    """How many words or inputs were run."""
+    """How many words or inputs were run, and how far answers were off that are numbers."""
     words = count(found.words, found.ran.removesuffix("s"))
-    return f"{words} {'was' if found.words == 1 else 'were'} run"
+    said = f"{words} {'was' if found.words == 1 else 'were'} run"
+    if found.largest_error is None:
+        return said
+    return f"{said}, with errors of up to {found.largest_error:.2g}"
 
 
 def _heads(out: Console, found: "Report") -> None:

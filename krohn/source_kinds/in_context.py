@@ -259,12 +259,14 @@ def _simulated(
     from krohn.verify.testing.counterexample import Counterexample
 
     most = file.header["claim"]["error"] + contexts.rounding(source)
+    farthest = 0.0
     for at in range(0, len(prompts), 64):
         batch = prompts[at : at + 64]
         found, problem = _laws(file, source, batch), contexts.regression(source, batch)
         right = (contexts.descent(problem) @ problem.asked[:, :, None])[:, :, 0]
         progress("running prompts", at, len(prompts))
-        near = (np.abs(right - found) <= most).all(axis=1)  # what is no number is not
+        off = np.abs(right - found)
+        near = (off <= most).all(axis=1)  # what is no number is not
         for row in np.flatnonzero(~near)[:1].tolist():
             word = source.written(batch[row])
             before = ("",) * (len(word) - 1)
@@ -272,4 +274,5 @@ def _simulated(
             expected, actual = ((*before, law) for law in said)
             wrong = Counterexample(word, expected, actual, "at once")
             return Simulation(at + row + 1, source.length, wrong)
-    return Simulation(len(prompts), source.length, None)
+        farthest = max(farthest, float(off.max(initial=0.0)))
+    return Simulation(len(prompts), source.length, None, largest_error=farthest)

@@ -1,11 +1,11 @@
 """Real vectors as a person writes them, and networks that say real numbers."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,9 @@ class Reference(NamedTuple):
     rounding: Callable[[int], float]
 
 
+Batch: TypeAlias = tuple[npt.NDArray[Any], FloatArray, FloatArray]
+
+
 def outputs(file: ModelFile, words: IntArray) -> FloatArray:
     """``(batch, length, n)``: what the network says."""
     import torch
@@ -146,14 +149,37 @@ def held(
     def spelled(word: IntArray, stop: int) -> tuple[str, ...]:
         return tuple(right.letters[o] for o in word[:stop].tolist())
 
-    for at in range(0, len(words), BATCH):
-        batch = words[at : at + BATCH]
-        wanted, found = right.run(batch), said(file, batch)
-        progress("running words", at, len(words))
+    def run() -> Iterator[Batch]:
+        for at in range(0, len(words), BATCH):
+            batch = words[at : at + BATCH]
+            progress("running words", at, len(words))
+            yield batch, right.run(batch), said(file, batch)
+
+    return judged(run(), length, most, spelled)
+
+
+def judged(
+    batches: Iterable[Batch],
+    length: int,
+    most: float,
+    spelled: Callable[[npt.NDArray[Any], int], tuple[str, ...]],
+) -> Simulation:
+    """Whether all outputs are within an error of what is right.
+
+    Args:
+        batches: Inputs, what is right, and what the network says, as of `first_wrong`.
+        length: How long the inputs are.
+        most: The error.
+        spelled: The names of an input, up to a position.
+    """
+    done, farthest = 0, 0.0
+    for batch, wanted, found in batches:
         row, wrong = first_wrong(batch, wanted, found, most, spelled)
         if wrong is not None:
-            return Simulation(at + row + 1, length, wrong)
-    return Simulation(len(words), length, None)
+            return Simulation(done + row + 1, length, wrong)
+        done += len(batch)
+        farthest = max(farthest, float(np.nanmax(np.abs(wanted - found), initial=0.0)))
+    return Simulation(done, length, None, largest_error=farthest)
 
 
 def first_wrong(

@@ -16,7 +16,7 @@ Override ``sampled`` where not all vectors of the box are inputs, ``check`` like
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -36,7 +36,7 @@ from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
-from krohn.source_kinds.real_outputs import first_wrong, vectors
+from krohn.source_kinds.real_outputs import Batch, judged, vectors
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -213,15 +213,17 @@ class RealSequences(ReadableKind[S]):
         """
         most, length = 2 * file.header["claim"]["error"], inputs.shape[1]
         each, form = batch_size(file, length), digits(file)
-        for at in range(0, len(inputs), each):
-            batch, way = inputs[at : at + each], order[at : at + each, :, None]
-            progress("running permutations", at, len(inputs))
-            mixed = np.take_along_axis(batch, way, axis=1)
-            wanted = np.take_along_axis(said(file, batch), way, axis=1)
-            row, wrong = first_wrong(mixed, wanted, said(file, mixed), most, form)
-            if wrong is not None:
-                return Simulation(at + row + 1, length, wrong)
-        return None
+
+        def run() -> Iterator[Batch]:
+            for at in range(0, len(inputs), each):
+                batch, way = inputs[at : at + each], order[at : at + each, :, None]
+                progress("running permutations", at, len(inputs))
+                mixed = np.take_along_axis(batch, way, axis=1)
+                wanted = np.take_along_axis(said(file, batch), way, axis=1)
+                yield mixed, wanted, said(file, mixed)
+
+        found = judged(run(), length, most, form)
+        return None if found.passed else found
 
     def held(
         self, file: ModelFile, inputs: FloatArray, progress: Progress
@@ -231,14 +233,14 @@ class RealSequences(ReadableKind[S]):
         most = file.header["claim"]["error"] + right.rounding
         length, form = inputs.shape[1], digits(file)
         each = batch_size(file, length)
-        for at in range(0, len(inputs), each):
-            batch = inputs[at : at + each]
-            progress("running inputs", at, len(inputs))
-            wanted, found = right.run(batch), said(file, batch)
-            row, wrong = first_wrong(batch, wanted, found, most, form)
-            if wrong is not None:
-                return Simulation(at + row + 1, length, wrong)
-        return Simulation(len(inputs), length, None)
+
+        def run() -> Iterator[Batch]:
+            for at in range(0, len(inputs), each):
+                batch = inputs[at : at + each]
+                progress("running inputs", at, len(inputs))
+                yield batch, right.run(batch), said(file, batch)
+
+        return judged(run(), length, most, form)
 
     def drawn(
         self, file: ModelFile, count: int, rng: np.random.Generator

@@ -30,6 +30,8 @@ class Simulation:
             counterexample's; then no word before it, shortest first, fails.
         elsewhere: The start state of the network that is wrong, if it is another than the
             first; None if it is that one.
+        largest_error: How far an output was from what is right, at most; None where
+            answers are classes.
     """
 
     words: int
@@ -38,6 +40,7 @@ class Simulation:
     about: str = ""
     every: bool = False
     elsewhere: str | None = None
+    largest_error: float | None = None
 
     @property
     def passed(self) -> bool:
