@@ -22,6 +22,8 @@ TITLE, EVERY = "What a proof rests on, by kind of file", "The trusted base"
 SHARES = "Who needs the trusted base"
 KINDS = {
     "Transformer of a machine": "FlipFlop -T 20",
+    "Transformer of a machine, long words": "FlipFlop -T 1024",
+    "Transformer of a machine, in disguise": "C2 -T 8 --disguise rotate --dtype float64",
     GPT2: "C2 -T 20 --strict",
     "RNN of a machine": "C2 --arch rnn",
     "RNN of a machine, pruned": "C2 --arch rnn --construction pruned",
@@ -38,12 +40,14 @@ KINDS = {
     "Transformer of a linear system, in blocks": "MatMul2,2@3 -T 16 --block 4",
     "RNN of a linear system": "MatMul2,2@3 --arch rnn -T 20",
     "Transformer of beliefs": "Cyclic-DET5,5@3 -T 20 --construction beliefs",
+    "Transformer of beliefs, by heads that multiply": "Mess3 -T 20",
     "Transformer of beliefs, by products": "RanHMM2,2@3 -T 8 "
     "--construction normalised-products --dtype float64",
     "RNN of beliefs": "Cyclic-HARD5,5@3 --arch rnn",
     "learning in context": "InContext2,1",
     "attention layer of a grid function": "Sorted3,4",
     "attention layer of a posterior head": "RanHMM3,4@7:23given1",
+    "attention layer of an exact selection": "Nearest6",
     "attention layer of a target": "Sine6,1.5 --within 0.1",
     "attention layer of a kernel": "Exp32:swap=10",
     "linear recurrence of a kernel": "Exp32 --arch rnn",

@@ -221,6 +221,28 @@ def evidence(model: CompiledModel) -> Json:
     return json.loads(json.dumps(for_file(data, model.proof.told)))
 
 
+def damaged_evidence(told: Json, count: int, seed: int = 0) -> Iterator[Json]:
+    """Evidence in which one place says something else, or nothing."""
+    random, known = Random(seed), list(places(told))
+    for _ in range(count):
+        at = random.choice(known)
+        old, others = found(told, at), [..., *ODD]
+        if type(old) in (int, float):
+            others += [old + 1, old - 1, -old, old * 2] * 4
+        if type(old) is str and old:
+            place, letter = random.randrange(len(old)), random.choice("AB/+9z")
+            others += [old[:place] + letter + old[place + 1 :]] * 24
+        yield edited(told, at, random.choice(others))
+
+
+def wrong_network(name: str) -> ModelFile:
+    """A damaged network of a row, which gives a wrong answer."""
+    file, run = compiled(name).file, NETWORKS[name].run
+    return next(
+        x for x in (mutant(file, seed) for seed in range(40)) if is_wrong(x, run)
+    )
+
+
 def accepts(file: ModelFile, told: Json) -> bool:
     """Whether the small checker accepts evidence, as if it were about this file."""
     data = pack(file.header, file.tensors)

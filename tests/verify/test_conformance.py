@@ -11,6 +11,7 @@ from conformance import (
     bounds,
     claiming,
     compiled,
+    damaged_evidence,
     edited,
     evidence,
     forgeries,
@@ -20,6 +21,7 @@ from conformance import (
     readable,
     survivors,
     verdict,
+    wrong_network,
 )
 from damaged_tensors import mutant
 
@@ -110,6 +112,25 @@ def test_evidence_beyond_what_is_shown_is_refused(name: str) -> None:
     for at, value in every[:: len(every) // 5 + 1]:
         for wrong in (value, float("nan")):
             assert not accepts(model.file, edited(told, at, wrong)), at
+
+
+def check_damaged_evidence(name: str, count: int, seed: int) -> None:
+    told, wrong = evidence(compiled(name)), wrong_network(name)
+    assert not accepts(wrong, told)
+    for damaged in damaged_evidence(told, count, seed):
+        assert not accepts(wrong, damaged), damaged
+
+
+@pytest.mark.sample(14, at=7)
+@EACH
+def test_no_damaged_evidence_vouches_for_a_wrong_network(name: str) -> None:
+    check_damaged_evidence(name, 20, 0)
+
+
+@pytest.mark.slow
+@EACH
+def test_none_of_150_pieces_of_damaged_evidence_does(name: str) -> None:
+    check_damaged_evidence(name, 150, 1)
 
 
 CLAIMS: list[dict[str, Any]] = [
