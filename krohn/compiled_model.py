@@ -70,8 +70,8 @@ class CompiledModel:
         Raises:
             ModelFileError: If the file system refuses.
         """
-        stored = {modelfile.STORED: {}} if compact else {}
-        modelfile.write(path, self.file.header | stored, self.file.tensors)
+        header = self.file.header | ({modelfile.STORED: {}} if compact else {})
+        modelfile.write(path, header, self.file.tensors)
 
     @cached_property
     def claim(self) -> Claim:

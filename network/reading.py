@@ -115,7 +115,7 @@ def named(logits: Array, classes: Sequence[str]) -> tuple[str, ...]:
     return tuple(names[q] for q in np.where(sure, best, none).tolist())
 
 
-class _Functions:
+class Functions:
     """`krohn.network.architecture.Functions` of numpy."""
 
     tanh = staticmethod(np.tanh)
@@ -147,7 +147,7 @@ class _Recurrence:
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
         with np.errstate(all="ignore"):
-            self.held = self.step.after(self.tensors, tokens, self.held, _Functions())
+            self.held = self.step.after(self.tensors, tokens, self.held, Functions())
             weight, bias = (
                 self.tensors[f"unembed.{name}"] for name in ("weight", "bias")
             )
@@ -165,15 +165,19 @@ class _Heads:
     """The heads of a block.
 
     Attributes:
-        matrix: ``(d, heads · (2k + v))``: makes all queries, keys and values.
+        matrix: ``(d, heads · (2k + v))``: makes query, key and value of each head.
         out: ``(heads · v, d)``: what they write.
-        shapes: Heads and the width of a query; heads and the width of a value.
+        count: How many there are.
+        width: k.
+        remembered: k + v: how many numbers a head remembers of each position.
         rectified: Whether weights are max(score, 0), and not those of a softmax.
     """
 
     matrix: Array
     out: Array
-    shapes: tuple[tuple[int, int], tuple[int, int]]
+    count: int
+    width: int
+    remembered: int
     rectified: bool
 
     @classmethod
@@ -181,16 +185,15 @@ class _Heads:
         cls, block: Mapping[str, Any], tensors: Mapping[str, Array], at: str
     ) -> "_Heads":
         """The heads of the block whose tensors have such names."""
-        query, key, value, out = (
+        *sides, out = (
             tensors[f"{at}.attention.{name}"]
             for name in ("query", "key", "value", "out")
         )
-        sides = [m.swapaxes(0, 1).reshape(m.shape[1], -1) for m in (query, key, value)]
-        count, _, width = query.shape
-        shapes = (count, width), (count, value.shape[2])
+        count, d, width = sides[0].shape
+        matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
+        remembered = matrix.shape[1] // count - width
         rectified = isinstance(attention_kind(block), Rectified)
-        out = out.reshape(-1, out.shape[2])
-        return cls(np.concatenate(sides, axis=1), out, shapes, rectified)
+        return cls(matrix, out.reshape(-1, d), count, width, remembered, rectified)
 
 
 @dataclass(frozen=True)
@@ -251,11 +254,11 @@ class Texts:
     def __init__(self, network: _Transformer, batch: int) -> None:
         self.network, self.batch, self.seen = network, batch, 0
         self.room, self.most = 0, len(network.position)
-        self.memory: list[Array] = []
-        dtype = network.token.dtype
-        for block in network.blocks:
-            shapes = () if block.heads is None else block.heads.shapes
-            self.memory += [np.empty((batch, n, 0, w), dtype) for n, w in shapes]
+        heads = [block.heads for block in network.blocks if block.heads is not None]
+        self.memory = [
+            np.empty((batch, each.count, 0, each.remembered), network.token.dtype)
+            for each in heads
+        ]
         self.read(np.full(batch, len(network.token) - 1))
 
     def read(self, tokens: IntArray) -> Array:
@@ -275,43 +278,39 @@ class Texts:
         while at + count > self.room:
             self._make_room()
         stream = network.token[tokens] + network.position[at : at + count]
-        x, memory = stream.reshape(-1, stream.shape[2]), iter(self.memory)
+        x: Array = stream.reshape(-1, stream.shape[2])
+        memory = iter(self.memory)
         with np.errstate(all="ignore"):
             for block in network.blocks:
                 if block.heads is not None:
-                    x += self._taken(block.heads, x, next(memory), next(memory))
+                    x += self._taken(block.heads, x, next(memory))
                 x = block.written(x)
             said: Array = x @ network.weight
             said += network.bias
         self.seen += count
         return said
 
-    def _taken(self, heads: _Heads, x: Array, keys: Array, values: Array) -> Array:
+    def _taken(self, heads: _Heads, x: Array, memory: Array) -> Array:
         """The sum that heads add to the stream ``(batch · n, d)`` of n more positions."""
-        at, (count, k), (_, v) = self.seen, *heads.shapes
-        made = (x @ heads.matrix).reshape(self.batch, -1, heads.matrix.shape[1])
-        n, both = made.shape[1], 2 * count * k
-        query, key, value = (
-            part.reshape(self.batch, n, count, -1).swapaxes(1, 2)
-            for part in (
-                made[:, :, : both // 2],
-                made[:, :, both // 2 : both],
-                made[:, :, both:],
-            )
+        at, k = self.seen, heads.width
+        made = (x @ heads.matrix).reshape(
+            self.batch, -1, heads.count, k + heads.remembered
         )
-        keys[:, :, at : at + n], values[:, :, at : at + n] = key, value
-        weights = query @ keys[:, :, : at + n].swapaxes(2, 3)
+        n, made = made.shape[1], made.swapaxes(1, 2)
+        memory[:, :, at : at + n] = made[..., k:]
+        seen = memory[:, :, : at + n]
+        weights = made[..., :k] @ seen[..., :k].swapaxes(2, 3)
         if n > 1:
-            weights[:, :, :, at:][:, :, ~np.tri(n, dtype=bool)] = -np.inf
+            weights[..., at:][..., ~np.tri(n, dtype=bool)] = -np.inf
         if heads.rectified:
             np.maximum(weights, 0, out=weights)
         else:
             weights -= np.maximum.reduce(weights, axis=3, keepdims=True)
             np.exp(weights, out=weights)
-        mixed = weights @ values[:, :, : at + n]
+        mixed = weights @ seen[..., k:]
         if not heads.rectified:
             mixed /= np.add.reduce(weights, axis=3, keepdims=True)
-        taken: Array = mixed.swapaxes(1, 2).reshape(len(x), count * v) @ heads.out
+        taken: Array = mixed.swapaxes(1, 2).reshape(len(x), -1) @ heads.out
         return taken
 
     def _make_room(self) -> None:
@@ -320,7 +319,6 @@ class Texts:
             raise IndexError(f"there are {self.most} positions, BOS among them")
         self.room = min(max(ROOM, 2 * self.room), self.most)
         for i, part in enumerate(self.memory):
-            batch, heads, seen, width = part.shape
-            more = np.empty((batch, heads, self.room, width), part.dtype)
-            more[:, :, :seen] = part
+            more = np.empty((*part.shape[:2], self.room, part.shape[3]), part.dtype)
+            more[:, :, : self.seen] = part[:, :, : self.seen]
             self.memory[i] = more

@@ -87,11 +87,12 @@ def formula(kind: str, numbers: Any, t: IntArray) -> FloatArray:
     if kind == "bit":
         bit, low, high = numbers
         demand(type(bit) is int and 0 <= bit <= MOST_BITS, "no such bit")
-        return np.where((t >> bit) & 1, high, low)
+        return np.asarray(np.where((t >> bit) & 1, high, low))
     demand(kind in ("cosine", "sine"), f"no formula is called {kind!r}")
     (bits,) = numbers
     demand(type(bits) is int and 2 <= bits <= MOST_BITS, "an angle without a period")
-    return circle(bits)[kind == "sine"][t & ((1 << bits) - 1)]
+    side = circle(bits)[kind == "sine"]
+    return np.asarray(side[t & ((1 << bits) - 1)])
 
 
 def circle(bits: int) -> tuple[FloatArray, FloatArray]:

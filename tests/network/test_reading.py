@@ -12,9 +12,18 @@ from krohn.network import reading
 from krohn.network.decoding import BLANK, decode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import IntArray, chosen, named, plain_reader, reader
+from krohn.network.precision import PRECISIONS
+from krohn.network.reading import (
+    Functions,
+    IntArray,
+    chosen,
+    named,
+    plain_reader,
+    reader,
+)
 from krohn.network.stepping import stepping
 from krohn.running import runner_of
+from krohn.verify.checker.arithmetic import FORMATS, GATE
 
 TRANSFORMERS = (
     *(("FlipFlop", 70, {}), ("C2", 40, {}), ("S3", 33, {}), ("Grid4", 20, {})),
@@ -128,3 +137,35 @@ def test_heads_of_relus_are_read_as_well() -> None:
         right = Model(file).network(torch.from_numpy(words)).double().numpy()
     said = begin(2).read_on(words)
     np.testing.assert_allclose(said, right, rtol=0, atol=file.header["claim"]["error"])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wide", "deepest"),
+    [("float32", np.float64, 87), ("float64", np.longdouble, 700)],
+)
+def test_functions_are_as_exact_as_is_assumed(
+    dtype: str, wide: Any, deepest: int
+) -> None:
+    """A6 and A14 of docs/soundness.md, of the functions of numpy."""
+    unit, rng = PRECISIONS[dtype].unit, np.random.default_rng(0)
+    form = FORMATS[dtype]
+    x = np.concatenate([rng.uniform(-s, 0, 5000) for s in (0.01, 1, 8, deepest)])
+    x = x.astype(dtype)
+    true = np.exp(x.astype(wide))
+    assert np.abs(np.exp(x).astype(wide) / true - 1).max() <= form.exponential
+    both = np.concatenate([x, -x]).astype(wide)
+    sigmoid = Functions.sigmoid(both.astype(dtype)).astype(wide)
+    assert np.abs(sigmoid - 1 / (1 + np.exp(-both))).max() <= GATE * unit
+    tanh = Functions.tanh(both.astype(dtype)).astype(wide)
+    assert np.abs(tanh - np.tanh(both)).max() <= GATE * unit
+
+
+def test_sums_have_all_digits() -> None:
+    """A1: products of float32 are added up in float32 at least, and not in fewer digits."""
+    rng = np.random.default_rng(0)
+    for rows, inner, columns in ((1, 300, 40), (256, 300, 40), (1, 40, 1)):
+        a, b = rng.normal(size=(rows, inner)), rng.normal(size=(inner, columns))
+        a, b = a.astype(np.float32), b.astype(np.float32)
+        true = a.astype(np.float64) @ b.astype(np.float64)
+        most = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
+        assert (np.abs(a @ b - true) <= inner * 2.0**-24 * most).all()
