@@ -160,10 +160,13 @@ def best(run: Callable[[], object]) -> float:
 
 
 def one_by_one(begin: "Begin", words: IntArray) -> None:
-    """Read words ``(batch, time)``, a letter at a time."""
+    """Read words ``(batch, time)``, a letter at a time, on one thread."""
+    from krohn.network.blas import one_thread
+
     reading = begin(len(words))
-    for letters in words.T:
-        reading.read(letters)
+    with one_thread():
+        for letters in words.T:
+            reading.read(letters)
 
 
 def speed(name: str, length: int) -> Row:
@@ -271,7 +274,6 @@ def main() -> None:
     found = parser(__doc__)
     found.add_argument("--long", action="store_true", help="the longest words as well")
     options = found.parse_args()
-    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     with TemporaryDirectory() as name:
         folder = Path(name)
         tables = [

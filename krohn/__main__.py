@@ -1,14 +1,10 @@
 """``python -m krohn`` is ``krohn``."""
 
-import os
 import sys
 
 
 def main() -> None:
     """Load the command and run it; an interrupt while it is loaded is one line, too."""
-    if "run" in sys.argv[1:3]:
-        # The products of one letter are so small that threads wait for one another.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from krohn.cli import run
     except KeyboardInterrupt:

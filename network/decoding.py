@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from krohn.network.blas import one_thread
 from krohn.network.reading import Begin, IntArray, chosen
 
 BLANK = -1
@@ -30,6 +31,13 @@ def decode(
         ``(batch, length)``; `BLANK` is left after the end, and from the first place on
         where two logits are the largest, or one is not finite.
     """
+    with one_thread():
+        return _decoded(begin, texts, first, end, room)
+
+
+def _decoded(
+    begin: Begin, texts: IntArray, first: int, end: int | None, room: int | None
+) -> IntArray:
     found, reading = texts.copy(), begin(len(texts))
     going = np.ones(len(texts), dtype=bool)
     token = texts[:, 0]

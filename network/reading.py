@@ -16,6 +16,7 @@ import numpy.typing as npt
 from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Rectified, Softmax, attention_kind
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
 
@@ -156,7 +157,8 @@ class _Recurrence:
 
     def read_on(self, words: IntArray) -> Array:
         """More tokens of every text."""
-        said = [self.read(tokens) for tokens in words.T]
+        with one_thread():
+            said = [self.read(tokens) for tokens in words.T]
         return np.stack(said, axis=1) if said else np.empty((len(words), 0, 1))
 
 
@@ -268,7 +270,8 @@ class Texts:
     def read_on(self, words: IntArray) -> Array:
         """More tokens of every text, some of them in one pass."""
         starts = range(0, words.shape[1], AT_ONCE)
-        said = [self._together(words[:, at : at + AT_ONCE]) for at in starts]
+        with one_thread():
+            said = [self._together(words[:, at : at + AT_ONCE]) for at in starts]
         each = [x.reshape(self.batch, -1, x.shape[1]) for x in said]
         return np.concatenate(each, axis=1) if each else np.empty((self.batch, 0, 1))
 
