@@ -39,13 +39,15 @@ def _decoded(
     begin: Begin, texts: IntArray, first: int, end: int | None, room: int | None
 ) -> IntArray:
     found, reading = texts.copy(), begin(len(texts))
+    blank = texts == BLANK
+    anywhere = blank.any(axis=0).tolist()
     going = np.ones(len(texts), dtype=bool)
     token = texts[:, 0]
     for at, given in enumerate(texts.T[1:], start=1):
         if room is not None and at % room == 0:
             reading = begin(len(texts))
-        logits, asked = reading.read(token), given == BLANK
-        if not asked.any():
+        logits, asked = reading.read(token), blank[:, at]
+        if not anywhere[at]:
             token = given
             continue
         best, sure = chosen(logits)

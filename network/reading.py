@@ -89,11 +89,11 @@ def chosen(logits: Array) -> tuple[IntArray, BoolArray]:
 
     It is none where two are the largest, or a logit is not finite.
     """
-    best = logits.argmax(axis=-1)
-    most = np.take_along_axis(logits, best[:, None], axis=-1)
-    finite = np.isfinite(logits).all(axis=-1)
-    sure: BoolArray = finite & ((logits == most).sum(axis=-1) == 1)
-    return best, sure
+    most = np.maximum.reduce(logits, axis=-1)  # not a number where a logit is none
+    least = np.minimum.reduce(logits, axis=-1)
+    alike = np.add.reduce(logits == most[:, None], axis=-1)
+    sure: BoolArray = (alike == 1) & (most < np.inf) & (least > -np.inf)
+    return logits.argmax(axis=-1), sure
 
 
 NOT_FINITE = "(not finite)"
