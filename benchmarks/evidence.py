@@ -13,11 +13,12 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import pack
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import recheck
 from krohn.verify.errors import Rejected
-from krohn.verify.search.find import find, one_thread
+from krohn.verify.search.find import find
 
 
 def measure(job: tuple[str, int, str]) -> Row:

@@ -23,6 +23,7 @@ from krohn.network.decoding import BLANK, decode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
+from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
@@ -109,15 +110,15 @@ def right(
     """Whether all texts are written rightly with so many digits."""
     network = Model(file).network
     assert isinstance(network, Transformer)
-    blank = torch.from_numpy(texts.copy())
+    blank = texts.copy()
     blank[:, prompt:] = BLANK
     if heads:
         shorten_heads(network, digits)
-        return bool((decode(network, blank).numpy() == texts).all())
+        return bool((decode(stepping(network), blank) == texts).all())
     shorten(network, digits)
     with ShortMantissas(digits):
-        written = decode(network, blank)
-    return bool((written.numpy() == texts).all())
+        written = decode(stepping(network), blank)
+    return bool((written == texts).all())
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import parts
 from krohn.network.decoding import BLANK, decode
 from krohn.network.model import Model
+from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.attention_limits.prompt_memory import kept_numbers
@@ -61,7 +62,7 @@ def seconds(run: Callable[[], object]) -> float:
 def measure(name: str) -> Row:
     """The row of a text."""
     text, prompt, models = networks(name)
-    blank = text.clone()
+    blank = text.numpy().copy()
     blank[:, prompt:] = BLANK
     times: dict[str, list[float]] = {kind: [] for kind in models}
     passes: dict[str, list[float]] = {kind: [] for kind in models}
@@ -70,7 +71,7 @@ def measure(name: str) -> Row:
         for kind, model in models.items():
             network = model.network
             assert isinstance(network, Transformer)
-            times[kind].append(seconds(partial(decode, network, blank)))
+            times[kind].append(seconds(partial(decode, stepping(network), blank)))
             passes[kind].append(seconds(partial(network, text[:, :-1])))
     tokens = text.shape[1]
     row: Row = {

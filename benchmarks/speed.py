@@ -1,56 +1,76 @@
 """How long commands take on long words and on large machines, and how fast networks read.
 
 Each command is a process of its own with one thread: CPU seconds, and the most memory that
-it held. Machines of a given size are random, from seed 0. With ``--long`` the longest words
-are measured as well, which takes minutes.
+it held. Machines of a given size are random, from seed 0; of many letters, some act alike.
+How fast networks read is measured beside torch, which reads the same letters in the same
+process, and filters beside the exact one. With ``--long`` the longest words are measured as
+well, which takes minutes.
 """
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from report import Row, Table, parser, publish
+from safetensors import safe_open
 
 from krohn.algebra import formats
-from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
+
+if TYPE_CHECKING:
+    from krohn.network.reading import Begin
 
 LONG = (("S5", 65_536), ("S5", 16_384), ("Grid9", 2_048))
 WORDS = (("S5", 4_096), ("C2", 8_192), ("C2", 10_000))
 SMALL = (("D8", 100), ("Q8", 100), ("S4", 100), ("PermReset4", 100))
-WIDE = ((6, 64), (55, 60), (243, 2))
+WIDE = ((6, 64, 64), (6, 64, 4), (6, 4, 4), (55, 60, 60), (243, 2, 2))
+"""States, letters, and how many ways to act these have."""
 PATTERNS = (("regex:bcac(a)*|ba", 128), ("regex:(ab|ba)*", 512))
 COUNTING, LONG_COUNTING = "regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*"
 READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
+TEXTS = ("LCS3,3", "EditDistance8,8:letters=4")
+PROMPTS, TOGETHER = 2_048, 256
+FILTERS = (
+    ("Mess3", 0.01),
+    ("RRXOR", None),
+    ("EvenProcess", None),
+    ("GoldenMean", None),
+)
+FILTERED = 128
+STORED = (("C2", 10_000), ("S5", 4_096), ("Grid9", 512), ("FlipFlop", 1_024))
 
 
-def measured(command: Sequence[str]) -> tuple[Row, dict[str, Any]]:
-    """A row of what a command took, and the object that it printed."""
+def process(command: Sequence[str], given: TextIO | None = None) -> tuple[Row, str]:
+    """What a process took, and what it printed; on one thread."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "krohn", *command, "--json"],
+    running = subprocess.Popen(
+        command,
+        stdin=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=os.environ | one,
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    text, refusal = process.stdout.read(), process.stderr.read()
-    _, _, used = os.wait4(process.pid, 0)
-    found = json.loads(text) if text.strip() else {"refusal": refusal.decode()}
+    assert running.stdout is not None
+    assert running.stderr is not None
+    text, refusal = running.stdout.read(), running.stderr.read()
+    _, _, used = os.wait4(running.pid, 0)
+    seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return {"CPU s": seconds, "MiB": memory}, (text or refusal).decode()
+
+
+def measured(command: Sequence[str]) -> tuple[Row, dict[str, Any]]:
+    """A row of what a command took, and the object that it printed."""
+    took, text = process([sys.executable, "-m", "krohn", *command, "--json"])
     shown = " ".join(part for part in command if not part.startswith("/"))
-    row = {
-        "command": f"krohn {shown.removesuffix(' -o')}",
-        "CPU s": used.ru_utime + used.ru_stime,
-        "MiB": used.ru_maxrss / 1024,
-    }
-    return row, found
+    found = json.loads(text) if text.startswith("{") else {"refusal": text}
+    return {"command": f"krohn {shown.removesuffix(' -o')}", **took}, found
 
 
 def compiled(folder: Path, source: str, length: int, name: str = "") -> Row:
@@ -78,15 +98,16 @@ def derived(folder: Path, source: str) -> Row:
     return row | {"network": found["verdict"]}
 
 
-def random_machine(folder: Path, states: int, letters: int) -> str:
-    """A file of a machine whose letters are random functions."""
+def random_machine(folder: Path, states: int, letters: int, ways: int) -> str:
+    """A file of a machine whose letters are some random functions, in turn."""
     rng = np.random.default_rng(0)
-    moves = rng.integers(states, size=(letters, states))
+    moves = rng.integers(states, size=(ways, states))[np.arange(letters) % ways]
     names = (
         tuple(f"{kind}{i}" for i in range(n))
         for kind, n in (("a", letters), ("q", states))
     )
-    path = folder / f"{states}x{letters}.json"
+    alike = "" if ways == letters else f"-{ways}"
+    path = folder / f"{states}x{letters}{alike}.json"
     formats.write(Automaton(Semiautomaton(moves, *names), 0, name=path.stem), path)
     return str(path)
 
@@ -95,8 +116,9 @@ def commands(folder: Path, long: bool) -> Iterator[Row]:
     """The rows of all commands."""
     for source, length in (*SMALL, *WORDS, *(LONG if long else ())):
         yield compiled(folder, source, length)
-    for states, letters in WIDE:
-        path, name = random_machine(folder, states, letters), f"{states}x{letters}.json"
+    for sizes in WIDE:
+        path = random_machine(folder, *sizes)
+        name = Path(path).name
         yield compiled(folder, path, 100, name)
         out = str(folder / "network.safetensors")
         row, found = measured(["compile", path, "--arch", "rnn", "-o", out])
@@ -105,31 +127,146 @@ def commands(folder: Path, long: bool) -> Iterator[Row]:
     for source, length in PATTERNS:
         yield explained(source, length)
         yield compiled(folder, source, length)
+    yield from started(folder)
     for source in (COUNTING, *((LONG_COUNTING,) if long else ())):
         yield derived(folder, source)
 
 
-def speed(name: str, length: int) -> Row:
-    """How many letters a network reads in a second, one word at a time."""
-    # A process counts what its parent held, so torch comes after all commands.
-    import torch
+def started(folder: Path) -> Iterator[Row]:
+    """The rows of commands that take no longer than what they import."""
+    model, text = (str(folder / f"{name}.safetensors") for name in ("S3", "LCS2,2"))
+    measured(["compile", "S3", "-T", "100", "-o", model])
+    measured(["compile", "LCS2,2", "-o", text])
+    for title, command in (
+        ("krohn run S3 …", ["run", model, "213", "231"]),
+        ("krohn run LCS2,2 …", ["run", text, "ab|ab"]),
+        ("krohn draw S3", ["draw", "S3", "-o", str(folder / "s3.svg")]),
+    ):
+        row, _ = measured(command)
+        yield row | {"command": title}
+    for module in ("numpy", "torch"):
+        row, _ = process([sys.executable, "-c", f"import {module}"])
+        yield row | {"command": f"import {module}"}
 
-    import krohn
-    from krohn.network.forward_pass import full_precision
-    from krohn.network.model import Model
 
-    torch.set_num_threads(1)
-    network = Model(krohn.compile(name, length, proved=False).file).network
-    rng, letters = np.random.default_rng(0), len(krohn.zoo(name).letters)
-    word = torch.from_numpy(rng.integers(letters, size=(length, 1)))
-    best = float("inf")
+def best(run: Callable[[], object]) -> float:
+    """The CPU seconds of the quickest of three runs."""
+    taken = []
     for _ in range(3):
-        cache, began = network.start(), process_time()
-        with torch.inference_mode(), full_precision():
-            for letter in word:
-                _, cache = network.step(letter, cache)
-        best = min(best, process_time() - began)
-    return {"machine": name, "letters": length, "letters/s": length / best}
+        began = process_time()
+        run()
+        taken.append(process_time() - began)
+    return min(taken)
+
+
+def one_by_one(begin: "Begin", words: IntArray) -> None:
+    """Read words ``(batch, time)``, a letter at a time, on one thread."""
+    from krohn.network.blas import one_thread
+
+    reading = begin(len(words))
+    with one_thread():
+        for letters in words.T:
+            reading.read(letters)
+
+
+def speed(name: str, length: int) -> Row:
+    """How many letters a network reads in a second: one by one, and a word at once."""
+    # A process counts what its parent held, so torch comes after all commands.
+    import krohn
+    from krohn.network.model import Model
+    from krohn.network.reading import reader
+    from krohn.network.stepping import stepping
+
+    file = krohn.compile(name, length, proved=False).file
+    rng, letters = np.random.default_rng(0), len(krohn.zoo(name).letters)
+    word, begin = rng.integers(letters, size=(1, length)), reader(file)
+    by_torch = stepping(Model(file).network)
+    return {
+        "machine": name,
+        "letters": length,
+        "one by one, letters/s": length / best(lambda: one_by_one(begin, word)),
+        "torch": length / best(lambda: one_by_one(by_torch, word)),
+        "at once, letters/s": length / best(lambda: begin(1).read_on(word)),
+    }
+
+
+def texts(folder: Path, name: str) -> Row:
+    """How many tokens of texts are written in a second, alone and many at once."""
+    import krohn
+    from krohn.network.decoding import BLANK, decode
+    from krohn.network.model import Model
+    from krohn.network.reading import reader
+    from krohn.network.stepping import stepping
+    from krohn.source_kinds.chains_of_thought import ChainsOfThought
+
+    model = krohn.compile(name)
+    source = ChainsOfThought().of_file(model.file)
+    low, high = np.array(source.prompt).T
+    rng = np.random.default_rng(0)
+    prompts = rng.integers(low, high + 1, size=(PROMPTS, len(low)))
+    rows = np.full((TOGETHER, source.length), BLANK)
+    rows[:, : len(low)] = prompts[:TOGETHER]
+    row = {"source": name, "tokens of a text": source.length}
+    network = Model(model.file).network
+    for title, begin in (("", reader(model.file)), (", torch", stepping(network))):
+        for count in (1, TOGETHER):
+            seconds = best(lambda n=count, b=begin: decode(b, rows[:n]))
+            row[f"{count} at once{title}, tokens/s"] = rows[:count].size / seconds
+    path, lines = folder / "text.safetensors", folder / "prompts.txt"
+    model.save(path)
+    spelled = (" ".join(source.tokens[i] for i in prompt) for prompt in prompts)
+    lines.write_text("".join(f"{line}\n" for line in spelled))
+    with lines.open() as given:
+        ran, _ = process(
+            [sys.executable, "-m", "krohn", "run", str(path), "--quiet"], given
+        )
+    return row | {"krohn run, tokens/s": PROMPTS * source.length / ran["CPU s"]}
+
+
+def filtered(name: str, within: float | None) -> Row:
+    """How long beliefs along one word take, beside the filter of numpy."""
+    import krohn
+    from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+    from krohn.source_kinds.real_outputs import outputs
+
+    model = krohn.compile(name, FILTERED, within=within)
+    source = HiddenMarkovModels().of_file(model.file)
+    word = source.sample(1, FILTERED, np.random.default_rng(0))[0]
+    network = best(lambda: outputs(model.file, word))
+    exact = best(lambda: source.filter(word))
+    return {
+        "model": name,
+        "network": model.construction,
+        "letters": FILTERED,
+        "network ms": 1000 * network,
+        "filter ms": 1000 * exact,
+        "times": network / exact,
+    }
+
+
+def stored(folder: Path, name: str, length: int) -> Row:
+    """What a file of a network holds, and what a compact one does."""
+    import krohn
+    from krohn.network.architecture import is_index
+
+    model, path = krohn.compile(name, length, proved=False), folder / "f.safetensors"
+    model.save(path)
+    whole = path.stat().st_size
+    model.save(path, compact=True)
+    with safe_open(path, "numpy") as file:
+        told = json.loads(file.metadata()["krohn"])["stored"]
+        numbers = [n for n in file.keys() if not is_index(n)]  # noqa: SIM118
+        held = sum(file.get_tensor(n).size for n in numbers)
+    columns = told.get("positions", {"columns": []})["columns"]
+    return {
+        "machine": name,
+        "T": length,
+        "parameters": model.summary()["parameters"],
+        "of them positions": model.file.tensors["embed.position"].size,
+        "stored numbers": held + sum(len(c) - 1 for c in columns if c),
+        "KiB": whole / 1024,
+        "compact KiB": path.stat().st_size / 1024,
+    }
 
 
 def main() -> None:
@@ -138,11 +275,14 @@ def main() -> None:
     found.add_argument("--long", action="store_true", help="the longest words as well")
     options = found.parse_args()
     with TemporaryDirectory() as name:
-        rows = list(commands(Path(name), options.long))
-    tables = [
-        Table("commands, one thread", rows),
-        Table("letter by letter, batch 1", [speed(*case) for case in READ]),
-    ]
+        folder = Path(name)
+        tables = [
+            Table("commands, one thread", list(commands(folder, options.long))),
+            Table("letter by letter, one word", [speed(*case) for case in READ]),
+            Table("texts", [texts(folder, name) for name in TEXTS]),
+            Table("beliefs along one word", [filtered(*case) for case in FILTERS]),
+            Table("files", [stored(folder, *case) for case in STORED]),
+        ]
     publish(tables, options)
 
 

@@ -17,7 +17,8 @@ from krohn.compiler.construction_choice.search import COMPROMISE, Search
 from krohn.compiler.cost import Bound, Cost, Steps, predict
 from krohn.compiler.errors import CompileError
 from krohn.compiler.output_programs import least
-from krohn.compiler.pipeline import Observer, Options, arrange, optimise
+from krohn.compiler.passes.base import Observer
+from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.network.precision import Precision
 from krohn.program import Program

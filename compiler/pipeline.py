@@ -1,6 +1,5 @@
 """The list of passes, the position features, and the function that runs it all."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from krohn.compiler.attention.latest import fits_plainly
 from krohn.compiler.circle import circle_of
 from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, Schedule, allocate, check_schedule, schedule
-from krohn.compiler.passes.base import Pass
+from krohn.compiler.passes.base import Observer, Pass
 from krohn.compiler.passes.recode import (
     OneHotMatches,
     RoundReads,
@@ -199,9 +198,6 @@ def _plateau(program: Program, name: str, activation: str) -> float:
 
 
 # The list of passes, and the one function that runs it.
-
-
-Observer = Callable[[str, Program], None]
 
 
 @dataclass(frozen=True)

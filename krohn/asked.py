@@ -3,14 +3,17 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 from krohn.algebra.wording import near
 from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Observer, Options
+from krohn.compiler.passes.base import Observer
 from krohn.network.precision import PRECISIONS
 from krohn.option_rules import Architecture
 from krohn.python_values import format_name, whole
+
+if TYPE_CHECKING:
+    from krohn.compiler.pipeline import Options
 
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
@@ -146,13 +149,15 @@ class Asked:
         return replace(self, formats=asked or formats)
 
     @cached_property
-    def options(self) -> Options:
+    def options(self) -> "Options":
         """How to lower, in the first of the formats.
 
         Raises:
             CompileError: If there is no such activation or code of positions, or two
                 forms exclude each other.
         """
+        from krohn.compiler.pipeline import Options  # much of the compiler
+
         check_one_of("--activation", self.activation, ACTIVATIONS)
         check_one_of("--positions", self.positions, POSITIONS)
         precision, circle = PRECISIONS[self.formats[0]], self.positions == "circle"

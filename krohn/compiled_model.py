@@ -16,7 +16,7 @@ from krohn.compiler.construction_choice.planning import Planning
 from krohn.compiler.cost import Cost
 from krohn.compiler.disguise import Disguise, disguised
 from krohn.compiler.errors import CompileError, Unsuited
-from krohn.compiler.pipeline import Observer
+from krohn.compiler.passes.base import Observer
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
@@ -59,13 +59,19 @@ class CompiledModel:
     seconds: float = field(compare=False)
     tried: tuple[Tried, ...] = ()
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, compact: bool = False) -> None:
         """Write the model file whole or not at all.
+
+        Args:
+            path: Where to.
+            compact: Whether only entries that are not zero are stored, and formulas of
+                position tables.
 
         Raises:
             ModelFileError: If the file system refuses.
         """
-        modelfile.write(path, self.file.header, self.file.tensors)
+        header = self.file.header | ({modelfile.STORED: {}} if compact else {})
+        modelfile.write(path, header, self.file.tensors)
 
     @cached_property
     def claim(self) -> Claim:

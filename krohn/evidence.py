@@ -12,6 +12,7 @@ from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program import strict_json
 from krohn.program.claim import Claim
@@ -27,7 +28,7 @@ from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, steps
-from krohn.verify.search.find import for_file, machine_of, one_thread
+from krohn.verify.search.find import for_file, machine_of
 from krohn.verify.trusted import TrustedFile, totals
 
 LARGEST = 2**30

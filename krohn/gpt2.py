@@ -10,6 +10,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
+from krohn.network.blas import one_thread
 from krohn.network.exports import Destination
 from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
@@ -21,7 +22,7 @@ from krohn.verification_target import Target, open_target
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
 from krohn.verify.proof import Verdict, prove
-from krohn.verify.search.find import one_thread, search
+from krohn.verify.search.find import search
 
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),

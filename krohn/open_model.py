@@ -33,6 +33,7 @@ from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, Words, is_one
 from krohn.network.modelfile import ModelFile
+from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.python_values import format_name
 from krohn.running import shown_along
@@ -147,7 +148,8 @@ class Model(base.Model):
         given = [prompts] if isinstance(prompts, str) else prompts
         told, texts = [_prompt(each) for each in given], list[Text]()
         try:
-            for said in self._writer.answers(self.file, self.network, told):
+            begin = stepping(self.network)  # its weights may have been changed
+            for said in self._writer.answers(self.file, begin, told):
                 texts.append(Text(said["text"], said["answer"], said["unproved"]))
         except KrohnError as error:
             which = "" if one else f"prompt {len(texts) + 1}: "

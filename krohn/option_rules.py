@@ -100,6 +100,7 @@ ALWAYS = (
     "proved",
     "proof",
     "progress",
+    "compact",
     "as_json",
 )
 """Options that every source takes, or answers itself."""

@@ -11,7 +11,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.green import green
 from krohn.algebra.monoid import TransformationMonoid
 from krohn.algebra.wording import count
-from krohn.compiled_model import CompiledModel
 from krohn.decomposition import Decomposed, picture
 from krohn.drawing import check_suffix, draw_cascade, save
 from krohn.drawing.eggbox import draw_eggboxes
@@ -134,11 +133,11 @@ def _no_word() -> KrohnError:
 
 def _file(source: object) -> ModelFile | None:
     """The model file of a source, if it is one."""
-    if isinstance(source, CompiledModel):
-        return source.file
+    if isinstance(held := getattr(source, "file", source), ModelFile):
+        return held
     if isinstance(source, str | Path) and str(source).endswith(MODEL):
         return modelfile.read(source)
-    return source if isinstance(source, ModelFile) else None
+    return None
 
 
 def _of_file(file: ModelFile, word: str | None) -> Figure:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.program.claim import Claim
-from krohn.verify.attention_limits.head_limits import HeadBounds
-from krohn.verify.proof import Proof, Verdict
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from krohn.verify.attack.campaign import Attack
+    from krohn.verify.attention_limits.head_limits import HeadBounds
+    from krohn.verify.proof import Proof, Verdict
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.examination import Examination
     from krohn.verify.testing.shortest_failing import Minimal
@@ -65,18 +65,18 @@ class Report:
             digest of the whole claim; None only while it is being made.
     """
 
-    verdict: Verdict
+    verdict: "Verdict"
     method: str
     reason: str
     length: int | None
     words: int
     covers: str
     counterexample: "Counterexample | None" = None
-    proof: Proof | None = None
+    proof: "Proof | None" = None
     minimal: "Minimal | None" = None
     elsewhere: str | None = None
     seconds: float = field(default=0.0, compare=False)
-    heads: tuple[HeadBounds, ...] = ()
+    heads: "tuple[HeadBounds, ...]" = ()
     notes: tuple[str, ...] = ()
     attack: "Attack | None" = None
     runs: tuple[Simulation, ...] = ()

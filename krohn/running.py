@@ -1,7 +1,8 @@
 """Running a model on words given by name, and on words with expected answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from krohn.claimed_answers import Answers, marked
 from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.model import NOT_FINITE, Model, said
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile, alphabets, check_length
+from krohn.network.reading import NOT_FINITE, Array, Begin, named, plain_reader
 from krohn.sources.written_letters import split_letters
 
 # Running a model on words given by name.
@@ -30,13 +31,27 @@ class Runner:
 
     Attributes:
         file: The model file.
-        model: The network.
         machine: Its machine, which knows what each state or transition shows.
     """
 
     file: ModelFile
-    model: Model
     machine: Automaton
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """What the network says, by name."""
+        return alphabets(self.file)[2]
+
+    @cached_property
+    def logits(self) -> Callable[[IntArray], Array]:
+        """The network: words ``(batch, time)`` to logits ``(batch, time, classes)``."""
+        begin = plain_reader(self.file)
+        return _by_torch(self.file) if begin is None else partial(_read, begin)
+
+    @property
+    def longest(self) -> int | None:
+        """The longest word that the network has room for; None if there is no limit."""
+        return modelfile.longest(self.file)
 
     def run(self, word: list[str]) -> dict[str, Any]:
         """The answers of the model after each letter.
@@ -50,7 +65,7 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        return self._result(word, self.model.run(word))
+        return self.run_alike([word])[0]
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
         """The answers for several words of one length, which are run together.
@@ -59,18 +74,17 @@ class Runner:
             KrohnError: If a letter is unknown, the words are too long, or the network
                 gives no answer.
         """
-        import torch
-
-        logits = self.model(torch.cat([self.model.encode(w) for w in words]))
+        tokens = np.stack([self.machine.encode(word) for word in words])
+        check_length(tokens.shape[1], self.longest)
         return [
-            self._result(word, list(said(row, self.model.classes)))
-            for word, row in zip(words, logits, strict=True)
+            self._result(word, list(named(row, self.classes)))
+            for word, row in zip(words, self.logits(tokens), strict=True)
         ]
 
     def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         self._check_answers(states)
         read = range(1, len(word) + 1)
-        if self.model.header["claim"].get("shows") == "outputs":
+        if self.file.header["claim"].get("shows") == "outputs":
             return marked(self.file, Answers({"outputs": states, "word": word}, read))
         outputs = shown_along(self.machine, self.machine.encode(word), states)
         result = {"outputs": outputs, "states": states, "word": word}
@@ -78,7 +92,7 @@ class Runner:
 
     def _check_answers(self, answers: list[str]) -> None:
         for at, answer in enumerate(answers, start=1):
-            if answer not in self.model.classes:
+            if answer not in self.classes:
                 why = (
                     "not all are finite" if answer == NOT_FINITE else "two are largest"
                 )
@@ -126,6 +140,27 @@ class GeneratorRunner:
         return marked(self.file, Answers(result, range(len(laws))))
 
 
+def _read(begin: Begin, words: IntArray) -> Array:
+    return begin(len(words)).read_on(words)
+
+
+def _by_torch(file: ModelFile) -> Callable[[IntArray], Array]:
+    import torch
+
+    from krohn.network.model import Model
+
+    network = Model(file).network
+
+    def said(words: IntArray) -> Array:
+        if not words.shape[1]:
+            return np.empty((len(words), 0, 1))
+        with torch.no_grad():
+            found: Array = network(torch.from_numpy(words)).double().numpy()
+        return found
+
+    return said
+
+
 def shown_along(
     machine: Automaton, letters: IntArray, states: Sequence[str]
 ) -> list[str]:
@@ -169,7 +204,8 @@ def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
     machine = own_machine(file)
     if kind_of(file.header["architecture"]).answers == "laws":
         return GeneratorRunner(file, machine)
-    return Runner(file, Model(file), machine)
+    alphabets(file)  # damaged files are refused before a word is read
+    return Runner(file, machine)
 
 
 def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:
@@ -306,7 +342,7 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
             no such answer.
     """
     by_state, expected = _expected(runner.machine, words)
-    if by_state and runner.model.shows != "states":
+    if by_state and runner.file.header["claim"].get("shows", "states") != "states":
         raise KrohnError("the network says outputs, so the labels must be outputs")
     letters = [_letters(w, runner) for w in words]
     answers = _answers(runner, letters, by_state)
@@ -356,7 +392,7 @@ def _letters(labelled: Labelled, runner: "Runner") -> list[str]:
         letters = letters_of(labelled.word, runner.machine)
     except KrohnError as error:
         raise KrohnError(f"{labelled.place}: {error}") from None
-    longest = runner.model.longest
+    longest = runner.longest
     if not letters:
         raise KrohnError(
             f"{labelled.place}: a network says nothing before the first letter; leave "

@@ -212,7 +212,7 @@ def sparse_matrices(architecture: Architecture) -> dict[str, int]:
 
 def is_index(name: str) -> bool:
     """Whether a tensor of a model file holds places instead of numbers of its format."""
-    return name.endswith((".offsets", ".columns"))
+    return name.endswith((".offsets", ".columns", ".places"))
 
 
 def parameters(architecture: Architecture) -> int:

@@ -13,6 +13,9 @@ from krohn.network.architecture import is_index, kind_of
 from krohn.network.disguise import Directions, directions, head_of
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile, alphabets
+from krohn.network.reading import NOT_FINITE as NOT_FINITE
+from krohn.network.reading import TIED as TIED
+from krohn.network.reading import named
 from krohn.network.recurrent import Stepping
 from krohn.network.transformer import Transformer
 
@@ -230,12 +233,6 @@ _OTHERS = {
     ),
 }
 
-NOT_FINITE = "(not finite)"
-"""The answer of a network where a logit is infinite or not a number."""
-
-TIED = "(tied)"
-"""The answer of a network where two logits are the largest."""
-
 
 class Model(nn.Module):
     """A network from a model file, with the alphabets of its machine.
@@ -305,11 +302,7 @@ class Model(nn.Module):
         Raises:
             ModelFileError: If the model has no positions for them.
         """
-        if self.network.length is not None and length > self.network.length:
-            raise ModelFileError(
-                f"this model is for words of up to {self.network.length} letters; "
-                f"compile it again with a larger length (-T {length})"
-            )
+        modelfile.check_length(length, self.network.length)
 
     @overload
     def encode(self, word: Word) -> Tensor: ...  # type: ignore[overload-overlap]
@@ -440,17 +433,8 @@ class Model(nn.Module):
 
 
 def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
-    """The names of the classes that logits ``(count, classes)`` choose.
-
-    `NOT_FINITE` where a logit is infinite or not a number, `TIED` where two are the
-    largest: neither is an answer.
-    """
-    tied = (logits == logits.amax(dim=-1, keepdim=True)).sum(dim=-1) > 1
-    chosen = torch.where(tied, len(classes), logits.argmax(dim=-1))
-    finite = logits.isfinite().all(dim=-1)
-    chosen = torch.where(finite, chosen, len(classes) + 1)
-    names = (*classes, TIED, NOT_FINITE)
-    return tuple(names[q] for q in chosen.tolist())
+    """The names of the classes that logits ``(count, classes)`` choose, as `named`."""
+    return named(logits.detach().double().cpu().numpy(), classes)
 
 
 def real_network(file: ModelFile) -> nn.Module:

@@ -17,6 +17,7 @@ from krohn.network.architecture import (
     kind_of,
     sparse_matrices,
 )
+from krohn.network.compact import compact
 from krohn.network.errors import ModelFileError as ModelFileError
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import INDEX, Sparse
@@ -24,6 +25,7 @@ from krohn.program import strict_json
 from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
+from krohn.program.stored_tensors import expanded
 from krohn.program.writing import atomic_write
 
 # The model file: one safetensors file with one metadata key of canonical JSON.
@@ -34,8 +36,10 @@ from krohn.program.writing import atomic_write
 
 
 FORMAT = "krohn-model"
-VERSIONS = (1, 2, 3, 4, 5, 6)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 KEY = "krohn"
+STORED = "stored"
+"""The key of compact files; what it says is made anew when a file is written."""
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
 LONGEST = 2**31
@@ -75,6 +79,8 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     version = version_of(header)
     digest = digest_of(header)
     body = {"format": FORMAT, "version": version, **header, "digest": digest}
+    if STORED in header:
+        body[STORED], tensors = compact(tensors, precision)
     packed = {
         name: np.ascontiguousarray(
             array.astype(np.int32) if is_index(name) else precision.store(array)
@@ -86,6 +92,8 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
 
 def version_of(header: Mapping[str, Any]) -> int:
     """The first version whose readers understand it."""
+    if STORED in header:
+        return 7
     architecture = header["architecture"]
     return 5 if "source" in header else kind_of(architecture).version(architecture)
 
@@ -137,6 +145,8 @@ def _parse(data: bytes) -> ModelFile:
         raise ModelFileError(f"is damaged: {error}") from None
     precision = _precision(header)
     tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
+    if STORED in header:
+        tensors = _expanded(header[STORED], tensors, precision)
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
     if version_of(header) > header["version"]:
@@ -154,6 +164,20 @@ def _parse(data: bytes) -> ModelFile:
     except Refused as refused:
         raise ModelFileError(f"is damaged: {refused}") from None
     return ModelFile(header, tensors, precision)
+
+
+def _expanded(
+    stored: object, tensors: Mapping[str, FloatArray], precision: Precision
+) -> dict[str, FloatArray]:
+    """The tensors of a compact file."""
+    try:
+        return expanded(stored, tensors, precision.name)
+    except Refused as error:
+        raise ModelFileError(f"is damaged: {error}") from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(
+            f"is damaged: it does not say how its tensors are stored ({error!r})"
+        ) from None
 
 
 def _metadata(data: bytes) -> str:
@@ -274,6 +298,25 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
             f"{longest}"
         )
     return length
+
+
+def longest(file: ModelFile) -> int | None:
+    """The longest word that a network has positions for; None if there is no limit."""
+    positions: int | None = file.header["architecture"].get("positions")
+    return None if positions is None else positions - 1
+
+
+def check_length(length: int, most: int | None) -> None:
+    """Refuse words that are too long.
+
+    Raises:
+        ModelFileError: If a network that reads so many letters has no positions for them.
+    """
+    if most is not None and length > most:
+        raise ModelFileError(
+            f"this model is for words of up to {most} letters; compile it again with a "
+            f"larger length (-T {length})"
+        )
 
 
 def names(holder: object, key: str) -> tuple[str, ...]:

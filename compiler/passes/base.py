@@ -1,6 +1,6 @@
 """The interface of passes, and the local relations that check them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, Protocol, TypeVar
 
@@ -16,6 +16,8 @@ from krohn.program import Map, Operation, Program, Refused, Table, Token, cone
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")
 
+Observer = Callable[[str, Program], None]
+"""Called with the name of each pass and the Program after it."""
 FRAME = ("letters", "states", "length", "decode")
 
 

@@ -82,6 +82,14 @@ class Networks(NetworkOptions):
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
     ] = True
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact",
+            help="Store entries that are not zero, and formulas of position tables "
+            "(docs/model-format.md).",
+        ),
+    ] = False
     passes: Annotated[
         bool, typer.Option("--passes", help="Print the Program after every pass.")
     ] = False
@@ -142,11 +150,11 @@ def compile(  # noqa: A001  (the command is called so)
         refuse_others(given, IN_BLOCKS, "a text in blocks")
     else:
         kind.check_given(given, context.params)
-    if networks.construction in kind.of_laws:
+    if kind.says_laws(networks.construction):
         model = _generator(source, networks, law, dtype)
     else:
         model = _compiled(source, networks, dtype, law.seed)
-    model.save(output)
+    model.save(output, networks.compact)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
     emit("compile", result, as_json, lambda: show.compiled(result, model))
@@ -162,7 +170,7 @@ def _compiled(
         "observation": how.pop("observe"),
         "observe": show.program if asked.passes else None,
     }
-    del how["proof"], how["passes"]
+    del how["proof"], how["passes"], how["compact"]
     with progress() as report:
         return compiled(source, **how, progress=partial(report, "proving"))
 

@@ -13,6 +13,7 @@ from krohn.drawing.canvas import (
     INK,
     PALETTE,
     PAPER,
+    SIGNED,
     SOFT,
     Box,
     Canvas,
@@ -21,7 +22,6 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from krohn.drawing.rnn import SIGNED
 
 # Drawing attention patterns side by side, a square each.
 

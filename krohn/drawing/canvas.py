@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.colors import Colormap
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Circle, Patch, PathPatch, Polygon, Rectangle
@@ -37,6 +37,9 @@ PALETTE = (
     "#56b4e9",
     "#222222",
     "#8a8a00",
+)
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
 )
 """Colours that colour-blind readers tell apart (after Okabe and Ito)."""
 

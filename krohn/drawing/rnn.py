@@ -1,19 +1,16 @@
 """Drawing a recurrent network: its matrices, or the layers of a state space model."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
-from scipy import sparse
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import count
-from krohn.compiler.rnn import Units
 from krohn.drawing.canvas import (
     INK,
-    PALETTE,
+    SIGNED,
     SOFT,
     Box,
     Canvas,
@@ -28,12 +25,12 @@ from krohn.network.sparse import Sparse
 from krohn.program.architectures.lstm import Gated
 from krohn.program.architectures.rnn import MATRICES
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 # Drawing a recurrent network: its recurrence, and its matrices side by side.
 
 
-SIGNED = LinearSegmentedColormap.from_list(
-    "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
-)
 MOST = 5.2
 MOST_CELLS = 500
 MOST_ENTRIES = 2**24
@@ -126,15 +123,19 @@ def _drawn_cells(matrices: dict[str, Sparse], name: str) -> Points:
         held = matrices[f"{name}.weight"]
         return _cells(held.shape, held.rows, held.columns, held.values)
     left, right = matrices[f"{name}.left"], matrices[f"{name}.right"]
+    from scipy import sparse
+
     product = sparse.coo_array(_matrix(left) @ _matrix(right))
     rows, columns = (places.astype(np.int64) for places in product.coords)
     whole = (left.shape[0], right.shape[1])
     return _cells(whole, rows, columns, product.data)
 
 
-def _matrix(held: Sparse) -> sparse.csr_array:
+def _matrix(held: Sparse) -> "csr_array":
+    from scipy.sparse import csr_array
+
     parts = (held.values, held.columns, held.offsets)
-    return sparse.csr_array(parts, shape=held.shape)
+    return csr_array(parts, shape=held.shape)
 
 
 def _cells(
@@ -193,6 +194,8 @@ def sides_of(file: ModelFile) -> Sides:
 
 def _rectangles(machine: Automaton, hidden: int) -> list[str]:
     """The meaning of each unit: states before and letters, or a state; empty if unknown."""
+    from krohn.compiler.rnn import Units  # much of the compiler
+
     units = Units.of(machine)
     if hidden != len(units.arrived):
         return []

@@ -39,7 +39,7 @@ ABOUT = {
     "zoo": "`krohn zoo --json`",
 }
 """What each schema is about, by its name."""
-VERSIONS = {**dict.fromkeys(ABOUT, 1)}
+VERSIONS = {**dict.fromkeys(ABOUT, 1), "model": 2}
 """Of each schema; raised when a reader of the one before could be wrong."""
 
 

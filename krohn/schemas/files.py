@@ -280,6 +280,24 @@ class StatedChannel(TypedDict):
     """A channel of a Program; its schema is made of the operations that there are."""
 
 
+class PositionTable(TypedDict):
+    """The position table of a compact file: rows, and of each column a formula or null."""
+
+    rows: int
+    columns: list[list[str | float] | None]
+
+
+class Stored(TypedDict):
+    """How the tensors of a compact file are made.
+
+    Attributes:
+        entries: The shapes of tensors that are held by their entries.
+    """
+
+    entries: dict[str, list[int]]
+    positions: NotRequired[PositionTable]
+
+
 class Header(TypedDict):
     """The header of a model file; a file is about a machine or about another source.
 
@@ -289,10 +307,11 @@ class Header(TypedDict):
         search: How much was searched for its construction.
         evidence: Null if nothing was proved.
         freedom: Of a generator of brackets.
+        stored: Of a compact file.
     """
 
     format: Literal["krohn-model"]
-    version: Literal[1, 2, 3, 4, 5]
+    version: Literal[1, 2, 3, 4, 5, 6, 7]
     architecture: "AnyArchitecture"
     machine: NotRequired[MachineFile | MachineNames]
     source: NotRequired["AnySource"]
@@ -303,6 +322,7 @@ class Header(TypedDict):
     search: NotRequired[Searched]
     evidence: NotRequired[ModelEvidence | None]
     freedom: NotRequired[Freedom]
+    stored: NotRequired[Stored]
 
 
 class AnyArchitecture(TypedDict):

@@ -10,21 +10,21 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import words_up_to
-from krohn.asked import Asked
-from krohn.checks import Checks
-from krohn.compiled_model import CompiledModel
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import refuse_others
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.report import Report
 from krohn.source_kinds import in_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from krohn.asked import Asked
+    from krohn.checks import Checks
+    from krohn.compiled_model import CompiledModel
+    from krohn.report import Report
     from krohn.source_kinds.written_texts import Writer
 
 S = TypeVar("S")
@@ -65,7 +65,6 @@ class Kind(ABC, Generic[S]):
         ran: What is run through its networks.
         formats: The number formats where none is asked for: one, or those that are tried
             in turn.
-        of_laws: The constructions that `krohn.compile_generator` makes.
         explained: The length that is explained where none is given, if one is needed.
         measured: Whether a source says how long its inputs are.
         examples: A name of each family of sources, with a description.
@@ -82,7 +81,6 @@ class Kind(ABC, Generic[S]):
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
     formats: ClassVar[tuple[str, ...]] = ("float32",)
-    of_laws: ClassVar[frozenset[str]] = frozenset()
     explained: ClassVar[int | None] = None
     measured: ClassVar[bool] = False
     examples: ClassVar[Mapping[str, str]] = {}
@@ -162,7 +160,11 @@ class Kind(ABC, Generic[S]):
         """
         raise CompileError(f"{source.name} is not {self.called}")
 
-    def turned(self, source: S, asked: Asked) -> "tuple[Kind[Any], Any]":
+    def says_laws(self, construction: str) -> bool:
+        """Whether it is a construction of `krohn.compile_generator`."""
+        return False
+
+    def turned(self, source: S, asked: "Asked") -> "tuple[Kind[Any], Any]":
         """The source to compile, with its kind: this one, or the one that it is taken for.
 
         Raises:
@@ -171,7 +173,7 @@ class Kind(ABC, Generic[S]):
         return (self, source) if asked.block is None else in_blocks(source, asked.block)
 
     @abstractmethod
-    def compile(self, source: S, asked: Asked) -> CompiledModel:
+    def compile(self, source: S, asked: "Asked") -> "CompiledModel":
         """The network of a source, proved.
 
         Raises:
@@ -179,7 +181,7 @@ class Kind(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def explain(self, source: S, asked: Asked) -> dict[str, Any]:
+    def explain(self, source: S, asked: "Asked") -> dict[str, Any]:
         """The facts of a source, and the sizes of its network.
 
         Raises:
@@ -187,7 +189,7 @@ class Kind(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def verify(self, file: ModelFile, checks: Checks) -> Report:
+    def verify(self, file: ModelFile, checks: "Checks") -> "Report":
         """Prove, or run, what a file claims of its source.
 
         Raises:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import plain_reader
 from krohn.program.domains import IntArray
 from krohn.program.text_files import read_text
 from krohn.report import Progress
@@ -121,14 +122,20 @@ Batch: TypeAlias = tuple[npt.NDArray[Any], FloatArray, FloatArray]
 
 
 def outputs(file: ModelFile, words: IntArray) -> FloatArray:
-    """``(batch, length, n)``: what the network says."""
+    """``(batch, length, n)``: what the network says.
+
+    One word alone is read without torch, whose import would take longer.
+    """
+    longest = file.header["claim"]["length"]
+    if longest is not None and words.shape[1] > longest:
+        raise KrohnError(f"the file is for words of up to {longest} letters")
+    begin = plain_reader(file) if len(words) == 1 else None
+    if begin is not None:
+        return begin(1).read_on(words).astype(np.float64)
     import torch
 
     from krohn.network.model import Model
 
-    longest = file.header["claim"]["length"]
-    if longest is not None and words.shape[1] > longest:
-        raise KrohnError(f"the file is for words of up to {longest} letters")
     network = Model(file).network
     with torch.no_grad():
         found: FloatArray = network(torch.from_numpy(words)).double().numpy()

@@ -133,8 +133,8 @@ def said_by(file: ModelFile, words: IntArray) -> FloatArray:
     """``(batch, T, n)``: what the network says after each letter of words."""
     import torch
 
-    from krohn.network.decoding import fed_back
     from krohn.network.model import Model
+    from krohn.network.stepping import fed_back
     from krohn.network.transformer import Transformer
 
     source = VectorsInBlocks.from_wire(file.header["source"])

@@ -5,22 +5,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.claimed_answers import Answers, marked
+from krohn.network.decoding import decode
 from krohn.network.modelfile import ModelFile
+from krohn.network.reading import Begin, reader
 from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.kind import Runs
 from krohn.verify.testing.simulation_result import Simulation
-
-if TYPE_CHECKING:
-    from torch.nn import Module
 
 BATCH = 256
 """So many texts are written together at most."""
@@ -53,7 +52,7 @@ class Writer:
     end: int | None = None
     room: int | None = None
 
-    def written(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
+    def written(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that a network writes into rows, which may be of unlike lengths.
 
         No row sees another one. What a row says does not depend on those beside it,
@@ -64,11 +63,11 @@ class Writer:
         """
         found = []
         for at in range(0, len(rows), BATCH):
-            found += self._together(network, rows[at : at + BATCH])
+            found += self._together(begin, rows[at : at + BATCH])
         return found
 
     def answers(
-        self, file: ModelFile, network: "Module", prompts: Iterable[Sequence[str]]
+        self, file: ModelFile, begin: Begin, prompts: Iterable[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
         """The texts after each prompt, with marks of the parts beyond the claim.
 
@@ -84,26 +83,18 @@ class Writer:
                 except KrohnError as error:
                     wrong = error
                     break
-            texts = self.written(network, rows)
+            texts = self.written(begin, rows)
             for row, text in zip(rows, texts, strict=True):
                 yield marked(file, self.told(row, text))
             if wrong is not None:
                 raise wrong
 
-    def _together(self, network: "Module", rows: Sequence[Row]) -> list[list[int]]:
-        import torch
-
-        from krohn.network.decoding import decode
-        from krohn.network.transformer import Transformer
-
-        assert isinstance(network, Transformer)
+    def _together(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         # What stands after a row is read after it, and cut off.
         texts = np.zeros((len(rows), max(map(len, rows))), np.int64)
         for text, row in zip(texts, rows, strict=True):
             text[: len(row)] = row
-        asked = torch.from_numpy(texts).to(network.token.device)
-        with torch.no_grad():
-            said = decode(network, asked, self.first, self.end, self.room).tolist()
+        said = decode(begin, texts, self.first, self.end, self.room).tolist()
         return [
             self._up_to_end(row, text[: len(row)])
             for row, text in zip(rows, said, strict=True)
@@ -140,19 +131,11 @@ class TextKind(SourceKind[S]):
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that the network writes into rows, as `Writer.written` says it."""
-        return self.writer(file).written(network_of(file), rows)
+        return self.writer(file).written(reader(file), rows)
 
     def runs(self, file: ModelFile) -> Runs:
         """The function that continues many prompts together, as `krohn run` prints them."""
-        writer, network = self.writer(file), network_of(file)
-        return partial(writer.answers, file, network)
-
-
-def network_of(file: ModelFile) -> "Module":
-    """The network of a file."""
-    from krohn.network.model import Model
-
-    return Model(file).network
+        return partial(self.writer(file).answers, file, reader(file))
 
 
 def named_by(tokens: Sequence[str], text: Iterable[int]) -> list[str]:
@@ -185,12 +168,12 @@ def simulated(
     """
     from krohn.verify.testing.counterexample import Counterexample
 
-    left, network, done = iter(texts), network_of(file), 0
+    left, begin, done = iter(texts), reader(file), 0
     # A wrong text is shown as far as the right one goes.
     endless = replace(writer, end=None)
     while batch := list(islice(left, BATCH)):
         progress("running texts", done, count)
-        found = endless.written(network, [row for row, _ in batch])
+        found = endless.written(begin, [row for row, _ in batch])
         for (_, wanted), text in zip(batch, found, strict=True):
             done += 1
             if text != list(wanted):

@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 import krohn
 from krohn.network.forward_pass import threads
+from krohn.network.reading import IntArray, Texts
 from krohn.network.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 
@@ -30,8 +32,23 @@ def test_texts_are_decoded_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
         counts.add(torch.get_num_threads())
         return step(self, *given)  # type: ignore[arg-type]
 
-    model = krohn.compile("LCS2,2", proved=False)
+    model = krohn.compile("LCS2,2", attention="linear", proved=False)
     with threads(3):
         monkeypatch.setattr(Transformer, "step", counted)
         ChainsOfThought().run(model.file, ["a a | a a"])
+    assert counts == {1}
+
+
+def test_numpy_reads_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = set()
+    read = Texts.read
+
+    def counted(self: Texts, tokens: IntArray) -> object:
+        pools = threadpool_info()
+        counts.update(p["num_threads"] for p in pools if p["user_api"] == "blas")
+        return read(self, tokens)
+
+    model = krohn.compile("LCS2,2", proved=False)
+    monkeypatch.setattr(Texts, "read", counted)
+    ChainsOfThought().run(model.file, ["a a | a a"])
     assert counts == {1}

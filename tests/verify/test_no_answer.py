@@ -105,7 +105,7 @@ def test_no_run_names_a_state(kind: str, number: float) -> None:
     letter = machine.letters[0]
     assert model.run([letter] * 2) == [NOT_FINITE] * 2
     with pytest.raises(KrohnError, match="no answer after letter 1"):
-        Runner(file, model, machine).run([letter])
+        Runner(file, machine).run([letter])
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
@@ -125,6 +125,6 @@ def test_no_path_passes_a_tie(kind: str) -> None:
     assert prove(file, machine).verdict != "verified"
     assert Model(file).run([machine.letters[0]]) == [TIED]
     with pytest.raises(KrohnError, match="two are"):
-        Runner(file, Model(file), machine).run([machine.letters[0]])
+        Runner(file, machine).run([machine.letters[0]])
     if kind == "transformer":
         assert verify_ideal(file, 2).verdict == "refuted"

@@ -130,20 +130,41 @@ def read(data: bytes) -> Model:
     check_stated(header, right, header.get("digest", right))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
-    known = type(version) is int and 1 <= version <= 6
+    known = type(version) is int and 1 <= version <= 7
     demand(known, "the model has an unknown version")
     alike = header["claim"].get("dtype", form.name) == form.name
     demand(alike, "the file claims another format than that of its tensors")
     strict = header["architecture"].get("strict", False)
     demand(type(strict) is bool, "the file does not say whether it is strict")
-    return undisguised(Model(form, tensors_of(entries, form), header))
+    tensors = tensors_of(entries, form)
+    if "stored" in header:
+        tensors = _whole(tensors, header, form)
+    return undisguised(Model(form, tensors, header))
+
+
+def _whole(
+    tensors: dict[str, FloatArray], header: dict[str, Any], form: Format
+) -> dict[str, FloatArray]:
+    """The tensors of a compact file; refused if they are not what it states."""
+    from krohn.program.stored_tensors import expanded  # no other file rests on it
+
+    demand(header["version"] >= 7, "files of this version are not compact")
+    try:
+        found = expanded(header["stored"], tensors, header["architecture"]["dtype"])
+    except DAMAGE as error:
+        raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
+    for name in found.keys() - tensors.keys():
+        check_numbers(name, found[name], form)
+    return found
 
 
 def tensors_of(entries: Any, form: Format) -> dict[str, FloatArray]:
     """The tensors of a file; refused if one is of another format, or is damaged."""
     tensors = {}
     for name, entry in entries:
-        code = "I32" if name.endswith((".offsets", ".columns")) else form.code
+        code = (
+            "I32" if name.endswith((".offsets", ".columns", ".places")) else form.code
+        )
         demand(entry["dtype"] == code, f"tensor {name!r} has another format")
         values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)

@@ -1,15 +1,15 @@
 """Finding the evidence that the small checker `krohn.verify.checker` needs for a model."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile, version_of
 from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
@@ -17,22 +17,6 @@ from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, read, undisguised
 from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import cases, norms, refinement, same_program, simulations
-
-# One thread for products of matrices: a proof has many small ones, and threads wait.
-
-
-def one_thread() -> Any:
-    """A context in which the linear algebra of numpy uses one thread.
-
-    It also makes sums come out alike wherever they are added up.
-    """
-    return _controller().limit(limits=1, user_api="blas")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
 
 # Our model files and automata as the types of the checker.
 

@@ -18,6 +18,7 @@ from krohn.machines import read
 from krohn.network.decoding import decode
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program import Map, Operation, Program, Row, Token, table
 from krohn.program.blocks import Blocks, longest, passes
@@ -57,8 +58,8 @@ def written(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
     form = getattr(torch, file.precision.name)
     tensors = {n: torch.from_numpy(t).to(form) for n, t in file.tensors.items()}
     network = Transformer(file.header["architecture"], tensors)
-    texts = torch.from_numpy(blanks(words, source.block))
-    return np.asarray(decode(network, texts, len(source.letters)).numpy())
+    texts = blanks(words, source.block)
+    return decode(stepping(network), texts, len(source.letters))
 
 
 def random_words(source: Blocks, letters: int, count: int) -> IntArray:

@@ -12,9 +12,9 @@ from krohn.checks import Checks
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import realise
 from krohn.compiler.pipeline import Options
-from krohn.network.decoding import fed_back
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.stepping import fed_back
 from krohn.program.blocks import longest
 from krohn.program.completed_texts import BLANK, blanks
 from krohn.program.domains import IntArray

@@ -1,0 +1,181 @@
+"""Compiling a machine: the best construction whose network is proved."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.budget import Budget, steps_of
+from krohn.asked import Asked, check_one_of
+from krohn.compiled_model import (
+    CompiledModel,
+    MachineClaim,
+    Way,
+    choose,
+    planned,
+    reasons,
+    with_evidence,
+)
+from krohn.compiler import gated_rnn, generator, pruned, state_space
+from krohn.compiler.compiled_network import (
+    RECURRENT,
+    CompiledNetwork,
+    Tried,
+    compile_rnn,
+    compile_ssm,
+)
+from krohn.compiler.construction_choice.known_constructions import SEARCHING
+from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.disguise import Disguise
+from krohn.compiler.errors import CompileError
+from krohn.machines import with_outputs
+from krohn.network.precision import Precision
+from krohn.option_rules import TRANSFORMER, refuse
+from krohn.source_kinds import KINDS
+from krohn.source_kinds.finite_machines import no_error
+
+
+def compiled(source: Automaton, asked: Asked) -> CompiledModel:
+    """The network of the best construction that is proved.
+
+    Raises:
+        CompileError: If there is none.
+    """
+    if asked.disguise is not None and asked.dtype is None:
+        asked = replace(asked, formats=("float64",))
+    began, options = time.monotonic(), asked.options
+    _check(asked)
+    disguise = None
+    if asked.disguise is not None:
+        disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
+    source = with_outputs(source, asked.observation)
+    observed = asked.observation is not None
+    shown = source if observed else replace(source, output=None)
+    budget = Budget(steps_of(asked.effort))
+    told = source, asked.length, options.precision, observed
+    claim = MachineClaim(*told, disguise)
+    proved = partial(claim.proved, progress=asked.progress)
+    choice = choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
+    if choice.way is None:
+        raise _uncertified(source.name, asked, choice.tried)
+    file, proof = choice.found or (claim.file(choice.way.make()), None)
+    if asked.arch == "transformer" and asked.construction in ("auto", *SEARCHING):
+        file.header["search"] = budget.record()
+    file, seconds = with_evidence(file, proof), time.monotonic() - began
+    name = str(file.header["construction"])
+    return CompiledModel(file, name, proof, seconds, choice.tried)
+
+
+def _check(asked: Asked) -> None:
+    """Refuse options that others leave without effect.
+
+    Raises:
+        CompileError: If there is one.
+    """
+    refuse(TRANSFORMER, vars(asked), asked.given)
+    if asked.attention is not None:
+        raise CompileError("--attention is for chains of thought; this is a machine")
+    if asked.construction == generator.NAME:
+        raise CompileError(
+            "a balanced generator says laws instead of states; make it with "
+            "krohn.compile_generator"
+        )
+    if asked.within is not None:
+        raise no_error()
+
+
+def _uncertified(name: str, asked: Asked, tried: Sequence[Tried]) -> CompileError:
+    """No network could be proved: why, and what to try."""
+    at = "" if asked.length is None else f" at length {asked.length}"
+    # A wider format has no fewer scores, rows or cases to look at.
+    noisy = not all("too many" in each.reason for each in tried)
+    dtype = asked.formats[0]
+    wider = "--dtype float64, " if noisy and dtype != "float64" else ""
+    return CompileError(
+        f"{name} cannot be certified in {dtype}{at}, so nothing was written "
+        f"({reasons(tried)}). Try {wider}{_other(name, asked)}"
+    )
+
+
+def _other(name: str, asked: Asked) -> str:
+    """The advice for a network that cannot be proved."""
+    ways = {
+        "transformer": "a shorter length, or another construction",
+        "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
+    }
+    said = pruned.choice(asked.construction)
+    units = said is not None and said.units is not None
+    return "more units" if units else ways.get(asked.arch, "fewer states")
+
+
+def _ways(
+    machine: Automaton, asked: Asked, budget: Budget
+) -> Iterator[Way[CompiledNetwork]]:
+    """The networks to try to prove, best first.
+
+    Raises:
+        CompileError: If there is none.
+    """
+    if asked.arch != "rnn" and pruned.choice(asked.construction) is not None:
+        raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {asked.arch}")
+    if asked.arch != "transformer":
+        for built in _without_planning(machine, asked):
+            yield Way(built.construction, built.cost, partial(_made, built))
+        return
+    longest = asked.longest("a Transformer needs the longest length")
+    known = planning(machine, longest, asked.options, asked.construction, budget)
+    way = None
+    for way in planned(known, asked.minimise, asked.observe):
+        yield way
+    if way is None:
+        raise CompileError(known.reasons())
+
+
+def _made(built: CompiledNetwork) -> CompiledNetwork:
+    return built
+
+
+def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:
+    """The networks of an architecture that has one construction at a time."""
+    chosen, precision = pruned.choice(asked.construction), asked.options.precision
+    if chosen is not None:
+        return pruned.networks(machine, precision, chosen)
+    if asked.arch == "ssm":
+        return [_state_space(machine, asked, precision)]
+    return [_recurrent(machine, asked.construction, precision, asked.arch)]
+
+
+def _recurrent(
+    machine: Automaton, construction: str, precision: Precision, arch: str
+) -> CompiledNetwork:
+    """A recurrent network of a machine."""
+    known, _ = RECURRENT[arch]
+    if construction in ("auto", known):
+        return compile_rnn(machine, precision, arch)
+    if arch != "rnn":
+        raise CompileError(
+            f"an {arch.upper()} is built by {known!r}, not by {construction!r}; leave "
+            "--construction out"
+        )
+    if construction != gated_rnn.NAME:
+        raise CompileError(
+            f"an RNN is built by 'elman', 'gated' or 'pruned', not by {construction!r}; "
+            "leave --construction out"
+        )
+    if machine.output is not None:
+        raise CompileError("'gated' says states, not outputs; leave --construction out")
+    network = gated_rnn.gated_network(
+        KINDS["linear-system"].of_source(machine), precision
+    )
+    return CompiledNetwork(gated_rnn.NAME, network, {}, None)
+
+
+def _state_space(
+    machine: Automaton, asked: Asked, precision: Precision
+) -> CompiledNetwork:
+    form = state_space.ROUNDING if asked.construction == "auto" else asked.construction
+    check_one_of("--construction", form, state_space.FORMS)
+    if asked.length is not None:
+        asked.longest("a state space model needs the longest length")
+    return compile_ssm(machine, asked.length, form, precision)

@@ -1,0 +1,69 @@
+"""Networks of torch that read token by token, and outputs that become inputs."""
+
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from krohn.network.decoding import BLANK
+from krohn.network.forward_pass import in_full, threads
+from krohn.network.reading import Array, Begin, IntArray
+from krohn.network.recurrent import Stepping
+from krohn.network.transformer import Transformer
+
+
+class _Steps:
+    """Texts that a network of torch reads (`krohn.network.reading.Reading`)."""
+
+    def __init__(self, network: Transformer | Stepping, batch: int) -> None:
+        self.network, self.cache = network, network.start(batch)
+        self.device = next(network.parameters()).device
+
+    @threads(1)
+    def read(self, tokens: IntArray) -> Array:
+        """One more token of every text."""
+        with torch.no_grad():
+            given = torch.from_numpy(tokens).to(self.device)
+            said, self.cache = self.network.step(given, self.cache)
+        found: Array = said.double().cpu().numpy()
+        return found
+
+    def read_on(self, words: IntArray) -> Array:
+        """More tokens of every text."""
+        said = [self.read(tokens) for tokens in words.T]
+        return np.stack(said, axis=1) if said else np.empty((len(words), 0, 1))
+
+
+def stepping(network: Transformer | Stepping) -> Begin:
+    """The reading of texts by a network of torch."""
+    return partial(_Steps, network)
+
+
+@threads(1)
+@in_full
+def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) -> Tensor:
+    """The outputs of a network after each token, if they are written into the blanks.
+
+    Args:
+        network: Its outputs are numbers. A blank is its last token before BOS.
+        texts: ``(batch, length)`` tokens, or `BLANK`; the first is none.
+        dims: To which dimensions of the embedding of a blank the outputs before it are
+            added, as many as there are, the first ones first.
+        factor: By what they are multiplied; a power of 2.
+
+    Returns:
+        ``(batch, length, outputs)``; at blanks what is said after they were filled in.
+    """
+    said, cache = list[Tensor](), network.start(len(texts))
+    for given in texts.T:
+        written = given == BLANK
+        added = torch.zeros(
+            len(texts), network.token.shape[1], dtype=network.token.dtype
+        )
+        if said:
+            added[:, dims] = factor * said[-1][:, : len(dims)] * written[:, None]
+        token = torch.where(written, len(network.token) - 2, given)
+        outputs, cache = network.step(token, cache, added)
+        said.append(outputs)
+    return torch.stack(said, dim=1)
