@@ -84,7 +84,7 @@ Definition on (o : op) (t q r k : nat) : bool :=
   | _ => flagged_by o q k
   end.
 Definition beside (o : op) (t q r j k : nat) : bool :=
-  match o with Shift _ _ => true | _ => (j <? r) || negb (flagged_by o q k) end.
+  match o with Shift _ _ => true | _ => negb (flagged_by o q k) || (j <? r) end.
 
 #[local] Arguments dedup : simpl never.
 
@@ -363,7 +363,7 @@ Proof.
     apply last_where_some in LW. destruct LW as ((_ & R) & I & C). exists r. repeat split; auto.
     + intros q k _ K. specialize (K w0 eq_refl). unfold value_at in K. rewrite K in I. exact I.
     + intros q j k _ J M K. specialize (K w0 eq_refl). unfold value_at in K. simpl.
-      destruct (j <? r) eqn:L; auto. apply Nat.ltb_ge in L. specialize (C j ltac:(lia)).
+      destruct (j <? r) eqn:L; [apply orb_true_r|]. apply Nat.ltb_ge in L. specialize (C j ltac:(lia)).
       rewrite K in C. simpl in *. rewrite C. reflexivity.
   - destruct (get env query t) as [q|] eqn:Q; [|discriminate]. unfold matched in V.
     destruct (last_where (fun j => is q (get env key j)) 1 t) as [r|] eqn:LW.
@@ -373,7 +373,7 @@ Proof.
         rewrite I. apply orb_true_r.
       * intros q' j k E J M K. specialize (K key eq_refl). specialize (E query eq_refl).
         unfold value_at in *. rewrite Q in E. inversion E; subst q'. simpl.
-        destruct (j <? r) eqn:L; auto. apply Nat.ltb_ge in L. specialize (C j ltac:(lia)).
+        destruct (j <? r) eqn:L; [apply orb_true_r|]. apply Nat.ltb_ge in L. specialize (C j ltac:(lia)).
         rewrite K in C. simpl in *. rewrite C. reflexivity.
     + exists 0. repeat split; auto; [lia|].
       intros q' j k E J M K. specialize (K key eq_refl). specialize (E query eq_refl).

@@ -139,7 +139,7 @@ Definition leads (o : op) (lead : Z) (top : Z) (t q : nat) (row : list (nat * na
   forallb (fun x => let '(r, k, s) := x in
     if on o t q r k then
       forallb (fun y => let '(j, k', s') := y in
-        (j =? r) || negb (beside o t q r j k') || (snd s' + lead <=? fst s)%Z) row
+        (snd s' + lead <=? fst s)%Z || negb (beside o t q r j k') || (j =? r)) row
     else true) row.
 
 Definition positions (t : nat) (ks : list (list (nat * list interval)))

@@ -526,7 +526,7 @@ Proof.
   { intros j J N. destruct (SS j J) as (kj & XJ & IJ & INJ & KJ). specialize (LR _ IJ).
     cbn beta iota in LR. rewrite (BES qv j kj QV J N KJ) in LR.
     rewrite !orb_true_iff in LR. destruct LR as [[E|E]|E];
-      [apply Nat.eqb_eq in E; congruence|discriminate|].
+      [|discriminate|apply Nat.eqb_eq in E; congruence].
     apply Z.leb_le, IZR_le in E. rewrite plus_IZR, mult_IZR, (IZR_Zpower radix2) in E by auto.
     rewrite <- INR_IZR_INZ in E. destruct INR_ as (I1 & _), INJ as (_ & I2).
     apply Rmult_le_reg_r with (pow g); [apply bpow_gt_0|]. lra. }
