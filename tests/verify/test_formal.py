@@ -27,7 +27,7 @@ from krohn.verify.formal.coq import HERE, compiled, coqc
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
 from krohn.verify.formal.terms import machine_term
-from krohn.verify.formal.transformers import network_term
+from krohn.verify.formal.transformers import Layout, network_term
 
 with_coq = pytest.mark.skipif(not shutil.which("coqc"), reason="there is no coqc")
 REALS = {
@@ -124,6 +124,26 @@ def test_others_are_refused(model: Callable[[], CompiledModel], why: str) -> Non
         development(data(model()))
 
 
+@pytest.mark.parametrize(
+    ("machine", "asked", "what"),
+    [
+        ("FlipFlop", {}, "the logit of what the machine shows is above"),
+        ("Memory3", {"dtype": "float64"}, "in float64, in whatever order"),
+        ("C2", {}, "the Program of the file says"),
+        ("FlipFlop", {"dtype": "bfloat16"}, "the Program of the file says"),
+    ],
+)
+def test_which_theorem_it_is(machine: str, asked: dict[str, str], what: str) -> None:
+    assert what in development(data(krohn.compile(machine, 6, **asked))).says
+
+
+def test_scores_that_lead_by_little_leave_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Layout, "_lead", lambda *asked: (1.0, 1.0))
+    assert "the Program of the file says" in development(transformer("FlipFlop")).says
+
+
 def test_the_command_writes_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,9 +193,10 @@ def test_nothing_is_admitted() -> None:
 
 @with_coq
 def test_what_the_theorems_rest_on(library: Path) -> None:
-    head = "From Krohn Require RecurrentSound InvariantSound.\n"
-    networks = asked(library, head + "Print Assumptions RecurrentSound.check_sound.")
-    assert set(re.findall(r"^(\S+)", networks, re.M)) - {"Axioms:", ":"} == REALS
+    head = "From Krohn Require RecurrentSound InvariantSound TransformerSound.\n"
+    for module in ("RecurrentSound", "TransformerSound"):
+        told = asked(library, f"{head}Print Assumptions {module}.check_sound.")
+        assert set(re.findall(r"^(\S+)", told, re.M)) - {"Axioms:", ":"} == REALS
     programs = asked(library, head + "Print Assumptions InvariantSound.check_sound.")
     assert programs.strip() == "Closed under the global context"
 

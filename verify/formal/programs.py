@@ -94,7 +94,7 @@ def invariant_of(model: Model) -> Mapping[str, Any]:
         demand(kind in FORMS, f"{kind} is no operation of Coq's checker")
     machine = model.machine
     search = OnePart(stated(model, len(machine.transitions)), machine)
-    (part,) = search.alone()["parts"]
+    part: Mapping[str, Any] = search.alone()["parts"][0]
     return part
 
 

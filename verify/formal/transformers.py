@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krohn.program.domains import FloatArray
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import stated
 from krohn.verify.formal.coq import TRANSFORMERS
 from krohn.verify.formal.networks import ARITHMETIC, finest, spread
-from krohn.verify.formal.programs import ProgramTerms, invariant_of
+from krohn.verify.formal.programs import ProgramTerms, invariant_of, written
 from krohn.verify.formal.terms import Development, integers, machine_term
 
 GRAIN = 40
@@ -87,12 +87,18 @@ def computed(model: Model) -> bool:
 def transformer(model: Model) -> Development:
     """The tensors of a Transformer compute its machine, to the length of its claim.
 
+    If a score leads by too little, or too many values would be looked at, only its
+    Program does.
+
     Raises:
-        Refused: If its Program has no invariant that Coq's checker can follow, a score
-            leads by too little, or too many values would be looked at.
+        Refused: If its Program has no invariant that Coq's checker can follow.
     """
     part = invariant_of(model)
     terms = ProgramTerms(model, part, position=True)
+    try:
+        layout = Layout(model, terms).term
+    except Refused:
+        return written(model, part)
     length = model.header["claim"]["length"]
     text = TRANSFORMER.format(
         library=" ".join(TRANSFORMERS),
@@ -101,7 +107,7 @@ def transformer(model: Model) -> Development:
         operations=terms.operations,
         decode=terms.decode,
         invariant=terms.invariant,
-        layout=Layout(model, terms).term,
+        layout=layout,
         arithmetic=ARITHMETIC[model.format.name],
         length=length,
         outputs=terms.outputs,
@@ -271,7 +277,7 @@ class Layout:
     def _later(self, name: str | None) -> list[int]:
         if name is None:
             return list(range(1, self._length + 1))
-        return self._program.channels[name].later.tolist()
+        return list(map(int, self._program.channels[name].later))
 
     def _step(self, b: int, block: Mapping[str, Any]) -> str:
         plans = [self._plan(b, h) for h in range(block["heads"])]
