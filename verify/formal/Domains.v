@@ -11,7 +11,7 @@ Definition inputs (o : op) : list nat :=
   | Table xs _ | Sum xs => xs
   | Select i xs => i :: xs
   | Shift x _ | PrefixSum x => [x]
-  | Latest x w | SiblingLatest x w _ | MarkedSum x w => [x; w]
+  | Latest x w | SiblingLatest x w _ | MarkedSum x w | Earliest x w => [x; w]
   | LatestMatch x key query => [x; key; query]
   end.
 
@@ -52,7 +52,7 @@ Definition domain_of (letters longest : nat) (ds : list domain) (o : op) : optio
       | (Table _ _ | Sum _ | Select _ _), _ =>
           match mapped o (map at_bos of), mapped o (map snd of) with
           | Some (b :: _), Some l => Some (b, dedup l) | _, _ => None end
-      | Shift _ _, [x] | LatestMatch _ _ _, [x; _; _] => Some (fst x, dedup (fst x :: snd x))
+      | Shift _ _, [x] | LatestMatch _ _ _, [x; _; _] | Earliest _ _, [x; _] => Some (fst x, dedup (fst x :: snd x))
       | Latest _ _, [x; w] =>
           if fst w =? 1 then Some (fst x, dedup (fst x :: snd x)) else None
       | _, _ => None
@@ -70,21 +70,28 @@ Fixpoint domains (letters longest : nat) (ds : list domain) (p : program)
 (** Which position is read: that which the order prefers. [on]: position r, with the key k,
     can be it for a query q at t; [beside]: position j, with the key k, can be there too. *)
 Definition key_of (o : op) : option nat :=
-  match o with Latest _ w => Some w | LatestMatch _ k _ => Some k | _ => None end.
+  match o with
+  | Latest _ w | Earliest _ w => Some w | LatestMatch _ k _ => Some k | _ => None end.
 Definition query_of (o : op) : option nat :=
   match o with LatestMatch _ _ q => Some q | _ => None end.
 Definition source_of (o : op) : option nat :=
-  match o with Shift x _ | Latest x _ | LatestMatch x _ _ => Some x | _ => None end.
+  match o with
+  | Shift x _ | Latest x _ | LatestMatch x _ _ | Earliest x _ => Some x | _ => None end.
 Definition flagged_by (o : op) (q k : nat) : bool :=
-  match o with Latest _ _ => k =? 1 | LatestMatch _ _ _ => k =? q | _ => true end.
+  match o with
+  | Latest _ _ | Earliest _ _ => k =? 1 | LatestMatch _ _ _ => k =? q | _ => true end.
 Definition on (o : op) (t q r k : nat) : bool :=
   match o with
   | Shift _ n => r =? t - n
-  | LatestMatch _ _ _ => (r =? 0) || flagged_by o q k
+  | LatestMatch _ _ _ | Earliest _ _ => (r =? 0) || flagged_by o q k
   | _ => flagged_by o q k
   end.
 Definition beside (o : op) (t q r j k : nat) : bool :=
-  match o with Shift _ _ => true | _ => negb (flagged_by o q k) || (j <? r) end.
+  match o with
+  | Shift _ _ => true
+  | Earliest _ _ => negb (flagged_by o q k) || (j =? 0) || (negb (r =? 0) && (r <? j))
+  | _ => negb (flagged_by o q k) || (j <? r)
+  end.
 
 #[local] Arguments dedup : simpl never.
 
@@ -137,6 +144,8 @@ Proof.
     rewrite !(H x) by auto. destruct Nat.odd; auto. destruct last_where; auto.
   - apply total_ext. intros. auto.
   - apply total_ext. intros. rewrite (H w0) by auto. destruct (get e' w0 j) as [[|[|]]|]; auto.
+  - rewrite (first_where_ext _ (fun j => is 1 (get e' w0 j))) by (intros; rewrite H; auto).
+    destruct first_where; apply H; auto.
 Qed.
 
 Lemma meaning_from q e o i : ordered (length e) q = true -> nth_error q i = Some o ->
@@ -319,6 +328,13 @@ Proof.
       - apply last_where_some in LW. exists j. split; [lia|reflexivity].
       - exists 0. split; [lia|reflexivity]. }
     destruct R as (r & R & R'). exact (fetched x e (or_introl eq_refl) X (eq_sym D) r R R').
+  - inversion E' as [|? e ? ? X F]; subst. inversion F as [|? f ? ? Y G]; subst.
+    inversion G; subst. injection D as D.
+    assert (R : exists r, r <= t /\ sem letters w (Earliest x w0) env t = value_at x r).
+    { simpl. destruct (first_where (fun j => is 1 (get env w0 j)) t) as [j|] eqn:FW.
+      - apply first_where_some in FW. exists j. split; [lia|reflexivity].
+      - exists 0. split; [lia|reflexivity]. }
+    destruct R as (r & R & R'). exact (fetched x e (or_introl eq_refl) X (eq_sym D) r R R').
 Qed.
 
 Lemma domains_from q ds found : domains letters longest ds q = Some found ->
@@ -379,6 +395,21 @@ Proof.
       intros q' j k E J M K. specialize (K key eq_refl). specialize (E query eq_refl).
       unfold value_at in *. rewrite Q in E. inversion E; subst q'. simpl.
       assert (C := last_where_none _ _ _ LW j ltac:(lia)). simpl in C. rewrite K in C. simpl in C.
+      rewrite C. reflexivity.
+  - destruct (first_where (fun j => is 1 (get env w0 j)) t) as [r|] eqn:FW; clear S.
+    + apply first_where_some in FW. destruct FW as (R & I & C). exists r.
+      split; [lia|]. split; [exact V|]. split.
+      * intros q k _ K. specialize (K w0 eq_refl). unfold value_at in K. rewrite K in I.
+        simpl in *. rewrite I. apply orb_true_r.
+      * intros q j k _ J M K. specialize (K w0 eq_refl). unfold value_at in K. simpl.
+        destruct j as [|j]; [rewrite orb_true_r; reflexivity|].
+        destruct (r <? S j) eqn:L.
+        -- destruct r as [|r]; [lia|]. simpl. apply orb_true_r.
+        -- apply Nat.ltb_ge in L. specialize (C (S j) ltac:(lia)). rewrite K in C. simpl in *.
+           rewrite C. reflexivity.
+    + exists 0. split; [lia|]. split; [exact V|]. split; [reflexivity|].
+      intros q j k _ J M K. specialize (K w0 eq_refl). unfold value_at in K. simpl.
+      assert (C := first_where_none _ _ FW j ltac:(lia)). simpl in C. rewrite K in C. simpl in C.
       rewrite C. reflexivity.
 Qed.
 End Word.

@@ -62,6 +62,11 @@ Fixpoint known (fuel : nat) (S row : list nat) (c : nat) : option nat :=
       | Datatypes.S fuel' =>
           match nth_error p c with
           | None => None
+          | Some (Position vs) =>
+              match index pos S with
+              | Some k => match nth_error row k with Some t => nth_error vs t | None => None end
+              | None => None
+              end
           | Some o => match all (known fuel' S row) (inputs o) with
                       | Some vs => applied o vs | None => None end
           end
@@ -328,7 +333,7 @@ Definition check (A : arithmetic) (n : transformer) (m : machine) (longest : nat
       | Some first =>
           match through f (grain e) longest p ds pos (blocks n) (steps e) first with
           | None => false
-          | Some last => right_answers f (grain e) p ds n outs decode (read_out e) last
+          | Some last => right_answers f (grain e) p ds pos n outs decode (read_out e) last
           end
       end
   | _, _, _ => false

@@ -102,14 +102,33 @@ Proof.
   - destruct (index c l) as [k'|]; [|discriminate]. inversion I; subst. apply IH. auto.
 Qed.
 
-Lemma known_sound t l row : fits_row t l row -> forall fuel c v,
-  known p fuel l row c = Some v -> at_ c t = Some v.
+Lemma position_value t : (t <= length w)%nat -> at_ pos t = Some t.
 Proof.
-  intros H. induction fuel as [|fuel IH]; intros c v K; simpl in K;
+  intros T. unfold at_. rewrite (meaning letters longest w p short order pos _ t position_there).
+  change (sem letters w (Position (seq 0 (1 + longest))) (env letters w p) t)
+    with (nth_error (seq 0 (1 + longest)) t). rewrite seq_nth_error by lia. reflexivity.
+Qed.
+
+Lemma Position_or_not o : (exists vs, o = Position vs) \/ (forall vs, o <> Position vs).
+Proof. destruct o; try (right; discriminate). left. exists vs. reflexivity. Qed.
+
+Lemma known_sound t l row : (t <= length w)%nat -> fits_row t l row -> forall fuel c v,
+  known p pos fuel l row c = Some v -> at_ c t = Some v.
+Proof.
+  intros T H. induction fuel as [|fuel IH]; intros c v K; simpl in K;
     (destruct (index c l) as [k|] eqn:I;
      [destruct (index_there t c l row k H I) as (u & N & V); congruence|]); [discriminate|].
   destruct (nth_error p c) as [o|] eqn:O; [|discriminate].
-  destruct (all (known p fuel l row) (inputs o)) as [vs|] eqn:E; [|discriminate].
+  destruct (Position_or_not o) as [(vs & ->)|N].
+  { destruct (index pos l) as [k|] eqn:J; [|discriminate].
+    destruct (index_there t pos l row k H J) as (u & N & V). rewrite N in K.
+    rewrite (position_value t T) in V. inversion V; subst u. clear V.
+    unfold at_. rewrite (meaning letters longest w p short order c _ t O). exact K. }
+  assert (K' : match all (known p pos fuel l row) (inputs o) with
+               | Some vs => applied o vs | None => None end = Some v)
+    by (destruct o; auto; destruct (N vs); reflexivity).
+  clear K. rename K' into K.
+  destruct (all (known p pos fuel l row) (inputs o)) as [vs|] eqn:E; [|discriminate].
   unfold at_. rewrite (meaning letters longest w p short order c o t O). apply applied_sound with vs; [|exact K].
   apply all_some in E. clear - E IH. induction E; constructor; auto.
 Qed.
@@ -173,13 +192,6 @@ Proof.
   intros T H. unfold choices in H. destruct (all (nth_error ds) l) as [of|] eqn:E; [|discriminate].
   inversion H; subst. destruct (row_there t l of T E) as (row & F & Z & P). exists row. split; auto.
   destruct t as [|t]; [left; symmetry; auto | right; apply P; lia].
-Qed.
-
-Lemma position_value t : (t <= length w)%nat -> at_ pos t = Some t.
-Proof.
-  intros T. unfold at_. rewrite (meaning letters longest w p short order pos _ t position_there).
-  change (sem letters w (Position (seq 0 (1 + longest))) (env letters w p) t)
-    with (nth_error (seq 0 (1 + longest)) t). rewrite seq_nth_error by lia. reflexivity.
 Qed.
 
 Lemma token_value t : (t <= length w)%nat ->
@@ -252,7 +264,7 @@ Proof.
   destruct (gathered_keeps calc rows _ _ H u Z P) as (Y & B & C). exists u, x, Y. auto.
 Qed.
 
-Lemma built_sound l c calc F t y : built p ds l c calc = Some F -> (t <= length w)%nat ->
+Lemma built_sound l c calc F t y : built p ds pos l c calc = Some F -> (t <= length w)%nat ->
   (forall row X, fits_row t l row -> calc row = Some X -> inside g X y) ->
   formed F t y /\ channel F = c.
 Proof.
@@ -260,7 +272,7 @@ Proof.
   destruct (gathered _ rows []) as [r|] eqn:G; [|discriminate]. inversion H; subst. simpl.
   split; auto. destruct (choices_sound t l rows T C) as (row & R & I).
   destruct (gathered_sound _ _ _ _ row G I) as (v & X & Y & E & B & M).
-  destruct (told p l row c) as [v'|] eqn:V; [|discriminate].
+  destruct (told p pos l row c) as [v'|] eqn:V; [|discriminate].
   destruct (calc row) as [X'|] eqn:Q; [|discriminate]. inversion E; subst.
   exists v, Y. split; [eapply known_sound; eauto|]. split; [exact B|].
   apply M. eapply K; eauto.
@@ -322,7 +334,7 @@ Proof.
   destruct (at_position_sound t l rows W E) as (row & R & I).
   destruct (all_in _ _ _ row H I) as (b & B & J). cbv beta in B.
   destruct (reads_sound t l row R Fs h K) as (xs & X & N & Y). rewrite X in B.
-  destruct (match c with Some c => told p l row c | None => Some O end) as [v|] eqn:V; [|discriminate].
+  destruct (match c with Some c => told p pos l row c | None => Some O end) as [v|] eqn:V; [|discriminate].
   destruct (all (product f g xs) (map (dotted T) (seq 0 k))) as [ys|] eqn:P; [|discriminate].
   inversion B; subst b. exists v, ys. split; [exact J|]. split; [|split].
   - intros c' ->. eapply known_sound; eauto.
@@ -649,7 +661,7 @@ Proof.
 Qed.
 
 Lemma after_layers_sound b Fs ls Gs x y d :
-  after_layers f g p ds b Fs ls = Some Gs -> length Fs = d ->
+  after_layers f g p ds pos b Fs ls = Some Gs -> length Fs = d ->
   (forall t, (t <= length w)%nat -> holds Fs t (x t)) -> mlp A d w b x y ->
   length Gs = d /\ forall t, (t <= length w)%nat -> holds Gs t (y t).
 Proof.
@@ -682,7 +694,7 @@ Proof.
     + rewrite <- L. apply nth_error_Some. congruence.
   - destruct R as (x' & x'' & RA & RM & R).
     destruct (after_attention _ _ _ _ _ _ b Fs _ _) as [F1|] eqn:E1; [|discriminate].
-    destruct (after_layers _ _ _ _ b F1 _) as [F2|] eqn:E2; [|discriminate].
+    destruct (after_layers _ _ _ _ _ b F1 _) as [F2|] eqn:E2; [|discriminate].
     destruct (after_attention_sound _ _ _ _ _ _ _ _ E1 L H RA) as (L1 & H1).
     destruct (after_layers_sound _ _ _ _ _ _ _ E2 L1 H1 RM) as (L2 & H2).
     eapply IH; eauto.
@@ -690,7 +702,7 @@ Qed.
 
 (** * The read-out *)
 Lemma right_answers_sound n outs decode l Fs t y z vs c :
-  right_answers f g p ds n outs decode l Fs = true -> length Fs = width n ->
+  right_answers f g p ds pos n outs decode l Fs = true -> length Fs = width n ->
   (1 <= t <= length w)%nat -> holds Fs t (y t) ->
   gets (env letters w p) outs t = Some vs -> lookup decode vs = Some c ->
   (forall c, (c < answers n)%nat ->
@@ -701,12 +713,12 @@ Proof.
   destruct (all (nth_error ds) l) as [of|] eqn:E; [|discriminate].
   destruct (row_there t l of ltac:(lia) E) as (row & RO & _ & I). specialize (I ltac:(lia)).
   rewrite forallb_forall in R. specialize (R row I). cbv beta in R.
-  destruct (all (told p l row) outs) as [us|] eqn:U; [|discriminate].
+  destruct (all (told p pos l row) outs) as [us|] eqn:U; [|discriminate].
   destruct (reads_sound t l row RO Fs (y t) H) as (xs & XR & XL & XI). rewrite XR in R.
   assert (Q : us = vs).
-  { apply all_some in U. clear - U O RO short order. revert vs O.
+  { apply all_some in U. clear - U O RO T short order position_there. revert vs O.
     induction U as [|a u r us P U IH]; intros vs O; simpl in O; [inversion O; auto|].
-    assert (V := known_sound t l row RO _ _ _ P). unfold at_, value_at in V. rewrite V in O.
+    assert (V := known_sound t l row ltac:(lia) RO _ _ _ P). unfold at_, value_at in V. rewrite V in O.
     destruct (gets (env letters w p) r t) as [q|]; [|discriminate]. inversion O; subst.
     f_equal. apply IH. auto. }
   subst us. rewrite D in R.
@@ -745,8 +757,8 @@ Proof.
   intros P K w t z c W L T (x & y & X & R & Z) Q. unfold check in K.
   destruct (same_format _ _ && _) eqn:SF; [|discriminate]. simpl in K.
   apply andb_true_iff in SF. destruct SF as (SF & OR). apply same_format_sound in SF.
-  destruct (nth_error p (token_channel e)) as [[| | | | | | | | | |]|] eqn:TK; try discriminate.
-  destruct (nth_error p (position_channel e)) as [[|vs| | | | | | | | |]|] eqn:PK; try discriminate.
+  destruct (nth_error p (token_channel e)) as [[| | | | | | | | | | |]|] eqn:TK; try discriminate.
+  destruct (nth_error p (position_channel e)) as [[|vs| | | | | | | | | |]|] eqn:PK; try discriminate.
   destruct (domains _ longest [] p) as [ds|] eqn:DS; [|discriminate].
   destruct (leqb vs _ && _) eqn:E; [|discriminate]. simpl in K.
   apply andb_true_iff in E. destruct E as (E & WD). apply leqb_eq in E. subst vs.

@@ -94,6 +94,7 @@ SIZES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
 FIELDS = {
     "shift": ("Shift", ("source",), "by"),
     "latest": ("Latest", ("source", "where"), None),
+    "earliest": ("Earliest", ("source", "where"), None),
     "latest-match": ("LatestMatch", ("source", "key", "query"), None),
     "sibling-latest": ("SiblingLatest", ("source", "where"), "level"),
     "prefix-sum": ("PrefixSum", ("source",), None),

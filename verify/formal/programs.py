@@ -230,9 +230,16 @@ class Operations:
             step, least = self._lowered.get(name, (0, 0))
             most = max(self._channels[inputs[0]]["domain"])
             followed = f"Lowered {step} {least} {most}"
+        elif kind == "earliest":
+            each = [self._first_ones(sets[k], inputs[0]) for (k,) in of]
         else:
             demand(kind in ("shift", "latest"), f"its invariant has cells of {kind}")
         return ["[" + ";".join(row) + "]" for row in each], followed
+
+    def _first_ones(self, values: Sequence[int], source: str) -> list[str]:
+        """The cells of an earliest: what was found, and the value at BOS if nothing was."""
+        unseen = [self._at_bos[source]] if -1 in values else []
+        return [integers(v for v in values if v >= 0), integers(unseen)]
 
 
 class Form(NamedTuple):
@@ -276,6 +283,9 @@ FORMS = {
     "shift": Form(("source",), lambda c, at: f"Shift {at[0]} {c['by']}", _first),
     "latest": Form(
         ("source", "where"), lambda c, at: f"Latest {at[0]} {at[1]}", _first
+    ),
+    "earliest": Form(
+        ("source", "where"), lambda c, at: f"Earliest {at[0]} {at[1]}", _first
     ),
     "latest-match": Form(
         ("source", "key", "query"),

@@ -20,7 +20,7 @@ from krohn.verify.formal.terms import Development, integers, machine_term
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
-FETCHES = ("shift", "latest", "latest-match")
+FETCHES = ("shift", "latest", "latest-match", "earliest")
 """The operations of heads that its theorem about attention is about."""
 MOST_CASES = 2**14
 """How many values a few channels have together at most."""
@@ -232,10 +232,12 @@ class Layout:
         } | {self._token}
         found = list[str | None]()
         for name in names:
+            channel = self._channels[name]
             if name in there:
                 found.append(name)
+            elif channel["op"] == "position":
+                found.append(None)
             else:
-                channel = self._channels[name]
                 demand(channel["op"] == "map", f"{name} is not stored where it is read")
                 found += self._origins(channel["inputs"], snapshot)
         return list(dict.fromkeys(found))
@@ -258,15 +260,10 @@ class Layout:
         if not held and not self._is_feature(dim):
             name = self._token
         sources: list[str | None] = [name]
-        if (
-            held
-            and held.born == snapshot
-            and self._channels[held.channel]["op"] == "map"
-        ):
-            inputs = self._channels[held.channel]["inputs"]
-            sources = self._origins(inputs, max(snapshot - 1, 0))
-            if snapshot == 0:
-                sources = [self._token]
+        channel = self._channels[held.channel] if held else {"op": None}
+        if held and held.born == snapshot and channel["op"] in ("map", "position"):
+            inputs = channel.get("inputs", [held.channel])
+            sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
             demand(cases <= MOST_CASES, f"{held.channel} reads too many values")
         return (
@@ -386,12 +383,16 @@ class Layout:
                 if flag:
                     asked = case[channel["query"]] if "query" in channel else 1
                     flagged = marks == asked
-                right = flagged | ((at == 0) & ("query" in channel))
+                first = channel["op"] == "earliest"
+                right = flagged | ((at == 0) & (first or "query" in channel))
                 if not flag:
                     right = at == max(t - channel["by"], 0)
                 for i in np.flatnonzero(right).tolist():
                     others = at != at[i]
-                    if flag:
+                    if first:
+                        later = (at[i] > 0) & (at > at[i])
+                        others &= (at == 0) | later | ~flagged
+                    elif flag:
                         others &= (at < at[i]) | ~flagged
                     if others.any():
                         lead = min(lead, float(scores[i] - scores[others].max()))
