@@ -67,8 +67,8 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     """Write what Coq needs to prove a model file, and have it proved if asked.
 
     Args:
-        file: A model file: an RNN, or a Transformer of a machine, whose Program is
-            proved.
+        file: A model file: an RNN, or a Transformer of a machine. If it has heads that
+            Coq's checker cannot follow, its Program is proved.
         directory: A new folder.
         prove: Whether to run Coq.
 

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ import krohn
 from krohn import formal
 from krohn.compiled_model import CompiledModel
 from krohn.network.modelfile import pack
+from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
@@ -25,6 +26,8 @@ from krohn.verify.formal.comparing import Different, compare, main
 from krohn.verify.formal.coq import HERE, compiled, coqc
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
+from krohn.verify.formal.terms import machine_term
+from krohn.verify.formal.transformers import Layout, network_term
 
 with_coq = pytest.mark.skipif(not shutil.which("coqc"), reason="there is no coqc")
 REALS = {
@@ -48,12 +51,14 @@ def data(model: CompiledModel) -> bytes:
     return pack(model.file.header, model.file.tensors)
 
 
+PATTERN = "regex:(a|b)*abb"
 FILES = {
     "rnn": lambda: rnn("C3"),
     "rnn in bfloat16": lambda: rnn("FlipFlop", "bfloat16"),
     "positions": lambda: transformer("Grid4"),
     "latest": lambda: transformer("FlipFlop"),
     "sums": lambda: transformer("S3"),
+    "window": lambda: transformer(PATTERN, 8),
 }
 
 
@@ -68,7 +73,8 @@ def test_terms_are_those_of_the_file(file: bytes) -> None:
 
 def test_every_other_number_is_noticed(file: bytes) -> None:
     text = development(file).text
-    evidence = re.search(r"Definition (nodes|invariant)[^.]*\.", text)
+    whole = "program_of_file.*layout" if "Definition layout" in text else "invariant"
+    evidence = re.search(rf"Definition (nodes|{whole})[^.]*\.", text, re.DOTALL)
     assert evidence
     claims = [text[: evidence.start()], text[evidence.end() :]]
     generator = np.random.default_rng(0)
@@ -116,6 +122,26 @@ def test_another_file_is_noticed(
 def test_others_are_refused(model: Callable[[], CompiledModel], why: str) -> None:
     with pytest.raises(Refused, match=why):
         development(data(model()))
+
+
+@pytest.mark.parametrize(
+    ("machine", "asked", "what"),
+    [
+        ("FlipFlop", {}, "the logit of what the machine shows is above"),
+        ("Memory3", {"dtype": "float64"}, "in float64, in whatever order"),
+        ("C2", {}, "the Program of the file says"),
+        ("FlipFlop", {"dtype": "bfloat16"}, "the Program of the file says"),
+    ],
+)
+def test_which_theorem_it_is(machine: str, asked: dict[str, str], what: str) -> None:
+    assert what in development(data(krohn.compile(machine, 6, **asked))).says
+
+
+def test_scores_that_lead_by_little_leave_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Layout, "_lead", lambda *asked: (1.0, 1.0))
+    assert "the Program of the file says" in development(transformer("FlipFlop")).says
 
 
 def test_the_command_writes_a_folder(
@@ -167,9 +193,10 @@ def test_nothing_is_admitted() -> None:
 
 @with_coq
 def test_what_the_theorems_rest_on(library: Path) -> None:
-    head = "From Krohn Require RecurrentSound InvariantSound.\n"
-    networks = asked(library, head + "Print Assumptions RecurrentSound.check_sound.")
-    assert set(re.findall(r"^(\S+)", networks, re.M)) - {"Axioms:", ":"} == REALS
+    head = "From Krohn Require RecurrentSound InvariantSound TransformerSound.\n"
+    for module in ("RecurrentSound", "TransformerSound"):
+        told = asked(library, f"{head}Print Assumptions {module}.check_sound.")
+        assert set(re.findall(r"^(\S+)", told, re.M)) - {"Axioms:", ":"} == REALS
     programs = asked(library, head + "Print Assumptions InvariantSound.check_sound.")
     assert programs.strip() == "Closed under the global context"
 
@@ -247,6 +274,90 @@ def test_no_wrong_network_is_accepted(library: Path, count: int) -> None:
     ask = "check float32 network_of_file machine_of_file nodes"
     answers = checked(library, texts, ask)
     right = [network_is_right(mutant, 7) for mutant in files]
+    assert not [i for i, a in enumerate(answers) if a and not right[i]]
+    assert 0 < sum(answers) < len(answers)
+
+
+def attended(x: FloatArray, t: Mapping[str, FloatArray], at: str) -> FloatArray:
+    """What the heads of a block add, causal softmax in float32."""
+    added = np.zeros_like(x)
+    seen = np.tril(np.ones((x.shape[1], x.shape[1]), bool))
+    parts = ("query", "key", "value", "out")
+    for q, k, v, out in zip(*(t[f"{at}attention.{p}"] for p in parts), strict=True):
+        scores = np.where(seen, (x @ q) @ (x @ k).swapaxes(1, 2), -np.inf)
+        weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        added = added + weights @ (x @ v) @ out
+    return added
+
+
+def transformer_is_right(data: bytes, length: int) -> bool:
+    """Whether a Transformer is right on all words of so many letters, in float32."""
+    model = read(data)
+    machine, blocks = model.machine, model.header["architecture"]["blocks"]
+    t = {name: x.astype(np.float32) for name, x in model.tensors.items()}
+    letters = len(machine.transitions)
+    words = np.array(list(product(range(letters), repeat=length)))
+    tokens = np.hstack([np.full((len(words), 1), letters), words])
+    x = t["embed.token"][tokens] + t["embed.position"][: length + 1]
+    for b, block in enumerate(blocks):
+        at = f"blocks.{b}."
+        x = x + attended(x, t, at) if block["heads"] else x
+        f, last = (x, len(block["mlp"])) if block["mlp"] else (np.zeros_like(x), -1)
+        for j in range(last + 1):
+            f = f @ t[f"{at}mlp.{j}.weight"] + t[f"{at}mlp.{j}.bias"]
+            f = np.maximum(f, 0) if j < last else f
+        x = t.get(f"{at}mlp.residual", np.float32(1)) * x + f
+    logits = x @ t["unembed.weight"] + t["unembed.bias"]
+    q = np.full(len(words), machine.start)
+    for i in range(length):
+        q = machine.transitions[words[:, i], q]
+        shown = np.arange(len(q)), machine.shows[q]
+        own = logits[:, i + 1][shown].copy()
+        logits[:, i + 1][shown] = -np.inf
+        if (own <= logits[:, i + 1].max(axis=1)).any():
+            return False
+    return True
+
+
+def mutated_transformers(count: int) -> Iterator[tuple[bytes, str]]:
+    """Transformers of another weight, columns or transition, with unchanged evidence."""
+    generator = np.random.default_rng(2)
+    files = [krohn.compile(name, 5).file for name in ("FlipFlop", PATTERN, "Grid3")]
+    texts = [development(pack(file.header, file.tensors)).text for file in files]
+    for i in range(count):
+        file = files[i % 3]
+        header, tensors = deepcopy(file.header), dict(file.tensors)
+        used = [name for name in sorted(tensors) if tensors[name].any()]
+        name = used[generator.integers(len(used))]
+        changed = tensors[name].copy()
+        if i % 8 == 7:
+            row = header["machine"]["transitions"][0]
+            row[0] = (row[0] + 1) % len(header["machine"]["states"])
+        elif i % 8 == 6:
+            changed[..., [0, -1]] = changed[..., [-1, 0]]
+        else:
+            at = tuple(generator.choice(np.argwhere(changed)))
+            changed[at] *= generator.choice([0, -1, 0.5, 2, 1.03125, 0.96875])
+        mutant = pack(header, tensors | {name: changed})
+        model, scope = read(mutant), "Open Scope nat_scope."
+        head, rest = texts[i % 3].split("Definition machine_of_file")
+        terms = machine_term(model.machine) + network_term(model)
+        yield mutant, f"{head}{terms}\n{scope}{rest.split(scope)[1]}"
+
+
+@with_coq
+@pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.slow)])
+def test_no_wrong_transformer_is_accepted(library: Path, count: int) -> None:
+    mutants = list(mutated_transformers(count))
+    program = "Invariant.check machine_of_file program_of_file decode_of_file invariant"
+    network = (
+        "TransformerCheck.check float32 network_of_file machine_of_file 5 "
+        "program_of_file outputs_of_file decode_of_file layout"
+    )
+    ask = f"andb ({program}) ({network})"
+    answers = checked(library, [text for _, text in mutants], ask)
+    right = [transformer_is_right(mutant, 5) for mutant, _ in mutants]
     assert not [i for i, a in enumerate(answers) if a and not right[i]]
     assert 0 < sum(answers) < len(answers)
 

@@ -93,6 +93,15 @@ Definition aop (letters L : nat) (ex : bool) (o : op) (h : ann) (cs : list aset)
       match kget known x, kget known m with
       | Some l, Some fl => let new := dedup (flagged fl l (nth 0 cs [])) in Some (Some new, [new])
       | _, _ => None end
+  | Cells, Earliest x m =>
+      match kget known x, kget known m with
+      | Some l, Some fl =>
+          let seen := nth 0 cs [] in
+          let unseen := nth 1 cs [] in
+          let new := dedup (seen ++ flagged fl (match unseen with [] => [] | _ => l end) []) in
+          let left := flagged fl [] unseen in
+          Some (Some (dedup (new ++ left)), [new; left])
+      | _, _ => None end
   | Lowered tau least most, PrefixSum x =>
       match kget known x with Some add => counted tau least most L cs add | None => None end
   | Lowered tau least most, MarkedSum x m =>
@@ -153,6 +162,7 @@ Definition starts (letters : nat) (o : op) (h : ann) (cs : list aset) (env : lis
   | Mapped, (Token | Position _ | Table _ _ | Select _ _ | Sum _) => true
   | Cells, Shift x k => (length cs =? k) && (0 <? k) && forallb (has (get env x 0)) cs
   | Cells, Latest _ _ => has here (nth 0 cs [])
+  | Cells, Earliest x _ => has (get env x 0) (nth 1 cs [])
   | Lowered tau least most, (PrefixSum _ | MarkedSum _ _) => is 0 here && mem 0 (nth 0 cs [])
   | Keyed keys, LatestMatch x _ _ =>
       (length cs =? length keys + 1) && forallb (has (get env x 0)) cs

@@ -51,6 +51,34 @@ Theorem program_correct :
 Proof. apply (check_sound _ _ _ invariant). vm_compute. reflexivity. Qed.
 Print Assumptions program_correct.
 """
+TRANSFORMER = """
+From Coq Require Import ZArith List.
+From Krohn Require Import Machine Arithmetic Recurrent Program Invariant InvariantSound
+  Rounding Softmax Transformer Domains Bounds TransformerCheck TransformerSound.
+Import ListNotations. Open Scope Z_scope.
+Definition machine_of_file : machine :=
+  {| start := <start>; moves := <moves>; shows := <shows> |}%nat.
+Definition network_of_file : transformer := {|
+  width := <width>%nat; answers := <answers>%nat;
+  embed_token := tensor_of <embed_token>; embed_position := tensor_of <embed_position>;
+  blocks := map block_of <blocks>;
+  unembed := tensor_of <unembed>; answer_bias := tensor_of <answer_bias> |}.
+Open Scope nat_scope.
+Definition program_of_file : program := <<program>>.
+Definition outputs_of_file : list nat := <<outputs>>.
+Definition decode_of_file : list (list nat * nat) := <<decode>>.
+Definition invariant : part := <<invariant>>.
+Definition layout : evidence := <<layout>>.
+Theorem network_correct :
+  Transformer.correct <arithmetic> network_of_file machine_of_file <length>.
+Proof.
+  apply (TransformerSound.check_sound _ _ _ _
+    program_of_file outputs_of_file decode_of_file layout).
+  - apply (InvariantSound.check_sound _ _ _ invariant). vm_cast_no_check (eq_refl true).
+  - vm_cast_no_check (eq_refl true).
+Qed.
+Print Assumptions network_correct.
+"""
 TENSORS = (
     *("hidden_start", "hidden_weight", "hidden_bias"),
     *("input_weight", "unembed_weight", "unembed_bias"),
@@ -66,6 +94,7 @@ SIZES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
 FIELDS = {
     "shift": ("Shift", ("source",), "by"),
     "latest": ("Latest", ("source", "where"), None),
+    "earliest": ("Earliest", ("source", "where"), None),
     "latest-match": ("LatestMatch", ("source", "key", "query"), None),
     "sibling-latest": ("SiblingLatest", ("source", "where"), "level"),
     "prefix-sum": ("PrefixSum", ("source",), None),
@@ -76,6 +105,8 @@ FIELDS = {
 DAMAGE = (ValueError, LookupError, TypeError, SyntaxError, struct.error)
 """What reading a damaged file may end in."""
 Tensors = Mapping[str, tuple[str, list[int], list[float]]]
+Written = dict[str, tuple[list[int], list[Any]]]
+"""Tensors as they are written: the shape, and units with rows."""
 
 
 class Different(Exception):
@@ -93,12 +124,16 @@ def compare(model: bytes, text: str) -> None:
         Different: If it has another form, or says something else than the file.
     """
     tensors, header = _opened(model)
-    network = "program" not in header
-    told = _read(NETWORK if network else PROGRAM, text)
+    recurrent = header["architecture"]["kind"] != "transformer"
+    whole = "network_of_file" in text
+    form = NETWORK if recurrent else TRANSFORMER if whole else PROGRAM
+    told = _read(form, text)
     if _read_machine(told) != _machine(header):
         raise Different("the machine is another one than that of the file")
-    if network:
+    if recurrent:
         _compare_tensors(told, tensors)
+    elif whole:
+        _compare_transformer(told, tensors, header)
     elif _read_program(told) != _program(header):
         raise Different("the Program is another one than that of the file")
 
@@ -167,6 +202,67 @@ def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
         written = [x * step for row in rows for x in _spread(row, shape[-1])]
         if written != list(map(Fraction, numbers)):
             raise Different(f"{name} has other numbers in the file")
+
+
+def _compare_transformer(
+    told: Mapping[str, str], tensors: Tensors, header: Any
+) -> None:
+    shape, length = header["architecture"], header["claim"]["length"]
+    plain = {"heads", "d_qk", "d_v", "mlp"}
+    if {"disguise", "sine"} & set(shape) or any(
+        set(b) != plain for b in shape["blocks"]
+    ):
+        raise Different("the model is a network of another kind")
+    if int(told["length"]) != length:
+        raise Different("the claim is another one than that of the file")
+    found = _written_tensors(told, shape, len(header["machine"]["transitions"]))
+    if set(found) != set(tensors):
+        raise Different("the model has other tensors")
+    dtype = ARITHMETIC.get(told["arithmetic"].strip())
+    for name, (own, parts) in found.items():
+        stored, size, numbers = tensors[name]
+        if stored != dtype or size != own:
+            raise Different(f"{name} has another shape or format in the file")
+        rows = [(Fraction(2) ** unit, row) for unit, part in parts for row in part]
+        said = [x * step for step, row in rows for x in _spread(row, own[-1])]
+        if said != list(map(Fraction, numbers)):
+            raise Different(f"{name} has other numbers in the file")
+
+
+def _written_tensors(told: Mapping[str, str], shape: Any, letters: int) -> Written:
+    """The tensors of a Transformer, as they are written for Coq."""
+    d, classes = int(told["width"]), int(told["answers"])
+    found = {
+        "embed.token": ([letters + 1, d], [_list(told["embed_token"])]),
+        "embed.position": ([shape["positions"], d], [_list(told["embed_position"])]),
+        "unembed.weight": ([d, classes], [_list(told["unembed"])]),
+        "unembed.bias": ([classes], [_list(told["answer_bias"])]),
+    }
+    blocks = _list(told["blocks"])
+    if len(blocks) != len(shape["blocks"]):
+        raise Different("the model has another number of blocks")
+    for b, block in enumerate(blocks):
+        found |= _written_block(block, f"blocks.{b}.", d)
+        if shape.get("strict", False):
+            if block[-1] != [1] * d:
+                raise Different(f"block {b} has no residual mask in the file")
+            del found[f"blocks.{b}.mlp.residual"]
+    return found
+
+
+def _written_block(block: Any, at: str, d: int) -> Written:
+    heads, k, v, layers, mask = block
+    found: Written = {f"{at}mlp.residual": ([d], [(0, [[(0, x) for x in mask]])])}
+    shapes = {"query": [d, k], "key": [d, k], "value": [d, v], "out": [v, d]}
+    for i, (name, own) in enumerate(shapes.items() if heads else ()):
+        parts = [head[i] for head in heads]
+        found[f"{at}attention.{name}"] = ([len(heads), *own], parts)
+    width = d
+    for j, (units, weight, bias) in enumerate(layers):
+        found[f"{at}mlp.{j}.weight"] = ([width, units], [weight])
+        found[f"{at}mlp.{j}.bias"] = ([units], [bias])
+        width = units
+    return found
 
 
 def _spread(row: list[tuple[int, int]], width: int) -> Iterator[int]:

@@ -8,6 +8,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NETWORKS = ("Machine", "Arithmetic", "Recurrent", "RecurrentSound")
 PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
+TRANSFORMERS = (
+    *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
+    *("Rounding", "Softmax", "Transformer", "Domains", "Bounds", "TransformerCheck"),
+    "TransformerSound",
+)
 """The modules that a theorem needs, in the order of their imports."""
 
 
@@ -41,7 +46,7 @@ def compiled(folder: Path) -> None:
     Raises:
         RuntimeError: If Coq does not accept a module.
     """
-    modules = dict.fromkeys((*NETWORKS, *PROGRAMS))
+    modules = dict.fromkeys((*NETWORKS, *PROGRAMS, *TRANSFORMERS))
     copy(modules, folder)
     for name in modules:
         if (ran := coqc(folder, name)).returncode:

@@ -12,13 +12,14 @@ from krohn.verify.checker.model_file import read
 from krohn.verify.formal.networks import recurrent
 from krohn.verify.formal.programs import of_program
 from krohn.verify.formal.terms import Development
+from krohn.verify.formal.transformers import computed, transformer
 
 
 def development(data: bytes) -> Development:
     """The theorem about a model file.
 
-    Of a Transformer it says that its Program computes the machine; what the tensors
-    compute is not part of it.
+    Of Transformers that Coq's checker cannot follow it says that the Program computes
+    the machine; what the tensors compute is not part of it.
 
     Raises:
         Refused: If its kind is not written for Coq, it is too large, or no invariant that
@@ -28,7 +29,7 @@ def development(data: bytes) -> Development:
     shape = architecture_named(model.header["architecture"]["kind"])
     demand("source" not in model.header, "a file about a source is not written for Coq")
     if shape is Transformer:
-        return of_program(model)
+        return transformer(model) if computed(model) else of_program(model)
     demand(
         shape is Rnn, "of recurrent networks only RNNs with ReLUs are written for Coq"
     )

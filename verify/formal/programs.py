@@ -26,6 +26,14 @@ Definition program_of_file : program := [
 
 Definition decode_of_file : list (list nat * nat) := [{decode}].
 
+{invariant}
+Theorem program_correct :
+  computes machine_of_file program_of_file {outputs} decode_of_file {length}.
+Proof. apply (check_sound _ _ _ invariant). vm_compute. reflexivity. Qed.
+
+Print Assumptions program_correct.
+"""
+INVARIANT = """\
 Definition invariant : part := {{|
   outs := {shown}; len := {length}; exact := {exact};
   anns := [
@@ -35,12 +43,6 @@ Definition invariant : part := {{|
   follow := {follow};
   cells := [
     {cells}] |}}.
-
-Theorem program_correct :
-  computes machine_of_file program_of_file {outputs} decode_of_file {length}.
-Proof. apply (check_sound _ _ _ invariant). vm_compute. reflexivity. Qed.
-
-Print Assumptions program_correct.
 """
 
 
@@ -81,47 +83,87 @@ class OnePart(Search):
         return {**said, "reduced": alone, "repeats": repeats}
 
 
-def of_program(model: Model) -> Development:
-    """The Program of a Transformer computes the machine, to the length of its claim.
+def invariant_of(model: Model) -> Mapping[str, Any]:
+    """An inductive invariant of the Program of a file, in one part.
 
     Raises:
-        Refused: If it has operations that Coq's checker has not, or no invariant is found.
+        Refused: If it has operations that Coq's checker has not, or none is found.
     """
     for channel in model.header["program"]["channels"]:
         kind = channel.get("function", channel["op"])
         demand(kind in FORMS, f"{kind} is no operation of Coq's checker")
     machine = model.machine
     search = OnePart(stated(model, len(machine.transitions)), machine)
-    return written(model, search.alone()["parts"][0])
+    part: Mapping[str, Any] = search.alone()["parts"][0]
+    return part
+
+
+def of_program(model: Model) -> Development:
+    """The Program of a Transformer computes the machine, to the length of its claim.
+
+    Raises:
+        Refused: If it has operations that Coq's checker has not, or no invariant is found.
+    """
+    return written(model, invariant_of(model))
 
 
 def written(model: Model, part: Mapping[str, Any]) -> Development:
     """The theorem, with an invariant in one part (docs/recheck.md, section 2)."""
-    said, machine = model.header["program"], model.machine
-    operations = Operations(said["channels"], part, len(machine.transitions))
-    decode = (f"({integers(values)},{c})" for values, c in said["decode"])
-    states = zip(*(cells for _, _, cells in operations.told), strict=True)
-    exact = any(c["op"] == "position" for c in said["channels"])
+    terms = ProgramTerms(model, part)
+    length = model.header["claim"]["length"]
     text = PROGRAM.format(
         library=" ".join(PROGRAMS),
-        machine=machine_term(machine),
-        operations=";\n  ".join(operation for operation, _, _ in operations.told),
-        outputs=integers(operations.place[name] for name in said["outputs"]),
-        decode=";".join(decode),
-        length=model.header["claim"]["length"],
-        shown=integers(operations.place[name] for name in part["outputs"]),
-        exact=str(exact).lower(),
-        followed=";\n    ".join(followed for _, followed, _ in operations.told),
-        states=integers(part["states"]),
-        depths=integers(part["depths"]),
-        follow=rows(part["follow"]),
-        cells=";\n    ".join("[" + ";".join(of) + "]" for of in states),
+        machine=machine_term(model.machine),
+        operations=terms.operations,
+        outputs=terms.outputs,
+        decode=terms.decode,
+        length=length,
+        invariant=terms.invariant,
     )
     says = (
-        f"the Program of the file says what the machine shows, at every position of "
-        f"every word of up to {model.header['claim']['length']} letters"
+        "the Program of the file says what the machine shows, at every position of "
+        f"every word of up to {length} letters"
     )
     return Development(text, PROGRAMS, says)
+
+
+class ProgramTerms:
+    """A Program and its invariant as terms.
+
+    Attributes:
+        place: The number of each channel.
+        operations: The channels; after those of the file one that is the position, if it
+            is asked for.
+        outputs: The numbers of the outputs.
+        decode: What the outputs mean.
+        invariant: The definition of the invariant.
+    """
+
+    def __init__(
+        self, model: Model, part: Mapping[str, Any], position: bool = False
+    ) -> None:
+        said = model.header["program"]
+        listed = Operations(said["channels"], part, len(model.machine.transitions))
+        length, told = model.header["claim"]["length"], listed.told
+        if position:
+            term = f"Position {integers(range(length + 1))}"
+            told = [*told, (term, "(Hidden, false)", ["[]"] * len(part["states"]))]
+        states = zip(*(cells for _, _, cells in told), strict=True)
+        exact = any(c["op"] == "position" for c in said["channels"])
+        self.place = listed.place
+        self.operations = ";\n  ".join(operation for operation, _, _ in told)
+        self.outputs = integers(self.place[name] for name in said["outputs"])
+        self.decode = ";".join(f"({integers(v)},{c})" for v, c in said["decode"])
+        self.invariant = INVARIANT.format(
+            length=length,
+            shown=integers(self.place[name] for name in part["outputs"]),
+            exact=str(exact).lower(),
+            followed=";\n    ".join(followed for _, followed, _ in told),
+            states=integers(part["states"]),
+            depths=integers(part["depths"]),
+            follow=rows(part["follow"]),
+            cells=";\n    ".join("[" + ";".join(of) + "]" for of in states),
+        )
 
 
 class Operations:
@@ -188,9 +230,16 @@ class Operations:
             step, least = self._lowered.get(name, (0, 0))
             most = max(self._channels[inputs[0]]["domain"])
             followed = f"Lowered {step} {least} {most}"
+        elif kind == "earliest":
+            each = [self._first_ones(sets[k], inputs[0]) for (k,) in of]
         else:
             demand(kind in ("shift", "latest"), f"its invariant has cells of {kind}")
         return ["[" + ";".join(row) + "]" for row in each], followed
+
+    def _first_ones(self, values: Sequence[int], source: str) -> list[str]:
+        """The cells of an earliest: what was found, and the value at BOS if nothing was."""
+        unseen = [self._at_bos[source]] if -1 in values else []
+        return [integers(v for v in values if v >= 0), integers(unseen)]
 
 
 class Form(NamedTuple):
@@ -234,6 +283,9 @@ FORMS = {
     "shift": Form(("source",), lambda c, at: f"Shift {at[0]} {c['by']}", _first),
     "latest": Form(
         ("source", "where"), lambda c, at: f"Latest {at[0]} {at[1]}", _first
+    ),
+    "earliest": Form(
+        ("source", "where"), lambda c, at: f"Earliest {at[0]} {at[1]}", _first
     ),
     "latest-match": Form(
         ("source", "key", "query"),

@@ -1,0 +1,781 @@
+(** The checker of Transformers is sound. *)
+From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
+From Flocq Require Import Core.
+From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Rounding Softmax
+  Transformer Bounds TransformerCheck.
+Import ListNotations.
+Open Scope R_scope.
+
+(** * Lists *)
+Lemma all_nth {B C} (h : B -> option C) l r : all h l = Some r ->
+  forall i z, nth_error r i = Some z -> exists x, nth_error l i = Some x /\ h x = Some z.
+Proof.
+  intros H. apply all_some in H. induction H; intros [|i] z N; try discriminate.
+  - inversion N; subst. exists x; auto.
+  - apply IHForall2, N.
+Qed.
+
+Lemma all_length {B C} (h : B -> option C) l r : all h l = Some r -> length r = length l.
+Proof. intros H. apply all_some, same_length in H. auto. Qed.
+
+Lemma all_nth_from {B C} (h : B -> option C) l r : all h l = Some r ->
+  forall i x, nth_error l i = Some x -> exists z, nth_error r i = Some z /\ h x = Some z.
+Proof.
+  intros H. apply all_some in H. induction H; intros [|i] z N; try discriminate.
+  - inversion N; subst. exists y; auto.
+  - apply IHForall2, N.
+Qed.
+
+Lemma all2o_nth {B C D} (h : B -> C -> option D) : forall l m r, all2o h l m = Some r ->
+  length r = length l /\ forall i z, nth_error r i = Some z ->
+  exists x y, nth_error l i = Some x /\ nth_error m i = Some y /\ h x y = Some z.
+Proof.
+  induction l as [|x l IH]; intros [|y m] r H; simpl in H; try discriminate.
+  - inversion H; subst. split; auto. intros [|i] z N; discriminate.
+  - destruct (h x y) as [z|] eqn:E; [|discriminate].
+    destruct (all2o h l m) as [q|] eqn:F; [|discriminate]. inversion H; subst.
+    destruct (IH m q F) as (L & G). split; [simpl; auto|]. intros [|i] z' N; simpl in N.
+    + inversion N; subst. exists x, y. auto.
+    + apply G, N.
+Qed.
+
+Lemma nth_numbered {B} : forall (l : list B) k n i a b,
+  nth_error (combine (seq k n) l) i = Some (a, b) -> a = (k + i)%nat /\ nth_error l i = Some b.
+Proof.
+  induction l as [|x l IH]; intros k [|n] i a b H; try (destruct i; discriminate).
+  destruct i as [|i]; simpl in H.
+  - inversion H; subst. split; [lia|auto].
+  - destruct (IH (S k) n i a b H). split; [lia|auto].
+Qed.
+
+Lemma numbered_nth {B} : forall (l : list B) k n i b, (i < n)%nat -> nth_error l i = Some b ->
+  nth_error (combine (seq k n) l) i = Some ((k + i)%nat, b).
+Proof.
+  induction l as [|x l IH]; intros k [|n] i b L H; try lia; try (destruct i; discriminate).
+  destruct i as [|i]; simpl in *.
+  - inversion H; subst. rewrite Nat.add_0_r. auto.
+  - rewrite (IH (S k) n i b ltac:(lia) H). do 2 f_equal. lia.
+Qed.
+
+Lemma nth_seq k n i z : nth_error (seq k n) i = Some z -> z = (k + i)%nat /\ (i < n)%nat.
+Proof.
+  intros H. assert (L : (i < n)%nat).
+  { rewrite <- (seq_length n k). apply nth_error_Some. congruence. }
+  split; auto. apply (nth_error_nth _ _ O) in H. rewrite seq_nth in H by auto. auto.
+Qed.
+
+Lemma seq_nth_error k n i : (i < n)%nat -> nth_error (seq k n) i = Some (k + i)%nat.
+Proof.
+  intros L. rewrite (nth_error_nth' _ O) by (rewrite seq_length; auto). rewrite seq_nth; auto.
+Qed.
+
+Lemma leqb_eq : forall a b, leqb a b = true -> a = b.
+Proof.
+  induction a as [|x a IH]; intros [|y b] H; try discriminate; auto. simpl in H.
+  apply andb_true_iff in H. destruct H as (E & H). apply Nat.eqb_eq in E. f_equal; auto.
+Qed.
+
+Section Word.
+Variables (A : arithmetic) (f : format) (g : Z) (letters longest : nat) (p : program).
+Variables (ds : list domain) (tok pos : nat) (w : list nat).
+Hypothesis short : (length w <= longest)%nat.
+Hypothesis lettered : Forall (fun a => (a < letters)%nat) w.
+Hypothesis order : ordered 0 p = true.
+Hypothesis domained : domains letters longest [] p = Some ds.
+Hypothesis token_there : nth_error p tok = Some Token.
+Hypothesis position_there : nth_error p pos = Some (Position (seq 0 (1 + longest))).
+
+Definition at_ (c t : nat) : option nat := value_at letters w p c t.
+Definition fits_row (t : nat) (S row : list nat) : Prop :=
+  Forall2 (fun c v => at_ c t = Some v) S row.
+Definition formed (F : form) (t : nat) (y : R) : Prop :=
+  exists v X, at_ (channel F) t = Some v /\ found v (table F) = Some X /\ inside g X y.
+Definition holds (Fs : list form) (t : nat) (h : nat -> R) : Prop :=
+  forall i F, nth_error Fs i = Some F -> formed F t (h i).
+
+Lemma index_there t c : forall l row k, fits_row t l row -> index c l = Some k ->
+  exists v, nth_error row k = Some v /\ at_ c t = Some v.
+Proof.
+  intros l row k H. revert k. induction H as [|a v l row E H IH]; intros k I; simpl in I;
+    [discriminate|]. destruct (a =? c)%nat eqn:Q.
+  - apply Nat.eqb_eq in Q. subst. inversion I; subst. exists v. auto.
+  - destruct (index c l) as [k'|]; [|discriminate]. inversion I; subst. apply IH. auto.
+Qed.
+
+Lemma position_value t : (t <= length w)%nat -> at_ pos t = Some t.
+Proof.
+  intros T. unfold at_. rewrite (meaning letters longest w p short order pos _ t position_there).
+  change (sem letters w (Position (seq 0 (1 + longest))) (env letters w p) t)
+    with (nth_error (seq 0 (1 + longest)) t). rewrite seq_nth_error by lia. reflexivity.
+Qed.
+
+Lemma Position_or_not o : (exists vs, o = Position vs) \/ (forall vs, o <> Position vs).
+Proof. destruct o; try (right; discriminate). left. exists vs. reflexivity. Qed.
+
+Lemma known_sound t l row : (t <= length w)%nat -> fits_row t l row -> forall fuel c v,
+  known p pos fuel l row c = Some v -> at_ c t = Some v.
+Proof.
+  intros T H. induction fuel as [|fuel IH]; intros c v K; simpl in K;
+    (destruct (index c l) as [k|] eqn:I;
+     [destruct (index_there t c l row k H I) as (u & N & V); congruence|]); [discriminate|].
+  destruct (nth_error p c) as [o|] eqn:O; [|discriminate].
+  destruct (Position_or_not o) as [(vs & ->)|N].
+  { destruct (index pos l) as [k|] eqn:J; [|discriminate].
+    destruct (index_there t pos l row k H J) as (u & N & V). rewrite N in K.
+    rewrite (position_value t T) in V. inversion V; subst u. clear V.
+    unfold at_. rewrite (meaning letters longest w p short order c _ t O). exact K. }
+  assert (K' : match all (known p pos fuel l row) (inputs o) with
+               | Some vs => applied o vs | None => None end = Some v)
+    by (destruct o; auto; destruct (N vs); reflexivity).
+  clear K. rename K' into K.
+  destruct (all (known p pos fuel l row) (inputs o)) as [vs|] eqn:E; [|discriminate].
+  unfold at_. rewrite (meaning letters longest w p short order c o t O). apply applied_sound with vs; [|exact K].
+  apply all_some in E. clear - E IH. induction E; constructor; auto.
+Qed.
+
+Lemma spanning_inside v t X y : found v t = Some X -> inside g X y -> inside g (spanning t) y.
+Proof.
+  destruct t as [|(u, x) r]; simpl; [discriminate|]. intros H I.
+  assert (B : inside g x y -> forall l : list (nat * interval),
+    inside g (fold_right (fun q h => hull (snd q) h) x l) y).
+  { intros J. induction l; simpl; auto. apply hull_right. auto. }
+  destruct (u =? v)%nat; [inversion H; subst; auto|]. induction r as [|(u', x') r IH]; simpl in *;
+    [discriminate|]. destruct (u' =? v)%nat.
+  - inversion H; subst. apply hull_left, I.
+  - apply hull_right. auto.
+Qed.
+
+Lemma read_sound F t y l row : formed F t y -> fits_row t l row ->
+  exists X, read row (prepared l F) = Some X /\ inside g X y.
+Proof.
+  intros (v & X & V & T & I) H. unfold prepared. destruct (index (channel F) l) as [k|] eqn:E; simpl.
+  - destruct (index_there t _ l row k H E) as (u & N & U). rewrite N. rewrite V in U.
+    inversion U; subst. exists X. auto.
+  - exists (spanning (table F)). split; auto. eapply spanning_inside; eauto.
+Qed.
+
+Lemma reads_sound t l row : fits_row t l row -> forall Fs h, holds Fs t h ->
+  exists xs, all (read row) (map (prepared l) Fs) = Some xs /\ length xs = length Fs
+    /\ insides g xs h.
+Proof.
+  intros H. induction Fs as [|F Fs IH]; intros h K; simpl.
+  - exists []. split; [auto|]. split; [auto|]. intros i L. simpl in L. lia.
+  - destruct (read_sound F t (h O) l row (K O F eq_refl) H) as (X & R & I). rewrite R.
+    destruct (IH (fun i => h (S i))) as (xs & E & L & J); [intros i G N; apply (K (S i)), N|].
+    rewrite E. exists (X :: xs). split; [auto|]. split; [simpl; auto|].
+    intros [|i] M; simpl; auto.
+    apply J. simpl in M. lia.
+Qed.
+
+Lemma there t c d : (t <= length w)%nat -> nth_error ds c = Some d ->
+  exists v, at_ c t = Some v /\ (t = 0%nat -> v = fst d) /\ ((1 <= t)%nat -> In v (snd d)).
+Proof.
+  intros T N. destruct (domains_sound letters longest w p short lettered order ds domained c d t T N)
+    as (v & V). exists v. exact V.
+Qed.
+
+Lemma row_there t l of : (t <= length w)%nat -> all (nth_error ds) l = Some of ->
+  exists row, fits_row t l row /\ (t = 0%nat -> row = map fst of)
+    /\ ((1 <= t)%nat -> In row (prods (map snd of))).
+Proof.
+  intros T H. apply all_some in H. induction H as [|c d l of N H IH].
+  - exists []. split; [constructor|]. split; [auto|intros; left; auto].
+  - destruct IH as (row & F & Z & P). destruct (there t c d T N) as (v & V & V0 & V1).
+    exists (v :: row). split; [constructor; auto|]. split.
+    + intros E. simpl. rewrite V0, Z; auto.
+    + intros E. apply in_prods. simpl. constructor; auto. apply in_prods. auto.
+Qed.
+
+Lemma choices_sound t l rows : (t <= length w)%nat -> choices ds l = Some rows ->
+  exists row, fits_row t l row /\ In row rows.
+Proof.
+  intros T H. unfold choices in H. destruct (all (nth_error ds) l) as [of|] eqn:E; [|discriminate].
+  inversion H; subst. destruct (row_there t l of T E) as (row & F & Z & P). exists row. split; auto.
+  destruct t as [|t]; [left; symmetry; auto | right; apply P; lia].
+Qed.
+
+Lemma token_value t : (t <= length w)%nat ->
+  at_ tok t = Some (token letters w t) /\ (token letters w t <= letters)%nat.
+Proof.
+  intros T. unfold at_. rewrite (meaning letters longest w p short order tok _ t token_there). simpl.
+  destruct t as [|t]; simpl; [split; auto|]. rewrite (nth_error_nth' w O) by lia. split; auto.
+  assert (L := lettered). rewrite Forall_forall in L. apply Nat.lt_le_incl, L, nth_In. lia.
+Qed.
+
+Lemma at_position_sound t l rows : (t <= length w)%nat -> at_position ds pos t l = Some rows ->
+  exists row, fits_row t l row /\ In row rows.
+Proof.
+  intros T H. unfold at_position in H. destruct (all (nth_error ds) l) as [of|] eqn:E; [|discriminate].
+  inversion H; subst. clear H. apply all_some in E.
+  assert (R : exists row, fits_row t l row /\ Forall2 (fun v k => In v k) row
+    (map (fun x : nat * domain => if (fst x =? pos)%nat then [t]
+       else if (t =? 0)%nat then [fst (snd x)] else snd (snd x)) (combine l of))).
+  { induction E as [|c d l of N E IH]; [exists []; split; constructor|].
+    destruct IH as (row & F & G). destruct (there t c d T N) as (v & V & V0 & V1).
+    exists (v :: row). split; [constructor; auto|]. simpl. constructor; auto.
+    destruct (c =? pos)%nat eqn:Q.
+    - apply Nat.eqb_eq in Q. subst c. rewrite position_value in V by auto. inversion V. left; auto.
+    - destruct (t =? 0)%nat eqn:Z; [apply Nat.eqb_eq in Z; left; symmetry; auto|].
+      apply Nat.eqb_neq in Z. apply V1. lia. }
+  destruct R as (row & F & G). exists row. split; auto. apply in_prods. exact G.
+Qed.
+
+Lemma merged_other u v x t : u <> v -> found u (merged v x t) = found u t.
+Proof.
+  intros N. assert (Q : (v =? u)%nat = false) by (apply Nat.eqb_neq; auto).
+  induction t as [|(a, y) r IH]; simpl; [rewrite Q; auto|]. destruct (a =? v)%nat eqn:E; simpl.
+  - apply Nat.eqb_eq in E. subst. rewrite Q. reflexivity.
+  - rewrite IH. reflexivity.
+Qed.
+
+Lemma merged_same v x t : exists X, found v (merged v x t) = Some X
+  /\ (forall y, inside g x y -> inside g X y)
+  /\ (forall z y, found v t = Some z -> inside g z y -> inside g X y).
+Proof.
+  induction t as [|(a, y) r (X & F & G & K)]; simpl.
+  - rewrite Nat.eqb_refl. exists x. split; [auto|]. split; [auto|discriminate].
+  - destruct (a =? v)%nat eqn:E; simpl; rewrite E.
+    + exists (hull x y). split; [auto|]. split; [intros; apply hull_left; auto|].
+      intros z y0 H I. inversion H; subst. apply hull_right; auto.
+    + exists X. split; [auto|]. split; auto.
+Qed.
+
+Lemma gathered_keeps calc : forall rows t r, gathered calc rows t = Some r ->
+  forall v X, found v t = Some X -> exists Y, found v r = Some Y
+    /\ forall y, inside g X y -> inside g Y y.
+Proof.
+  induction rows as [|row rows IH]; intros t r H v X F; simpl in H.
+  - inversion H; subst. exists X. split; auto.
+  - destruct (calc row) as [(u, x)|]; [|discriminate].
+    assert (K : exists Z, found v (merged u x t) = Some Z /\ forall y, inside g X y -> inside g Z y).
+    { destruct (Nat.eq_dec v u) as [->|N].
+      - destruct (merged_same u x t) as (Z & P & _ & Q). exists Z. split; eauto.
+      - exists X. rewrite merged_other by auto. auto. }
+    destruct K as (Z & P & Q). destruct (IH _ _ H v Z P) as (Y & B & C). exists Y. auto.
+Qed.
+
+Lemma gathered_sound calc : forall rows t r row, gathered calc rows t = Some r -> In row rows ->
+  exists v X Y, calc row = Some (v, X) /\ found v r = Some Y
+    /\ forall y, inside g X y -> inside g Y y.
+Proof.
+  induction rows as [|a rows IH]; intros t r row H I; simpl in H; [destruct I|].
+  destruct (calc a) as [(u, x)|] eqn:E; [|discriminate]. destruct I as [->|I]; [|eauto].
+  destruct (merged_same u x t) as (Z & P & Q & _).
+  destruct (gathered_keeps calc rows _ _ H u Z P) as (Y & B & C). exists u, x, Y. auto.
+Qed.
+
+Lemma built_sound l c calc F t y : built p ds pos l c calc = Some F -> (t <= length w)%nat ->
+  (forall row X, fits_row t l row -> calc row = Some X -> inside g X y) ->
+  formed F t y /\ channel F = c.
+Proof.
+  unfold built. intros H T K. destruct (choices ds l) as [rows|] eqn:C; [|discriminate].
+  destruct (gathered _ rows []) as [r|] eqn:G; [|discriminate]. inversion H; subst. simpl.
+  split; auto. destruct (choices_sound t l rows T C) as (row & R & I).
+  destruct (gathered_sound _ _ _ _ row G I) as (v & X & Y & E & B & M).
+  destruct (told p pos l row c) as [v'|] eqn:V; [|discriminate].
+  destruct (calc row) as [X'|] eqn:Q; [|discriminate]. inversion E; subst.
+  exists v, Y. split; [eapply known_sound; eauto|]. split; [exact B|].
+  apply M. eapply K; eauto.
+Qed.
+
+Hypothesis accumulated : accumulator A = f.
+Hypothesis kept : stored A = f.
+
+(** * Embedding *)
+Lemma found_numbered (h : nat -> interval) v : forall n k, (k <= v < k + n)%nat ->
+  found v (map (fun a => (a, h a)) (seq k n)) = Some (h v).
+Proof.
+  induction n as [|n IH]; intros k L; [lia|]. simpl. destruct (k =? v)%nat eqn:E.
+  - apply Nat.eqb_eq in E. subst. auto.
+  - apply Nat.eqb_neq in E. apply IH. lia.
+Qed.
+
+Lemma embedding_sound n i l F t y :
+  embedding f g letters longest p ds tok pos n i l = Some F -> (t <= length w)%nat ->
+  sum A [Number (entry (embed_token n) (token letters w t) i);
+         Number (entry (embed_position n) t i)] y -> formed F t y.
+Proof.
+  intros H T D. unfold embedding in H. eapply built_sound; [exact H|exact T|].
+  intros row X R E. cbv beta in E.
+  set (a := {| channel := tok; table := _ |}) in E. set (b := {| channel := pos; table := _ |}) in E.
+  destruct (token_value t T) as (V & L).
+  assert (FA : formed a t (entry (embed_token n) (token letters w t) i)).
+  { exists (token letters w t), (exactly g (embed_token n) (token letters w t) i).
+    split; [exact V|]. split; [|apply exactly_inside]. unfold a. cbn [table].
+    apply (found_numbered (fun a => exactly g (embed_token n) a i)). lia. }
+  assert (FB : formed b t (entry (embed_position n) t i)).
+  { exists t, (exactly g (embed_position n) t i). split; [apply position_value, T|].
+    split; [|apply exactly_inside]. unfold b. cbn [table].
+    apply (found_numbered (fun a => exactly g (embed_position n) a i)). lia. }
+  destruct (read_sound a t _ _ row FA R) as (x & RA & IA).
+  destruct (read_sound b t _ _ row FB R) as (z & RB & IB). rewrite RA, RB in E.
+  eapply rounding_sound; [exact accumulated|exact kept|exact E| |exact D].
+  match goal with |- counted _ (?u :: ?v) _ => change (u :: v) with ([u] ++ v) end.
+  apply counted_app; apply number_counted; assumption.
+Qed.
+
+(** * Heads *)
+Lemma product_sound xs T j h d X y : product f g xs (dotted T j) = Some X -> insides g xs h ->
+  length xs = d -> sum A (dots d h T j) y -> inside g X y.
+Proof.
+  intros P I L D. eapply rounding_sound; [exact accumulated|exact kept|exact P| |exact D].
+  simpl. apply dots_counted; auto.
+Qed.
+
+Lemma vectors_sound T k l c Fs t h q r d :
+  vectors f g p ds pos (map (dotted T) (seq 0 k)) l c (map (prepared l) Fs) t = Some r ->
+  (t <= length w)%nat -> length Fs = d -> holds Fs t h ->
+  (forall a, (a < k)%nat -> sum A (dots d h T a) (q a)) ->
+  exists v ys, In (v, ys) r /\ (forall c', c = Some c' -> at_ c' t = Some v)
+    /\ length ys = k /\ insides g ys q.
+Proof.
+  intros H W L K D. unfold vectors in H.
+  destruct (at_position ds pos t l) as [rows|] eqn:E; [|discriminate].
+  destruct (at_position_sound t l rows W E) as (row & R & I).
+  destruct (all_in _ _ _ row H I) as (b & B & J). cbv beta in B.
+  destruct (reads_sound t l row R Fs h K) as (xs & X & N & Y). rewrite X in B.
+  destruct (match c with Some c => told p pos l row c | None => Some O end) as [v|] eqn:V; [|discriminate].
+  destruct (all (product f g xs) (map (dotted T) (seq 0 k))) as [ys|] eqn:P; [|discriminate].
+  inversion B; subst b. exists v, ys. split; [exact J|]. split; [|split].
+  - intros c' ->. eapply known_sound; eauto.
+  - apply all_length in P. rewrite map_length, seq_length in P. exact P.
+  - intros a M. destruct (nth_error ys a) as [Z|] eqn:G; [|apply nth_error_None in G; lia].
+    rewrite (nth_error_nth _ _ _ G). destruct (all_nth _ _ _ P a Z G) as (u & U & Q).
+    rewrite nth_error_map in U. destruct (nth_error (seq 0 k) a) as [a'|] eqn:S; [|discriminate].
+    apply nth_seq in S. destruct S as (-> & S). inversion U; subst u. simpl in Q.
+    eapply product_sound; [exact Q|exact Y|rewrite N; exact L|apply D, S].
+Qed.
+
+Lemma score_sound q k h i X y : score f g q k = Some X -> insides g q h -> insides g k i ->
+  length q = length k -> sum A (map (fun a => Product (h a) (i a)) (seq 0 (length q))) y ->
+  inside g X y.
+Proof.
+  intros S Q K L D. eapply rounding_sound; [exact accumulated|exact kept|exact S| |exact D].
+  apply counted_coarse. apply products_counted; auto.
+Qed.
+
+Lemma largest_bound v t X : found v t = Some X -> (reach X <= largest t)%Z.
+Proof.
+  induction t as [|(u, x) r IH]; simpl; [discriminate|]. destruct (u =? v)%nat.
+  - intros H. inversion H; subst. lia.
+  - intros H. specialize (IH H). lia.
+Qed.
+Lemma largest_positive t : (0 <= largest t)%Z.
+Proof. induction t; simpl; lia. Qed.
+
+Lemma reach_inside X y : inside g X y -> Rabs y <= IZR (reach X) * pow (- g).
+Proof.
+  intros I. apply reach_abs in I. rewrite Rabs_mult, (Rabs_pos_eq (pow g)) in I by apply bpow_ge_0.
+  apply Rmult_le_reg_r with (pow g); [apply bpow_gt_0|]. rewrite Rmult_assoc, <- bpow_plus.
+  replace (- g + g)%Z with 0%Z by lia. simpl. lra.
+Qed.
+
+Lemma in_positions t ks j l x : (j <= t)%nat -> nth_error ks j = Some l -> In x l ->
+  In (j, x) (positions t ks).
+Proof.
+  intros J N I. unfold positions. apply in_concat. exists (map (pair j) l). split.
+  - apply in_map_iff. exists (j, l). split; auto. apply nth_error_In with j.
+    rewrite (numbered_nth ks 0 (1 + t) j l); auto. lia.
+  - apply in_map, I.
+Qed.
+
+Lemma slack_bound lead V t : sound_weights f g longest 0 = true -> (0 <= V)%Z ->
+  (t <= longest)%nat ->
+  (IZR V * pow (- g) * (5 * (INR (S t) + 1) * roundoff f + 3 * INR t * pow (1 - Z.of_nat lead))
+   + 16 * INR (S t) * pow (least f + digits f - 1) * (1 + IZR V * pow (- g))) * pow g
+  <= IZR (slack f g longest lead V).
+Proof.
+  intros W P T. unfold sound_weights in W. rewrite !andb_true_iff, !Z.leb_le in W.
+  destruct W as ((((G & _) & _) & _) & _). unfold slack. set (n := Z.of_nat (1 + longest)).
+  rewrite !plus_IZR.
+  assert (B1 := up_above (- digits f) (5 * (n + 1) * V)).
+  assert (B2 := up_above (1 - Z.of_nat lead) (3 * n * V)).
+  assert (B3 := up_above (least f + digits f - 1) (16 * n * (2 ^ g + V))).
+  rewrite !mult_IZR in B1, B2, B3. rewrite !plus_IZR in B1, B3.
+  rewrite (IZR_Zpower radix2) in B3 by auto. apply IZR_le in P.
+  assert (N : INR (S t) <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
+  assert (N' : INR t <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
+  assert (Z0 := pos_INR t). assert (Z1 := pos_INR (S t)).
+  assert (Q : pow (- g) * pow g = 1) by (rewrite <- bpow_plus; replace (- g + g)%Z with 0%Z by lia; reflexivity).
+  unfold roundoff. set (a := pow (- digits f)) in *. set (b := pow (1 - Z.of_nat lead)) in *.
+  set (c := pow (least f + digits f - 1)) in *.
+  assert (0 <= a) by apply bpow_ge_0. assert (0 <= b) by apply bpow_ge_0.
+  assert (0 <= c) by apply bpow_ge_0. assert (0 <= pow g) by apply bpow_ge_0.
+  replace ((IZR V * pow (- g) * (5 * (INR (S t) + 1) * a + 3 * INR t * b)
+    + 16 * INR (S t) * c * (1 + IZR V * pow (- g))) * pow g)
+    with (5 * (INR (S t) + 1) * (IZR V * a) * (pow (- g) * pow g)
+          + 3 * INR t * (IZR V * b) * (pow (- g) * pow g)
+          + 16 * INR (S t) * (c * (pow g + IZR V * (pow (- g) * pow g)))) by ring.
+  rewrite Q, !Rmult_1_r.
+  assert (C1 : 5 * (INR (S t) + 1) * (IZR V * a) <= 5 * (IZR n + 1) * (IZR V * a))
+    by (apply Rmult_le_compat_r; [nra|lra]).
+  assert (C2 : 3 * INR t * (IZR V * b) <= 3 * IZR n * (IZR V * b))
+    by (apply Rmult_le_compat_r; [nra|lra]).
+  assert (C3 : 16 * INR (S t) * (c * (pow g + IZR V)) <= 16 * IZR n * (c * (pow g + IZR V)))
+    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]).
+  replace (5 * (IZR n + 1) * IZR V * a) with (5 * (IZR n + 1) * (IZR V * a)) in B1 by ring.
+  replace (3 * IZR n * IZR V * b) with (3 * IZR n * (IZR V * b)) in B2 by ring.
+  replace (16 * IZR n * (pow g + IZR V) * c) with (16 * IZR n * (c * (pow g + IZR V))) in B3 by ring.
+  lra.
+Qed.
+
+Lemma weights_sound top t : sound_weights f g longest top = true -> (t <= longest)%nat ->
+  INR (S t) * roundoff f <= pow (-11)
+  /\ astray f (IZR top * pow (- g)) (INR (S t)) <= / 8 /\ sound_weights f g longest 0 = true.
+Proof.
+  intros W T. assert (W' := W). unfold sound_weights in *. rewrite !andb_true_iff, !Z.leb_le in *.
+  destruct W as ((((G & P) & L) & D) & B). set (n := Z.of_nat (1 + longest)) in *.
+  assert (N : INR (S t) <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
+  unfold astray, roundoff. assert (U := bpow_gt_0 radix2 (- digits f)).
+  assert (Q : pow (digits f) * pow (- digits f) = 1)
+    by (rewrite <- bpow_plus; replace (digits f + - digits f)%Z with 0%Z by lia; reflexivity).
+  repeat split; auto; try lia.
+  - apply IZR_le in L. rewrite mult_IZR, !(IZR_Zpower radix2) in L by lia.
+    apply Rle_trans with (IZR n * pow (- digits f)); [apply Rmult_le_compat_r; lra|].
+    apply Rmult_le_compat_r with (r := pow (- digits f) * pow (-11)) in L;
+      [|apply Rmult_le_pos; [lra|apply bpow_ge_0]].
+    replace (IZR n * pow 11 * (pow (- digits f) * pow (-11)))
+      with (IZR n * pow (- digits f) * (pow 11 * pow (-11))) in L by ring.
+    rewrite <- (bpow_plus radix2 11) in L. simpl (pow (11 + -11)) in L.
+    replace (pow (digits f) * (pow (- digits f) * pow (-11)))
+      with (pow (digits f) * pow (- digits f) * pow (-11)) in L by ring.
+    rewrite Q in L. lra.
+  - apply IZR_le in B. rewrite mult_IZR, plus_IZR, !mult_IZR, !(IZR_Zpower radix2) in B by lia.
+    rewrite bpow_plus in B. set (a := pow (- digits f)) in *.
+    assert (H := bpow_gt_0 radix2 (- g)). assert (H' := bpow_gt_0 radix2 g).
+    assert (E : pow g * pow (- g) = 1)
+      by (rewrite <- bpow_plus; replace (g + - g)%Z with 0%Z by lia; reflexivity).
+    apply Rmult_le_compat_r with (r := pow (- g) * a) in B; [|apply Rmult_le_pos; lra].
+    replace (pow (digits f) * pow g * (pow (- g) * a))
+      with (pow (digits f) * a * (pow g * pow (- g))) in B by ring. rewrite Q, E in B.
+    replace (8 * (9 * IZR top + 42 * IZR n * pow g) * (pow (- g) * a))
+      with (8 * (a * (9 * (IZR top * pow (- g)) + 42 * (IZR n * (pow g * pow (- g)))))) in B by ring.
+    rewrite E in B.
+    apply Rle_trans with (a * (9 * (IZR top * pow (- g)) + 42 * IZR n)); [|lra].
+    apply Rmult_le_compat_l; lra.
+Qed.
+
+Lemma found_wider k u t X : found u t = Some X ->
+  found u (map (fun z => (fst z, wider k (snd z))) t) = Some (wider k X).
+Proof.
+  induction t as [|(a, y) l IH]; simpl; [discriminate|]. intros H.
+  destruct (a =? u)%nat; [inversion H; subst; auto|auto].
+Qed.
+
+Lemma copied_sound b h e Fs c y F t x o d :
+  copied f g longest p ds pos b h e Fs c y = Some F -> sound_weights f g longest (most e) = true ->
+  (t <= length w)%nat -> length Fs = d -> (c < d_v b)%nat ->
+  (forall j, (j <= t)%nat -> holds Fs j (x j)) -> attends A d b h t x o -> formed F t (o c).
+Proof.
+  intros C SW T L CV H (q & k & v & s & AQ & AK & AV & AS & AO). unfold copied in C.
+  destruct (nth_error p y) as [op|] eqn:O; [|discriminate].
+  destruct (source_of op) as [src|] eqn:SO; [|discriminate].
+  destruct (built _ _ _ _ _) as [V|] eqn:B; [|discriminate].
+  destruct (separates f g longest p ds pos b h e Fs op) eqn:S; [|discriminate].
+  inversion C; subst F; clear C.
+  (* the values *)
+  assert (VF : forall j, (j <= t)%nat -> formed V j (v j c) /\ channel V = src).
+  { intros j J. eapply built_sound; [exact B|lia|]. intros row X R E. cbv beta in E.
+    destruct (reads_sound j _ row R Fs (x j) (H j J)) as (xs & X1 & N & Y). rewrite X1 in E.
+    eapply product_sound; [exact E|exact Y|rewrite N; exact L|apply AV; auto]. }
+  assert (VB : forall j, (j <= t)%nat -> Rabs (v j c) <= IZR (largest (table V)) * pow (- g)).
+  { intros j J. destruct (VF j J) as ((z & X & _ & Fo & I) & _). apply reach_inside in I.
+    eapply Rle_trans; [exact I|]. apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le.
+    eapply largest_bound; eauto. }
+  (* the right position *)
+  assert (Y : exists u, at_ y t = Some u).
+  { assert (M : (y < length ds)%nat).
+    { assert (E : forall q d0 r, domains letters longest d0 q = Some r -> length r = (length d0 + length q)%nat).
+      { induction q0 as [|a q0 IH]; simpl; intros d0 r E; [inversion E; lia|].
+        destruct (domain_of letters longest d0 a); [|discriminate]. apply IH in E.
+        rewrite app_length in E. simpl in E. lia. }
+      apply E in domained. simpl in domained. rewrite domained. apply nth_error_Some. congruence. }
+    destruct (nth_error ds y) as [dy|] eqn:DY; [|apply nth_error_None in DY; lia].
+    destruct (there t y dy T DY) as (u & U & _). exists u. exact U. }
+  destruct Y as (u & U).
+  destruct (fetched_from letters longest w p short order y op src t u O SO U)
+    as (r & R & UR & ON & BES).
+  (* the scores *)
+  unfold separates in S. set (cols := fun t => map (dotted t) (seq 0 (d_qk b))) in S.
+  match type of S with match ?a with _ => _ end = _ => destruct a as [qs|] eqn:EQ end;
+    [|discriminate].
+  match type of S with match ?a with _ => _ end = _ => destruct a as [ks|] eqn:EK end;
+    [|discriminate].
+  destruct (all_nth_from _ _ _ EQ t t) as (lq & NQ & VQ); [rewrite seq_nth_error by lia; auto|].
+  destruct (vectors_sound _ _ _ _ _ t (x t) q lq d VQ T L (H t (le_n _)) AQ)
+    as (qv & qi & QI & QV & QL & QN).
+  assert (KS : forall j, (j <= t)%nat -> exists lk kv ki, nth_error ks j = Some lk /\ In (kv, ki) lk
+     /\ (forall c', key_of op = Some c' -> at_ c' j = Some kv)
+     /\ length ki = d_qk b /\ insides g ki (k j)).
+  { intros j J. destruct (all_nth_from _ _ _ EK j j) as (lk & NK & VK);
+      [rewrite seq_nth_error by lia; auto|].
+    destruct (vectors_sound _ _ _ _ _ j (x j) (k j) lk d VK ltac:(lia) L (H j J))
+      as (kv & ki & K); [intros a M; apply AK; auto|]. exists lk, kv, ki. tauto. }
+  rewrite forallb_forall in S. specialize (S (t, lq)). cbn [fst snd] in S.
+  assert (S' := S (nth_error_In _ t (numbered_nth qs 0 (1 + longest) t lq ltac:(lia) NQ))). clear S.
+  rewrite forallb_forall in S'. specialize (S' (qv, qi) QI). cbn [fst snd] in S'.
+  destruct (scored f g qi (positions t ks)) as [row|] eqn:SC; [|discriminate].
+  assert (SS : forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
+     /\ (forall c', key_of op = Some c' -> at_ c' j = Some kv)).
+  { intros j J. destruct (KS j J) as (lk & kv & ki & NK & I & KV & KL & KN).
+    assert (P := in_positions t ks j lk (kv, ki) J NK I).
+    destruct (all_in _ _ _ _ SC P) as (z & Z & IZ). cbn [fst snd] in Z.
+    destruct (score f g qi ki) as [X|] eqn:E; [|discriminate]. inversion Z; subst z.
+    exists kv, X. split; [exact IZ|]. split; [|exact KV].
+    eapply score_sound; [exact E|exact QN|exact KN|congruence|]. rewrite QL. apply AS, J. }
+  unfold leads in S'. apply andb_true_iff in S'. destruct S' as (TOP & LEAD).
+  rewrite forallb_forall in TOP, LEAD.
+  assert (SB : forall j, (j <= t)%nat -> Rabs (s j) <= IZR (most e) * pow (- g)).
+  { intros j J. destruct (SS j J) as (kv & X & I & IX & _). specialize (TOP _ I). cbn [snd] in TOP.
+    apply Z.leb_le, IZR_le in TOP. apply reach_inside in IX. eapply Rle_trans; [exact IX|].
+    apply Rmult_le_compat_r; [apply bpow_ge_0|exact TOP]. }
+  destruct (SS r R) as (kr & XR & IR & INR_ & KR).
+  assert (LR := LEAD _ IR). cbn beta iota in LR.
+  rewrite (ON qv kr QV KR) in LR. rewrite forallb_forall in LR.
+  assert (G0 : (0 <= g)%Z).
+  { unfold sound_weights in SW. rewrite !andb_true_iff, !Z.leb_le in SW. lia. }
+  assert (GAP : forall j, (j <= t)%nat -> j <> r -> s j + INR (gap e) <= s r).
+  { intros j J N. destruct (SS j J) as (kj & XJ & IJ & INJ & KJ). specialize (LR _ IJ).
+    cbn beta iota in LR. rewrite (BES qv j kj QV J N KJ) in LR.
+    rewrite !orb_true_iff in LR. destruct LR as [[E|E]|E];
+      [|discriminate|apply Nat.eqb_eq in E; congruence].
+    apply Z.leb_le, IZR_le in E. rewrite plus_IZR, mult_IZR, (IZR_Zpower radix2) in E by auto.
+    rewrite <- INR_IZR_INZ in E. destruct INR_ as (I1 & _), INJ as (_ & I2).
+    apply Rmult_le_reg_r with (pow g); [apply bpow_gt_0|]. lra. }
+  destruct (weights_sound (most e) t SW ltac:(lia)) as (W1 & W2 & W3).
+  assert (DG : (0 < digits f)%Z).
+  { destruct (Z.lt_ge_cases 0 (digits f)) as [l|l]; auto. exfalso.
+    unfold sound_weights in SW. rewrite !andb_true_iff, !Z.leb_le in SW.
+    destruct SW as ((((_ & _) & W) & D) & _). assert (digits f = 0)%Z by lia. rewrite H0 in W.
+    simpl in W. lia. }
+  specialize (AO c CV). rewrite accumulated in AO.
+  assert (Q := attended_right f t s (fun j => v j c) (o c) r (gap e) (IZR (most e) * pow (- g))
+    (IZR (largest (table V)) * pow (- g)) AO DG (fun j J => conj (SB j J) (VB j J)) W1 W2 R GAP).
+  destruct (VF r R) as ((z & X & ZV & FO & IX) & CH). rewrite CH in ZV.
+  unfold at_ in ZV. rewrite UR in ZV. inversion ZV; subst z.
+  exists u, (wider (slack f g longest (gap e) (largest (table V))) X). cbn [channel table].
+  split; [exact U|]. split.
+  - apply found_wider, FO.
+  - apply wider_inside with (v r c); [exact IX|].
+    eapply Rle_trans; [apply Rmult_le_compat_r; [apply bpow_ge_0|exact Q]|].
+    apply slack_bound; auto; [apply largest_positive|lia].
+Qed.
+Lemma result_sound b h e Fs rs t x o d :
+  result f g longest p ds pos b h e Fs = Some rs -> (t <= length w)%nat -> length Fs = d ->
+  (forall j, (j <= t)%nat -> holds Fs j (x j)) -> attends A d b h t x o ->
+  length rs = d_v b /\ holds rs t o.
+Proof.
+  unfold result. intros R T L H O. destruct (sound_weights _ _ _ _ && _) eqn:E; [|discriminate].
+  apply andb_true_iff in E. destruct E as (SW & E). apply Nat.eqb_eq in E. split.
+  - apply all_length in R. rewrite R, combine_length, seq_length. lia.
+  - intros i F N. destruct (all_nth _ _ _ R i F N) as ((c, y) & M & C).
+    destruct (nth_numbered _ _ _ _ _ _ M) as (-> & M'). simpl in C.
+    assert (i < d_v b)%nat by (rewrite <- E; apply nth_error_Some; congruence).
+    eapply copied_sound; eauto.
+Qed.
+
+Lemma mixture_sound t l row b o i : fits_row t l row -> forall hs rs k m,
+  length hs = length rs ->
+  (forall h fs, nth_error rs h = Some fs -> length fs = d_v b /\ holds fs t (o (k + h)%nat)) ->
+  mixture row i (combine (map out hs) (map (map (prepared l)) rs)) = Some m ->
+  counted (- g) (concat (map (fun h => dots (d_v b) (o (fst h)) (out (snd h)) i)
+                             (combine (seq k (length hs)) hs))) m.
+Proof.
+  intros R. induction hs as [|h hs IH]; intros [|fs rs] k m L H M; try discriminate; simpl in M.
+  - inversion M; subst. apply counted_none.
+  - destruct (H O fs eq_refl) as (N & K). rewrite Nat.add_0_r in K.
+    destruct (reads_sound t l row R fs (o k) K) as (xs & X & XL & XI). rewrite X in M.
+    destruct (mixture row i _) as [m'|] eqn:E; [|discriminate]. inversion M; subst m. simpl.
+    apply counted_app; [apply dots_counted; auto; congruence|].
+    apply (IH rs (S k)); auto.
+    intros h' fs' G. replace (S k + h')%nat with (k + S h')%nat by lia. apply (H (S h')), G.
+Qed.
+
+Lemma after_attention_sound b Fs es ls Gs x y d :
+  after_attention f g longest p ds pos b Fs es ls = Some Gs -> length Fs = d ->
+  (forall t, (t <= length w)%nat -> holds Fs t (x t)) -> attention A d w b x y ->
+  length Gs = d /\ forall t, (t <= length w)%nat -> holds Gs t (y t).
+Proof.
+  unfold after_attention, attention. intros R L H O. destruct (heads b) as [|h0 hs0] eqn:HB.
+  { inversion R; subst Gs. split; [exact L|]. intros t T i F N. rewrite (O t T).
+    - apply H; auto.
+    - rewrite <- L. apply nth_error_Some. congruence. }
+  rewrite <- HB in *. clear h0 hs0 HB.
+  destruct (all2o _ (heads b) es) as [rs|] eqn:RS; [|discriminate].
+  apply all2o_nth in RS. destruct RS as (RL & RS).
+  apply all2o_nth in R. destruct R as (GL & R).
+  rewrite combine_length, seq_length, Nat.min_id in GL. split; [congruence|].
+  intros t T i G N. destruct (O t T) as (o & OH & OM).
+  destruct (R i G N) as ((i', F) & l & M & _ & B). clear R.
+  destruct (nth_numbered _ _ _ _ _ _ M) as (-> & MF). cbn [fst snd plus] in B.
+  assert (I : (i < d)%nat) by (rewrite <- L; apply nth_error_Some; congruence).
+  destruct (OM i I) as (z & Z & Y).
+  eapply built_sound; [exact B|exact T|]. intros row X RO E. cbv beta in E.
+  destruct (read_sound F t (x t i) _ row (H t T i F MF) RO) as (own & OW & OI). rewrite OW in E.
+  destruct (mixture row i _) as [m|] eqn:MI; [|discriminate].
+  destruct (rounding f g m) as [zi|] eqn:RM; [|discriminate].
+  assert (ZI : inside g zi z).
+  { eapply rounding_sound; [exact accumulated|exact kept|exact RM| |exact Z]. unfold mixed.
+    eapply (mixture_sound t _ row b o i RO (heads b) rs 0 m); [congruence| |exact MI].
+    intros h fs NF. destruct (RS h fs NF) as (e & pl & NE & _ & RES). simpl.
+    eapply result_sound; [exact RES|exact T|exact L|intros; apply H; lia|apply OH, NE]. }
+  eapply rounding_sound; [exact accumulated|exact kept|exact E| |exact Y].
+  match goal with |- counted _ (?u :: ?v) _ => change (u :: v) with ([u] ++ v) end.
+  apply counted_app; apply number_counted; assumption.
+Qed.
+
+(** * MLPs *)
+Lemma fired_sound xs wt bt u X h d y : fired f g xs (unit_of g wt bt u) = Some X ->
+  insides g xs h -> length xs = d ->
+  sum A (dots d h wt u ++ [Number (entry bt 0 u)]) y -> inside g X y.
+Proof.
+  intros F I L D. eapply rounding_sound; [exact accumulated|exact kept|exact F| |exact D].
+  simpl. apply counted_app; [apply dots_counted; auto|]. apply number_counted, exactly_inside.
+Qed.
+
+Lemma flow_sound i : forall ls xs X h d fo, flow f g (map (ready g) ls) i xs = Some X ->
+  insides g xs h -> length xs = d -> feeds A d h ls fo -> inside g X (fo i).
+Proof.
+  induction ls as [|l ls IH]; intros xs X h d fo E I L D.
+  - simpl in *. inversion E; subst. rewrite D. unfold inside; simpl. lra.
+  - cbn [feeds] in D. destruct D as (x & U & D). cbn [map flow] in E.
+    destruct ls as [|l' ls].
+    + cbn [map] in E. destruct (nth_error (ready g l) i) as [u|] eqn:N; [|discriminate].
+      unfold ready in N. rewrite nth_error_map in N.
+      destruct (nth_error (seq 0 (fan l)) i) as [i'|] eqn:S; [|discriminate].
+      apply nth_seq in S. destruct S as (-> & S). inversion N; subst u. simpl in E.
+      rewrite D by exact S. eapply fired_sound; [exact E|exact I|exact L|apply U, S].
+    + change (match map (ready g) (l' :: ls) with [] => _ | _ => ?q end) with q in E.
+      destruct (all (fired f g xs) (ready g l)) as [ys|] eqn:Y; [|discriminate].
+      assert (YL : length ys = fan l).
+      { apply all_length in Y. unfold ready in Y. rewrite map_length, seq_length in Y. exact Y. }
+      eapply IH; [exact E| |rewrite map_length; exact YL|exact D].
+      intros k K. rewrite map_length in K.
+      change nil_interval with (positive_part nil_interval). rewrite map_nth.
+      apply positive_inside. destruct (nth_error ys k) as [z|] eqn:N;
+        [|apply nth_error_None in N; lia]. rewrite (nth_error_nth _ _ _ N).
+      destruct (all_nth _ _ _ Y k z N) as (u & NU & FU). unfold ready in NU.
+      rewrite nth_error_map in NU. destruct (nth_error (seq 0 (fan l)) k) as [k'|] eqn:S; [|discriminate].
+      apply nth_seq in S. destruct S as (-> & S). inversion NU; subst u. simpl in FU.
+      eapply fired_sound; [exact FU|exact I|exact L|apply U, S].
+Qed.
+
+Lemma after_layers_sound b Fs ls Gs x y d :
+  after_layers f g p ds pos b Fs ls = Some Gs -> length Fs = d ->
+  (forall t, (t <= length w)%nat -> holds Fs t (x t)) -> mlp A d w b x y ->
+  length Gs = d /\ forall t, (t <= length w)%nat -> holds Gs t (y t).
+Proof.
+  unfold after_layers, mlp. intros R L H O. apply all2o_nth in R. destruct R as (GL & R).
+  rewrite combine_length, seq_length, Nat.min_id in GL. split; [congruence|].
+  intros t T i G N. destruct (O t T) as (fo & FE & OM).
+  destruct (R i G N) as ((i', F) & l & M & _ & B). clear R.
+  destruct (nth_numbered _ _ _ _ _ _ M) as (-> & MF). cbn [fst snd plus] in B.
+  assert (I : (i < d)%nat) by (rewrite <- L; apply nth_error_Some; congruence).
+  specialize (OM i I). eapply built_sound; [exact B|exact T|]. intros row X RO E. cbv beta in E.
+  destruct (reads_sound t _ row RO Fs (x t) (H t T)) as (xs & XR & XL & XI). rewrite XR in E.
+  destruct (read_sound F t (x t i) _ row (H t T i F MF) RO) as (own & OW & OI). rewrite OW in E.
+  destruct (flow f g _ i xs) as [z|] eqn:FL; [|discriminate].
+  assert (ZI : inside g z (fo i)) by (eapply flow_sound; [exact FL|exact XI|rewrite XL; exact L|exact FE]).
+  destruct (nth i (keeps b) false).
+  - eapply rounding_sound; [exact accumulated|exact kept|exact E| |exact OM].
+    match goal with |- counted _ (?u :: ?v) _ => change (u :: v) with ([u] ++ v) end.
+    apply counted_app; apply number_counted; assumption.
+  - inversion E; subst X. rewrite OM. exact ZI.
+Qed.
+
+Lemma through_sound d : forall bs es Fs Gs x y,
+  through f g longest p ds pos bs es Fs = Some Gs -> length Fs = d ->
+  (forall t, (t <= length w)%nat -> holds Fs t (x t)) -> runs A d w bs x y ->
+  length Gs = d /\ forall t, (t <= length w)%nat -> holds Gs t (y t).
+Proof.
+  induction bs as [|b bs IH]; intros [|e es] Fs Gs x y E L H R; simpl in E; try discriminate.
+  - inversion E; subst Gs. split; auto. intros t T i F N. simpl in R. rewrite R; auto.
+    + apply H; auto.
+    + rewrite <- L. apply nth_error_Some. congruence.
+  - destruct R as (x' & x'' & RA & RM & R).
+    destruct (after_attention _ _ _ _ _ _ b Fs _ _) as [F1|] eqn:E1; [|discriminate].
+    destruct (after_layers _ _ _ _ _ b F1 _) as [F2|] eqn:E2; [|discriminate].
+    destruct (after_attention_sound _ _ _ _ _ _ _ _ E1 L H RA) as (L1 & H1).
+    destruct (after_layers_sound _ _ _ _ _ _ _ E2 L1 H1 RM) as (L2 & H2).
+    eapply IH; eauto.
+Qed.
+
+(** * The read-out *)
+Lemma right_answers_sound n outs decode l Fs t y z vs c :
+  right_answers f g p ds pos n outs decode l Fs = true -> length Fs = width n ->
+  (1 <= t <= length w)%nat -> holds Fs t (y t) ->
+  gets (env letters w p) outs t = Some vs -> lookup decode vs = Some c ->
+  (forall c, (c < answers n)%nat ->
+     sum A (dots (width n) (y t) (unembed n) c ++ [Number (entry (answer_bias n) 0 c)]) (z c)) ->
+  (c < answers n)%nat /\ forall e, (e < answers n)%nat -> e <> c -> z e < z c.
+Proof.
+  unfold right_answers. intros R L T H O D Z.
+  destruct (all (nth_error ds) l) as [of|] eqn:E; [|discriminate].
+  destruct (row_there t l of ltac:(lia) E) as (row & RO & _ & I). specialize (I ltac:(lia)).
+  rewrite forallb_forall in R. specialize (R row I). cbv beta in R.
+  destruct (all (told p pos l row) outs) as [us|] eqn:U; [|discriminate].
+  destruct (reads_sound t l row RO Fs (y t) H) as (xs & XR & XL & XI). rewrite XR in R.
+  assert (Q : us = vs).
+  { apply all_some in U. clear - U O RO T short order position_there. revert vs O.
+    induction U as [|a u r us P U IH]; intros vs O; simpl in O; [inversion O; auto|].
+    assert (V := known_sound t l row ltac:(lia) RO _ _ _ P). unfold at_, value_at in V. rewrite V in O.
+    destruct (gets (env letters w p) r t) as [q|]; [|discriminate]. inversion O; subst.
+    f_equal. apply IH. auto. }
+  subst us. rewrite D in R.
+  destruct (all (fired f g xs) _) as [zs|] eqn:ZS; [|discriminate].
+  assert (ZL : length zs = answers n).
+  { apply all_length in ZS. rewrite map_length, seq_length in ZS. exact ZS. }
+  assert (ZI : forall e X, nth_error zs e = Some X -> (e < answers n)%nat /\ inside g X (z e)).
+  { intros e X N. assert (e < answers n)%nat by (rewrite <- ZL; apply nth_error_Some; congruence).
+    split; auto. destruct (all_nth _ _ _ ZS e X N) as (u & NU & FU).
+    rewrite nth_error_map in NU. destruct (nth_error (seq 0 (answers n)) e) as [k|] eqn:S; [|discriminate].
+    apply nth_seq in S. destruct S as (-> & S). inversion NU; subst u. simpl in FU.
+    eapply fired_sound; [exact FU|exact XI|rewrite XL; exact L|apply Z, S]. }
+  unfold ahead in R. destruct (nth_error zs c) as [X|] eqn:NC; [|discriminate].
+  destruct (ZI c X NC) as (C & CI). split; [exact C|]. intros e EL NE.
+  destruct (nth_error zs e) as [Y|] eqn:NY; [|apply nth_error_None in NY; lia].
+  destruct (ZI e Y NY) as (_ & EI). rewrite forallb_forall in R.
+  specialize (R (e, Y) (nth_error_In _ e (numbered_nth zs 0 (length zs) e Y ltac:(lia) NY))).
+  cbn [fst snd] in R. apply orb_true_iff in R. destruct R as [R|R].
+  - apply Nat.eqb_eq in R. congruence.
+  - apply Z.ltb_lt, IZR_lt in R. destruct CI as (CI & _), EI as (_ & EI).
+    apply Rmult_lt_reg_r with (pow g); [apply bpow_gt_0|]. lra.
+Qed.
+End Word.
+
+Lemma same_format_sound a b : same_format a b = true -> b = a.
+Proof.
+  unfold same_format. rewrite !andb_true_iff, !Z.eqb_eq. destruct a, b; simpl.
+  intros ((-> & ->) & ->). reflexivity.
+Qed.
+
+(** The checker is sound: if the Program computes the machine, so do the tensors. *)
+Theorem check_sound A n m longest p outs decode e :
+  computes m p outs decode longest -> check A n m longest p outs decode e = true ->
+  correct A n m longest.
+Proof.
+  intros P K w t z c W L T (x & y & X & R & Z) Q. unfold check in K.
+  destruct (same_format _ _ && _) eqn:SF; [|discriminate]. simpl in K.
+  apply andb_true_iff in SF. destruct SF as (SF & OR). apply same_format_sound in SF.
+  destruct (nth_error p (token_channel e)) as [[| | | | | | | | | | |]|] eqn:TK; try discriminate.
+  destruct (nth_error p (position_channel e)) as [[|vs| | | | | | | | | |]|] eqn:PK; try discriminate.
+  destruct (domains _ longest [] p) as [ds|] eqn:DS; [|discriminate].
+  destruct (leqb vs _ && _) eqn:E; [|discriminate]. simpl in K.
+  apply andb_true_iff in E. destruct E as (E & WD). apply leqb_eq in E. subst vs.
+  apply Nat.eqb_eq in WD.
+  destruct (all _ _) as [first|] eqn:FI; [|discriminate].
+  destruct (through _ _ _ _ _ _ _ _ first) as [last|] eqn:TH; [|discriminate].
+  assert (FL : length first = width n).
+  { apply all_length in FI. rewrite combine_length, seq_length in FI. lia. }
+  assert (FH : forall t, (t <= length w)%nat ->
+    holds (grain e) (length (moves m)) p w first t (x t)).
+  { intros t' T' i F N. destruct (all_nth _ _ _ FI i F N) as ((i', l) & M & B).
+    destruct (nth_numbered _ _ _ _ _ _ M) as (-> & _). simpl in B.
+    assert (i < width n)%nat by (rewrite <- FL; apply nth_error_Some; congruence).
+    eapply embedding_sound; eauto. }
+  assert (TS : length last = width n /\ forall t, (t <= length w)%nat ->
+    holds (grain e) (length (moves m)) p w last t (y t)) by (eapply through_sound; eauto).
+  destruct TS as (LL & LH).
+  destruct (P w t c W L T Q) as (vs & V & D).
+  eapply right_answers_sound; eauto. apply LH. lia.
+Qed.
