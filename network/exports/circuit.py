@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from krohn.network.modelfile import ModelFile, alphabets, names
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.statement import Channel, Statement, parse
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 # The names of the classes of an export: the outputs of the machine, if it has any.
 
@@ -228,6 +231,27 @@ def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def graph(circuit: Mapping[str, Any]) -> "DiGraph":
+    """A circuit as a graph of networkx: components, and edges with their variables.
+
+    Each node has ``writes``, the variables that the component writes; each edge
+    ``variables``, those that are read along it.
+    """
+    from networkx import DiGraph
+
+    found = DiGraph(name=circuit["name"])
+    found.add_nodes_from((node, {"writes": []}) for node in nodes(circuit))
+    for each in circuit["variables"]:
+        known = {k: tuple(v) if isinstance(v, list) else v for k, v in each.items()}
+        found.nodes[writer(Variable(**known))]["writes"].append(each["variable"])
+    for edge in circuit["edges"]:
+        ends = edge["from"], edge["to"]
+        if ends not in found.edges:
+            found.add_edge(*ends, variables=[])
+        found.edges[ends]["variables"].append(edge["variable"])
+    return found
+
+
 def _stages(circuit: Mapping[str, Any]) -> list[list[str]]:
     found = [[EMBEDDING]]
     for block in circuit["blocks"]:
@@ -307,7 +331,7 @@ def _edges(
 ) -> list[dict[str, Any]]:
     """From the component that writes a variable to each that reads it."""
     edges = [
-        {"from": _node(variables[read]), "to": _node(variable), "variable": read}
+        {"from": writer(variables[read]), "to": writer(variable), "variable": read}
         for variable in variables.values()
         for read in variable.reads
         if read in variables
@@ -321,14 +345,14 @@ def _edges(
         if read in variables
     )
     edges += [
-        {"from": _node(variables[read]), "to": READ_OUT, "variable": read}
+        {"from": writer(variables[read]), "to": READ_OUT, "variable": read}
         for read in ends
     ]
     return [dict(e) for e in dict.fromkeys(tuple(edge.items()) for edge in edges)]
 
 
-def _node(variable: Variable) -> str:
-    """A node of the circuit: the embedding, a head, or an MLP."""
+def writer(variable: Variable) -> str:
+    """The component that writes a variable: the embedding, a head, or an MLP."""
     if variable.layer is None:
         return EMBEDDING
     if variable.component == ATTENTION:
