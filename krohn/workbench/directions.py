@@ -232,7 +232,8 @@ def _values(variable: Mapping[str, Any], rows: FloatArray) -> FloatArray:
     """The directions of a variable's values."""
     if variable["code"] == "one-hot":
         return rows
-    return rows[np.abs(rows).sum(axis=1).argmax()][None]
+    largest: FloatArray = rows[np.abs(rows).sum(axis=1).argmax()][None]
+    return largest
 
 
 def _unit(rows: FloatArray) -> FloatArray:

@@ -137,7 +137,6 @@ def edge_effects(
         KrohnError: If the network has other blocks.
     """
     network = Components(file)
-    error = file.header["claim"].get("error")
     shape = len(words), words.shape[1] + 1, 1
     where = torch.ones(shape, dtype=torch.float64)
     if at is not None:
@@ -148,12 +147,18 @@ def edge_effects(
         for u, v in network.edges if edges is None else edges:
             change = {(u, v): (other[u] - clean[u]) * where}
             now = network.run(words, change)[READ_OUT]
-            if error is None:
-                differs = now.argmax(dim=-1) != said.argmax(dim=-1)
-            else:
-                differs = (now - said).abs().amax(dim=-1) > 2 * error + ROUNDING
-            found[u, v] = float(differs[:, 1:].double().mean())
+            found[u, v] = changed(file, said[:, 1:], now[:, 1:])
     return found
+
+
+def changed(file: ModelFile, before: Tensor, after: Tensor) -> float:
+    """The share of answers that are others, of logits ``(batch, length, classes)``."""
+    error = file.header["claim"].get("error")
+    if error is None:
+        differs = after.argmax(dim=-1) != before.argmax(dim=-1)
+    else:
+        differs = (after - before).abs().amax(dim=-1) > 2 * error + ROUNDING
+    return float(differs.double().mean())
 
 
 def edge_attributions(

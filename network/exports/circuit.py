@@ -231,7 +231,7 @@ def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def graph(circuit: Mapping[str, Any]) -> "DiGraph":
+def graph(circuit: Mapping[str, Any]) -> "DiGraph[str]":
     """A circuit as a graph of networkx: components, and edges with their variables.
 
     Each node has ``writes``, the variables that the component writes; each edge
@@ -239,11 +239,11 @@ def graph(circuit: Mapping[str, Any]) -> "DiGraph":
     """
     from networkx import DiGraph
 
-    found = DiGraph(name=circuit["name"])
-    found.add_nodes_from((node, {"writes": []}) for node in nodes(circuit))
-    for each in circuit["variables"]:
-        known = {k: tuple(v) if isinstance(v, list) else v for k, v in each.items()}
-        found.nodes[writer(Variable(**known))]["writes"].append(each["variable"])
+    found: DiGraph[str] = DiGraph(name=circuit["name"])
+    for node in nodes(circuit):
+        found.add_node(node, writes=[])
+    for told in circuit["variables"]:
+        found.nodes[writer(Variable(**told))]["writes"].append(told["variable"])
     for edge in circuit["edges"]:
         ends = edge["from"], edge["to"]
         if ends not in found.edges:
