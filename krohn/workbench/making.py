@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -231,9 +232,9 @@ class Making:
         return self._make
 
     def _make(self, name: str, report: Report) -> Made:
-        index = next(i for i, entry in enumerate(MODELS) if entry.name == name)
-        rng = np.random.default_rng([self.seed, index])
-        return _make(MODELS[index], self.place / name, self.words, rng)
+        entry = next(entry for entry in MODELS if entry.name == name)
+        rng = np.random.default_rng([self.seed, crc32(name.encode())])
+        return _make(entry, self.place / name, self.words, rng)
 
 
 def _chosen(only: Iterable[str]) -> list[Entry]:

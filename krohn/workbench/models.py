@@ -141,6 +141,15 @@ PLAIN = (
         """,
     ),
     *_entries(
+        "counting programs",
+        """
+        majority crasp:Majority 32
+        balanced crasp:Dyck1 32
+        abc-counted crasp:AnBnCn 24
+        alternating crasp:Alternating 32
+        """,
+    ),
+    *_entries(
         "beliefs",
         """
         even-process EvenProcess 24 0.001
