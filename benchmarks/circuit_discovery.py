@@ -32,7 +32,8 @@ LATER = {"beliefs", "counting programs"}
 TRUTH = "edges that act, and edges of the circuit"
 JUDGED = (
     "parity d6 q8 flip-flop-language corridor4 dyck2-2 adder contains-abb a-then-b lcs "
-    "majority balanced abc-counted alternating even-process two-noisy-states three-noisy-states four-noisy-states slow-states "
+    "majority balanced abc-counted alternating even-process two-noisy-states "
+    "three-noisy-states four-noisy-states slow-states "
     "parity-disguised s3-disguised flip-flop-disguised corridor4-disguised "
     "contains-abb-disguised third-last-disguised parity-trained flip-flop-trained"
 )

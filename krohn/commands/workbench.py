@@ -53,7 +53,7 @@ def workbench(
             )
         else:
             rows = bench.check(
-                directory, words=words or 1_000, jobs=jobs, progress=report
+                directory, only or (), words=words or 1_000, jobs=jobs, progress=report
             )
     if not again:
         told = {"models": [vars(each) for each in made]}

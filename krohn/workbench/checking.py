@@ -1,6 +1,6 @@
 """Checking the set again: the proofs, the exports and the interchange interventions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from krohn.workbench.answers import (
     right,
     right_changed,
 )
-from krohn.workbench.making import EVIDENCE, FORMAT, FORMS, INDEX, VERSION, each
+from krohn.workbench.making import EVIDENCE, FORMAT, FORMS, INDEX, VERSION, chosen, each
 
 SLIGHT = 0.01
 """How far the accuracy of a trained network may be off on another machine."""
@@ -64,6 +64,7 @@ class Checked:
 
 def check(
     directory: str | Path,
+    only: Iterable[str] = (),
     *,
     words: int = 1_000,
     jobs: int = 1,
@@ -79,16 +80,18 @@ def check(
 
     Args:
         directory: What `make` wrote.
+        only: The names of some networks of the set; all if there are none.
         words: How many words to run through each form; fewer of long words.
         jobs: How many networks are checked at a time.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If it is no such directory.
+        KrohnError: If it is no such directory, or a name is unknown.
     """
     home = Path(directory)
     rows = _rows(home)
-    return each(list(rows), Checking(home, words, rows), jobs, progress)
+    names = chosen(rows, only)
+    return each(names, Checking(home, words, rows), jobs, progress)
 
 
 def _rows(home: Path) -> dict[str, dict[str, Any]]:

@@ -175,13 +175,11 @@ def make(
             directory has something in it.
         ModelFileError: If a library that an export needs is not installed.
     """
-    chosen = _chosen(only)
+    names = chosen([entry.name for entry in MODELS], only)
     with whole_directory(Path(directory)) as place:
-        for entry in chosen:
-            (place / entry.name).mkdir()
-        found = each(
-            [e.name for e in chosen], Making(place, words, seed), jobs, progress
-        )
+        for name in names:
+            (place / name).mkdir()
+        found = each(names, Making(place, words, seed), jobs, progress)
         told = {"format": FORMAT, "version": VERSION, "seed": seed}
         told["models"] = [vars(each) for each in found]
         text = json.dumps(told, ensure_ascii=False, indent=1)
@@ -237,16 +235,21 @@ class Making:
         return _make(entry, self.place / name, self.words, rng)
 
 
-def _chosen(only: Iterable[str]) -> list[Entry]:
-    names = {entry.name: entry for entry in MODELS}
+def chosen(names: Iterable[str], only: Iterable[str]) -> list[str]:
+    """Those of the names of networks that are asked for; all if none is.
+
+    Raises:
+        KrohnError: If one is unknown.
+    """
     if isinstance(only, str):
         raise KrohnError(f"only is a list of names, as [{only!r}], not a string")
-    for name in (only := list(only)):
-        if name not in names:
+    known, wanted = list(names), list(only)
+    for name in wanted:
+        if name not in known:
             raise KrohnError(
-                f"the workbench has no network {name!r}{near(name, names)}"
+                f"the workbench has no network {name!r}{near(name, known)}"
             )
-    return [entry for entry in MODELS if not only or entry.name in only]
+    return [name for name in known if not wanted or name in wanted]
 
 
 def of_entry(entry: Entry, rng: np.random.Generator) -> CompiledModel:

@@ -115,6 +115,26 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     assert said["models"][0]["wrong"] == wrong
 
 
+def test_some_networks_are_checked(made: Path) -> None:
+    found = krohn.workbench.check(made, ["two-noisy-states"], words=5)
+    assert [(each.name, each.wrong) for each in found] == [("two-noisy-states", ())]
+    with pytest.raises(KrohnError, match=r"no network 'pariti'.*parity"):
+        krohn.workbench.check(made, ["pariti"])
+
+
+def test_networks_of_a_damaged_list_are_not_trusted(made: Path, tmp_path: Path) -> None:
+    """A list that says of another claim, or of a better trained network, is found out."""
+    copied = shutil.copytree(made, tmp_path / "set")
+    told = json.loads((copied / "workbench.json").read_text())
+    told["models"][0]["digest"] = told["models"][1]["digest"]
+    told["models"][-1]["accuracy"] = 1.5
+    (copied / "workbench.json").write_text(json.dumps(told))
+    names = [SMALL[0], SMALL[-1]]
+    first, last = krohn.workbench.check(copied, names, words=5)
+    assert first.wrong == ("proof: it is of another claim",)
+    assert last.wrong == ("words.jsonl: accuracy is not 1.5000",)
+
+
 def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None:
     copied = shutil.copytree(made, tmp_path / "set")
     stored = copied / "flip-flop" / "huggingface" / "model.safetensors"
