@@ -15,6 +15,9 @@ from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
+from krohn.program.operations.map import Map
+from krohn.program.operations.position import Position
+from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement, parse
 
 if TYPE_CHECKING:
@@ -329,12 +332,16 @@ def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
 def _edges(
     stated: Statement, variables: Mapping[str, Variable]
 ) -> list[dict[str, Any]]:
-    """From the component that writes a variable to each that reads it."""
+    """From the component that writes a variable to each that reads it.
+
+    Variables that are the same on all words of one length carry nothing along an edge.
+    """
+    telling = {name for name in variables if _differs(stated, name)}
     edges = [
         {"from": writer(variables[read]), "to": writer(variable), "variable": read}
         for variable in variables.values()
         for read in variable.reads
-        if read in variables
+        if read in telling
     ]
     ends = dict.fromkeys(
         read
@@ -342,13 +349,26 @@ def _edges(
         for read in (
             [name] if name in variables else _stored(stated, stated.channels[name])
         )
-        if read in variables
+        if read in telling
     )
     edges += [
         {"from": writer(variables[read]), "to": READ_OUT, "variable": read}
         for read in ends
     ]
     return [dict(e) for e in dict.fromkeys(tuple(edge.items()) for edge in edges)]
+
+
+def _differs(stated: Statement, name: str) -> bool:
+    """Whether a variable can differ between words of one length."""
+    channel, letters = stated.channels[name], np.arange(stated.letters)
+    if len(channel.later) == 1 or isinstance(channel.operation, Position):
+        return False
+    if isinstance(channel.operation, Token):
+        return True
+    of_letter = [isinstance(c.operation, Token) for c in stated.reads(name)] == [True]
+    if of_letter and isinstance(channel.operation, Map):
+        return len(np.unique(channel.operation.function([letters]))) > 1
+    return any(_differs(stated, read.name) for read in stated.reads(name))
 
 
 def writer(variable: Variable) -> str:
