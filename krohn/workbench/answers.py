@@ -93,6 +93,8 @@ def interchanges(
     which = rng.integers(len(names), size=len(words))
     for i, name in enumerate(names):
         rows = np.flatnonzero(which == i)
+        if not len(rows):
+            continue
         given = values[name][others[rows], at[rows]]
         held = _held(at[rows], given, words.shape[1])
         found = predict(program, words[rows], {name: held}).answers

@@ -30,7 +30,7 @@ from krohn.workbench import (
     score_interchange,
     subspaces,
 )
-from krohn.workbench.answers import drawn, lines, right, right_changed
+from krohn.workbench.answers import drawn, interchanges, lines, right, right_changed
 from krohn.workbench.edge_patching import Components
 from krohn.workbench.models import MODELS
 from krohn.workbench.training import trained
@@ -113,6 +113,15 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     assert (code, said["wrong"]) == (1, 2)
     wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]
     assert said["models"][0]["wrong"] == wrong
+
+
+def test_there_may_be_fewer_words_than_variables(made: Path) -> None:
+    model = krohn.load(made / "parity" / "model.safetensors")
+    rng = np.random.default_rng(0)
+    words, _ = drawn(model, 8, rng)
+    pairs = list(interchanges(model, words[:2], rng))
+    assert len({pair["variable"] for pair in pairs}) < len(model.places())
+    assert all(right_changed(model, pair) == 1 for pair in pairs)
 
 
 def test_some_networks_are_checked(made: Path) -> None:
