@@ -132,8 +132,12 @@ class Outcome:
         return f"<Outcome {cut(self.change, 60)}: {held[self.agrees]}, {of}>"
 
 
-def stated(model: "Model") -> Statement:
+def stated(model: "Model", laws: bool = False) -> Statement:
     """The Program that the file states.
+
+    Args:
+        model: The network.
+        laws: Whether it may say one of finitely many laws, as of a belief.
 
     Raises:
         KrohnError: If there is none that says states or outputs.
@@ -143,7 +147,7 @@ def stated(model: "Model") -> Statement:
         raise KrohnError("only Transformers with a Program have variables to change")
     letters = header["architecture"]["vocabulary"] - 1
     try:
-        found = parse(header["program"], letters, model.length or 1)
+        found = parse(header["program"], letters, model.length or 1, vectors=laws)
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise KrohnError(
             f"the effect of patches on this network cannot be predicted: {error}"
@@ -204,7 +208,10 @@ def held_by(
 
 
 def run_changed(
-    model: "Model", tokens: Tensor, held: Mapping[str, Held]
+    model: "Model",
+    tokens: Tensor,
+    held: Mapping[str, Held],
+    program: Statement | None = None,
 ) -> tuple[Tensor, Prediction]:
     """Run words with variables held, and say what should happen.
 
@@ -212,6 +219,7 @@ def run_changed(
         model: The network.
         tokens: ``(batch, length)``.
         held: For variables the values, ``(batch, length + 1)``, and where they are given.
+        program: Its Program; by default the one that `stated` says.
 
     Returns:
         Logits ``(batch, length, classes)``, and the prediction.
@@ -223,7 +231,7 @@ def run_changed(
         hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
     assert isinstance(model.network, Transformer)
     logits = model.network.hooked(tokens, Hooks(hooks))
-    return logits, predict(stated(model), tokens.numpy(force=True), held)
+    return logits, predict(program or stated(model), tokens.numpy(force=True), held)
 
 
 def _overwrite(

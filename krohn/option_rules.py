@@ -308,7 +308,7 @@ RUN = (
 
 WORKBENCH = (
     Need(
-        ("only", "seed"),
+        ("seed",),
         lambda values: not values["again"],
         "has no effect with --check, which takes the set as it is",
     ),

@@ -94,6 +94,12 @@ def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
     }
 
 
+def running_tensors(file: ModelFile) -> dict[str, FloatArray]:
+    """The tensors that run: without those that only tell what a disguise is."""
+    told = (PLAIN, "disguise.")
+    return {n: t for n, t in file.tensors.items() if not n.startswith(told)}
+
+
 def refuse(header: Mapping[str, Any], what: str) -> None:
     """Refuse what cannot work with directions.
 

@@ -1,7 +1,7 @@
 """``krohn workbench`` and ``krohn score``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,9 +9,6 @@ from krohn import show
 from krohn.commands.options import DONE, REFUTED, Json, check, emit
 from krohn.commands.progress import progress
 from krohn.option_rules import WORKBENCH
-
-if TYPE_CHECKING:
-    from krohn.workbench.scoring import EdgeScore
 
 
 def workbench(
@@ -34,20 +31,30 @@ def workbench(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Networks that are made, or checked, at once.")
+    ] = 2,
     again: Annotated[bool, typer.Option("--check", help="Verify a set again.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a set of networks with known circuits, each proved; or check it again."""
+    """Make a set of networks with known circuits, or check it again."""
     check(context, WORKBENCH)
     from krohn import workbench as bench
 
     with progress() as report:
         if not again:
             made = bench.make(
-                directory, only or (), words=words or 200, seed=seed, progress=report
+                directory,
+                only or (),
+                words=words or 200,
+                seed=seed,
+                jobs=jobs,
+                progress=report,
             )
         else:
-            rows = bench.check(directory, words=words or 1_000, progress=report)
+            rows = bench.check(
+                directory, only or (), words=words or 1_000, jobs=jobs, progress=report
+            )
     if not again:
         told = {"models": [vars(each) for each in made]}
         emit("workbench", told, as_json, lambda: show.workbench(made))
@@ -65,21 +72,24 @@ def score(
     found: Annotated[
         Path,
         typer.Argument(
-            metavar="EDGES", help="A CSV file: columns from and to, and perhaps score."
+            metavar="ANSWER",
+            help="Edges: a CSV file with columns from, to, and perhaps score. Otherwise a "
+            "safetensors file of directions.",
         ),
     ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--of",
+            metavar="KIND",
+            help="What is scored: edges, directions (of variables, as probes find them), "
+            "features (of a dictionary), or interchange (of directions).",
+        ),
+    ] = "edges",
     as_json: Json = False,
 ) -> None:
-    """Hold edges that a method for circuit discovery found against the known circuit."""
-    from krohn.workbench.scoring import score_edges
+    """Hold what a method found in a network against its known circuit."""
+    from krohn.workbench import scoring
 
-    told = score_edges(circuit, found)
-    emit("score", vars(told), as_json, lambda: _show_score(told))
-
-
-def _show_score(told: "EdgeScore") -> None:
-    auc = "" if told.auc is None else f", area under the ROC curve {told.auc:.3f}"
-    print(
-        f"{told.found} edges found, {told.true} true, {told.possible} possible: precision "
-        f"{told.precision:.3f}, recall {told.recall:.3f}, F1 {told.f1:.3f}{auc}"
-    )
+    told = scoring.score(circuit, found, kind)  # type: ignore[arg-type]
+    emit("score", vars(told), as_json, lambda: show.score(told))

@@ -39,7 +39,16 @@ ABOUT = {
     "zoo": "`krohn zoo --json`",
 }
 """What each schema is about, by its name."""
-VERSIONS = {**dict.fromkeys(ABOUT, 1), "model": 2}
+VERSIONS = {
+    **dict.fromkeys(ABOUT, 1),
+    "circuit": 2,
+    "interchange": 2,
+    "model": 2,
+    "score": 2,
+    "workbench": 2,
+    "workbench-index": 2,
+    "workbench-word": 2,
+}
 """Of each schema; raised when a reader of the one before could be wrong."""
 
 

@@ -27,7 +27,7 @@ from krohn.verify.testing.counterexample import Reading
 from krohn.verify.trusted import TrustedFile
 from krohn.workbench.checking import Checked as CheckedModel
 from krohn.workbench.making import Made
-from krohn.workbench.scoring import EdgeScore
+from krohn.workbench.scoring import Score
 
 
 class Error(TypedDict):
@@ -679,7 +679,7 @@ PRINTED: dict[str, Any] = {
     "learn": LearnedMachine,
     "recheck": Checked,
     "schema": Schemas,
-    "score": EdgeScore,
+    "score": Score,
     "verify": Verified,
     "workbench": WorkbenchMade | WorkbenchChecked,
     "zoo": Zoo,

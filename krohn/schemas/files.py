@@ -19,6 +19,7 @@ from krohn.schemas.commands import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, Verdict
 from krohn.sources.in_context import InContext
+from krohn.workbench.answers import Answers
 from krohn.workbench.making import Made
 
 # The circuit of a network, and the files of a workbench.
@@ -41,6 +42,8 @@ class Circuit(TypedDict):
     Attributes:
         length: The longest word.
         features: The dimensions of features of the position: the first, one past the last.
+        directions: What each dimension of a variable adds to the stream; absent where that
+            is the unit vector of the dimension.
         outputs: The variables that the answer is read from.
         edges: From the component that writes a variable to each that reads it.
     """
@@ -53,6 +56,7 @@ class Circuit(TypedDict):
     blocks: list[CircuitBlock]
     variables: list[Variable]
     features: dict[str, tuple[int, int]]
+    directions: NotRequired[list[list[float]]]
     outputs: list[str]
     edges: list[Edge]
 
@@ -61,13 +65,13 @@ class WorkbenchIndex(TypedDict):
     """The list of the networks of a workbench: workbench.json."""
 
     format: Literal["krohn-workbench"]
-    version: Literal[1]
+    version: Literal[2]
     seed: int
     models: list[Made]
 
 
 WorkbenchWord = TypedDict(
-    "WorkbenchWord", {"word": list[str], "from": int, "answers": list[str]}
+    "WorkbenchWord", {"word": list[str], "from": int, "answers": Answers}
 )
 
 
@@ -78,7 +82,7 @@ class Interchange(TypedDict):
         base: The word that is run.
         source: The word that the variable's value is from.
         position: Where it is given, from 1.
-        answers: The answers then, after each letter.
+        answers: The answers then, after each letter: names, or the numbers of a law.
     """
 
     base: list[str]
@@ -86,7 +90,7 @@ class Interchange(TypedDict):
     variable: str
     position: int
     value: int
-    answers: list[str]
+    answers: Answers
 
 
 # Cascades.

@@ -25,6 +25,7 @@ from krohn.show.tables import (
     comparison,
     decompiled,
     grammar,
+    score,
     workbench,
     workbench_check,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "program",
     "replay",
     "report",
+    "score",
     "steps",
     "trusted",
     "twins",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krohn.decompiling import Recovered
     from krohn.workbench.checking import Checked
     from krohn.workbench.making import Made
+    from krohn.workbench.scoring import Score
 
 # Texts and tables on a terminal.
 
@@ -278,7 +279,8 @@ def workbench(made: "list[Made]") -> None:
         )
     print_table(table)
     print(
-        f"{count(len(made), 'network')}, each proved; README.md there says what is what."
+        f"{count(len(made), 'network')}, {sum(each.proved for each in made)} of them "
+        "proved; README.md there says what is what."
     )
 
 
@@ -292,5 +294,40 @@ def workbench_check(rows: "list[Checked]") -> None:
     proved = sum(row.gpt2 == "verified" for row in rows)
     words, pairs = sum(row.words for row in rows), sum(row.pairs for row in rows)
     out.print(f"{right} of {count(len(rows), 'network')} as they should be:")
-    out.print(f"  proofs checked: {len(rows)}; GPT-2 directories proved: {proved}")
+    checked = sum(row.verdict != "not proved" for row in rows)
+    out.print(f"  proofs checked: {checked}; GPT-2 directories proved: {proved}")
     out.print(f"  words run in other forms: {words:,}; interchanges run: {pairs:,}")
+
+
+def score(told: "Score") -> None:
+    """Print a score in a sentence, and of directions a line for each variable."""
+    from krohn.workbench.directions import DirectionScore, FeatureScore
+    from krohn.workbench.scoring import EdgeScore
+
+    if isinstance(told, EdgeScore):
+        auc = "" if told.auc is None else f", area under the ROC curve {told.auc:.3f}"
+        print(
+            f"{told.found} edges found, {told.true} true, {told.possible} possible: "
+            f"precision {told.precision:.3f}, recall {told.recall:.3f}, F1 {told.f1:.3f}"
+            f"{auc}"
+        )
+        return
+    if isinstance(told, FeatureScore):
+        print(
+            f"{told.features} features of a dictionary, {told.true} of the network: "
+            f"nearest cosine {told.nearest:.3f} in the mean, {told.recovered:.0%} "
+            f"recovered (0.9 or more), {told.matching:.0%} of the dictionary among them"
+        )
+        return
+    for name, value in told.each.items():
+        print(f"  {name:24} {value:.3f}")
+    if isinstance(told, DirectionScore):
+        print(
+            f"{told.found} of {told.variables} variables found: overlap {told.overlap:.3f} "
+            "in the mean"
+        )
+        return
+    print(
+        f"{told.exchanges} exchanges that should change an answer: {told.accuracy:.1%} do "
+        "so as predicted"
+    )

@@ -1,20 +1,40 @@
-"""The workbench: a set of networks with known circuits, each proved.
+"""The workbench: a set of networks with known circuits.
 
-`make` writes the set, `check` verifies it again, and `score_edges` holds an answer of a
-method for circuit discovery against the circuit of a network. `edge_effects` and
-`edge_attributions` are two such methods.
+`make` writes the set, and `check` verifies it again. `score` holds the answer of a method
+against the circuit of a network: edges, directions of variables, features of a dictionary,
+or subspaces that are exchanged. `edge_effects` and `edge_attributions` are two methods of
+circuit discovery. `graph` is a circuit as a graph of networkx.
 """
 
+from krohn.network.exports.circuit import graph
 from krohn.workbench.checking import check
+from krohn.workbench.directions import (
+    DirectionScore,
+    FeatureScore,
+    InterchangeScore,
+    score_directions,
+    score_features,
+    score_interchange,
+    subspaces,
+)
 from krohn.workbench.edge_patching import edge_attributions, edge_effects
 from krohn.workbench.making import make
-from krohn.workbench.scoring import EdgeScore, score_edges
+from krohn.workbench.scoring import EdgeScore, score, score_edges
 
 __all__ = [
+    "DirectionScore",
     "EdgeScore",
+    "FeatureScore",
+    "InterchangeScore",
     "check",
     "edge_attributions",
     "edge_effects",
+    "graph",
     "make",
+    "score",
+    "score_directions",
     "score_edges",
+    "score_features",
+    "score_interchange",
+    "subspaces",
 ]

@@ -6,17 +6,19 @@ another word (path patching; the test in ACDC, Conmy et al. 2023). Edge attribut
 (Syed et al. 2023) estimates the effect by a gradient.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
+from krohn.network.disguise import running_tensors
 from krohn.network.exports import circuit as circuits
 from krohn.network.exports.circuit import EMBEDDING, READ_OUT
 from krohn.network.modelfile import ModelFile
 from krohn.program.domains import IntArray
+from krohn.workbench.answers import ROUNDING
 from krohn.workbench.scoring import Edge
 
 PLAIN = {"heads", "d_qk", "d_v", "mlp"}
@@ -31,6 +33,7 @@ class Components:
 
     Attributes:
         edges: All edges that its circuit could have.
+        tensors: Those that run, by their names in the file.
 
     Raises:
         KrohnError: If it has other blocks than softmax heads and one layer of ReLUs.
@@ -52,8 +55,8 @@ class Components:
             node: [u for u, v in self.edges if v == node]
             for node in circuits.nodes(told)
         }
-        self._tensors = {
-            n: torch.from_numpy(t).double() for n, t in file.tensors.items()
+        self.tensors = {
+            n: torch.from_numpy(t).double() for n, t in running_tensors(file).items()
         }
 
     def run(
@@ -69,13 +72,13 @@ class Components:
             change: For some edges what is added to what the later component reads.
             watch: Called with each component after the first, and what it reads.
         """
-        tensors = self._tensors
+        tensors = self.tensors
         letters = torch.nn.functional.pad(
             torch.from_numpy(np.ascontiguousarray(words)), (1, 0), value=-1
         )
         stream = tensors["embed.token"][letters]  # the last row is BOS
         written = {EMBEDDING: stream + tensors["embed.position"][: letters.shape[1]]}
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() and not written[EMBEDDING].requires_grad:
             written[EMBEDDING].requires_grad_()
         for node, sources in self._sources.items():
             if node == EMBEDDING:
@@ -89,7 +92,7 @@ class Components:
         return written
 
     def _written(self, node: str, read: Tensor) -> Tensor:
-        tensors = self._tensors
+        tensors = self.tensors
         if node == READ_OUT:
             return read @ tensors["unembed.weight"] + tensors["unembed.bias"]
         _, layer, part, *head = node.split(".")
@@ -110,7 +113,12 @@ class Components:
 
 
 def edge_effects(
-    file: ModelFile, words: IntArray, others: IntArray
+    file: ModelFile,
+    words: IntArray,
+    others: IntArray,
+    *,
+    edges: Iterable[Edge] | None = None,
+    at: IntArray | None = None,
 ) -> dict[Edge, float]:
     """For each possible edge the share of answers that patching it changes.
 
@@ -118,20 +126,39 @@ def edge_effects(
         file: A strict Transformer.
         words: ``(batch, length)``, letter indices.
         others: Of the same shape: where what is patched in comes from.
+        edges: Some edges; all by default.
+        at: ``(batch,)``: the one position of each word that is patched, from 0, which is
+            the start symbol; all by default.
+
+    An answer is the class of the largest logit. That of a network which says laws changes
+    if a number changes by more than twice the error that its file claims.
 
     Raises:
         KrohnError: If the network has other blocks.
     """
     network = Components(file)
+    shape = len(words), words.shape[1] + 1, 1
+    where = torch.ones(shape, dtype=torch.float64)
+    if at is not None:
+        where = torch.nn.functional.one_hot(torch.from_numpy(at), shape[1])[..., None]
     with torch.inference_mode():
         clean, other = network.run(words), network.run(others)
-        said = clean[READ_OUT].argmax(dim=-1)
-        found = {}
-        for u, v in network.edges:
-            changed = network.run(words, {(u, v): other[u] - clean[u]})[READ_OUT]
-            differs = (changed.argmax(dim=-1) != said)[:, 1:]
-            found[u, v] = float(differs.double().mean())
+        said, found = clean[READ_OUT], {}
+        for u, v in network.edges if edges is None else edges:
+            change = {(u, v): (other[u] - clean[u]) * where}
+            now = network.run(words, change)[READ_OUT]
+            found[u, v] = changed(file, said[:, 1:], now[:, 1:])
     return found
+
+
+def changed(file: ModelFile, before: Tensor, after: Tensor) -> float:
+    """The share of answers that are others, of logits ``(batch, length, classes)``."""
+    error = file.header["claim"].get("error")
+    if error is None:
+        differs = after.argmax(dim=-1) != before.argmax(dim=-1)
+    else:
+        differs = (after - before).abs().amax(dim=-1) > 2 * error + ROUNDING
+    return float(differs.double().mean())
 
 
 def edge_attributions(

@@ -1,6 +1,10 @@
 """The networks of the workbench: what each is of, and of how many letters."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+Level = Literal["plain", "disguised", "trained"]
+"""As compiled; with other weights (docs/disguise.md), proved; trained, not proved."""
 
 
 class Entry(NamedTuple):
@@ -11,26 +15,33 @@ class Entry(NamedTuple):
         source: What it is compiled from, as `krohn.compile` takes it.
         length: The longest word; None where the source says it.
         family: The family of tasks that it belongs to.
+        within: How far a belief may be off; None of networks that say no beliefs.
+        level: How its weights came about.
     """
 
     name: str
     source: str
     length: int | None
     family: str
+    within: float | None = None
+    level: Level = "plain"
 
 
 def _entries(family: str, rows: str) -> list[Entry]:
-    """Entries of lines ``name source length``; the length may be ``-``."""
+    """Entries of lines ``name source length``; the length may be ``-``.
+
+    Lines of networks that say beliefs go on with how far these may be off.
+    """
     found = []
     for line in rows.strip().splitlines():
-        name, source, length = line.split()
-        found.append(
-            Entry(name, source, None if length == "-" else int(length), family)
-        )
+        name, source, length, *within = line.split()
+        longest = None if length == "-" else int(length)
+        error = float(within[0]) if within else None
+        found.append(Entry(name, source, longest, family, error))
     return found
 
 
-MODELS = (
+PLAIN = (
     *_entries(
         "counters",
         """
@@ -128,6 +139,53 @@ MODELS = (
         viterbi Viterbi3 -
         sorting Sorting3 24
         """,
+    ),
+    *_entries(
+        "counting programs",
+        """
+        majority crasp:Majority 32
+        balanced crasp:Dyck1 32
+        abc-counted crasp:AnBnCn 24
+        alternating crasp:Alternating 32
+        """,
+    ),
+    *_entries(
+        "beliefs",
+        """
+        even-process EvenProcess 24 0.001
+        nested-letters pcfg:AnBn:depth=2 12 0.001
+        two-noisy-states RanHMM2,2@1 16 0.05
+        three-noisy-states RanHMM3,2@2 16 0.02
+        four-noisy-states RanHMM4,3@5 16 0.05
+        slow-states Mess3 16 0.2
+        """,
+    ),
+)
+
+
+def _at(level: Level, length: int, names: str) -> Iterator[Entry]:
+    """Some of the networks above at another level, for words of up to so many letters."""
+    for entry in PLAIN:
+        if entry.name in names.split():
+            assert entry.length is not None
+            shorter = min(entry.length, length)
+            yield entry._replace(
+                name=f"{entry.name}-{level}", length=shorter, level=level
+            )
+
+
+MODELS = (
+    *PLAIN,
+    *_at(
+        "disguised",
+        24,
+        """parity mod3 mod5 mod4 mod2-mod2 even-b s3 d6 q8 flip-flop memory3 memory5
+        corridor4 tomita2 tomita5 two-bs contains-abb third-last ends-in-aba no-aa""",
+    ),
+    *_at(
+        "trained",
+        12,
+        """parity mod3 flip-flop memory3 even-b third-last ends-in-aba no-aa""",
     ),
 )
 """In the order in which they are made."""

@@ -1,19 +1,37 @@
-"""Scores of an answer to circuit discovery, held against the circuit of a network."""
+"""Scores of what a method found in a network, held against its circuit."""
 
 import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import near
+from krohn.network import modelfile
 from krohn.network.exports import circuit as circuits
+from krohn.open_model import Model
 from krohn.program import strict_json
+from krohn.program.domains import FloatArray
 from krohn.program.files import read_bytes
+from krohn.workbench.answers import MODEL, PAIRS, lines
+from krohn.workbench.directions import (
+    DirectionScore,
+    FeatureScore,
+    InterchangeScore,
+    score_directions,
+    score_features,
+    score_interchange,
+)
 
 LARGEST = 2**28
+Kind = Literal["edges", "directions", "features", "interchange"]
+"""What is scored: the edges of a circuit, the directions of variables, the features of a
+dictionary, or exchanges of the subspaces of variables."""
 Edge = tuple[str, str]
 """Two components, as a circuit names them: the earlier one, and the later one."""
 
@@ -40,6 +58,52 @@ class EdgeScore:
     recall: float
     f1: float
     auc: float | None
+
+
+Score = EdgeScore | DirectionScore | FeatureScore | InterchangeScore
+
+
+def score(circuit: str | Path, found: str | Path, kind: Kind = "edges") -> Score:
+    """Hold the file of an answer against a circuit.
+
+    Args:
+        circuit: A ``circuit.json``; for exchanges that of a folder of a workbench, which
+            has the network and its interchanges as well.
+        found: Edges as a CSV file (`score_edges`). Directions, also those of exchanges, as
+            a safetensors file with a tensor ``(n, d)`` for each variable; features as one
+            with a single tensor ``(n, d)``.
+        kind: What is scored.
+
+    Raises:
+        KrohnError: If a file is malformed, or does not fit the circuit.
+    """
+    if kind not in get_args(Kind):
+        known = ", ".join(get_args(Kind))
+        raise KrohnError(
+            f"there is no kind {kind!r}{near(kind, get_args(Kind))}: {known}"
+        )
+    if kind == "edges":
+        return score_edges(circuit, found)
+    told, tensors = _circuit(circuit), _tensors(found)
+    if kind == "directions":
+        return score_directions(told, tensors)
+    if kind == "interchange":
+        home = Path(circuit).parent
+        model = Model(modelfile.read(home / MODEL))
+        return score_interchange(told, model, list(lines(home / PAIRS)), tensors)
+    if len(tensors) != 1:
+        raise KrohnError(
+            f"{found} needs one tensor, whose rows are the features; it has {len(tensors)}"
+        )
+    return score_features(told, next(iter(tensors.values())))
+
+
+def _tensors(path: str | Path) -> dict[str, FloatArray]:
+    try:
+        found = safetensors.numpy.load(read_bytes(path, LARGEST))
+    except (SafetensorError, ValueError, TypeError) as error:
+        raise KrohnError(f"{path} is no safetensors file: {error}") from None
+    return {name: tensor.astype(float) for name, tensor in found.items()}
 
 
 def score_edges(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,13 @@ from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
+from krohn.program.operations.map import Map
+from krohn.program.operations.position import Position
+from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement, parse
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 # The names of the classes of an export: the outputs of the machine, if it has any.
 
@@ -228,6 +234,27 @@ def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def graph(circuit: Mapping[str, Any]) -> "DiGraph[str]":
+    """A circuit as a graph of networkx: components, and edges with their variables.
+
+    Each node has ``writes``, the variables that the component writes; each edge
+    ``variables``, those that are read along it.
+    """
+    from networkx import DiGraph
+
+    found: DiGraph[str] = DiGraph(name=circuit["name"])
+    for node in nodes(circuit):
+        found.add_node(node, writes=[])
+    for told in circuit["variables"]:
+        found.nodes[writer(Variable(**told))]["writes"].append(told["variable"])
+    for edge in circuit["edges"]:
+        ends = edge["from"], edge["to"]
+        if ends not in found.edges:
+            found.add_edge(*ends, variables=[])
+        found.edges[ends]["variables"].append(edge["variable"])
+    return found
+
+
 def _stages(circuit: Mapping[str, Any]) -> list[list[str]]:
     found = [[EMBEDDING]]
     for block in circuit["blocks"]:
@@ -305,12 +332,16 @@ def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
 def _edges(
     stated: Statement, variables: Mapping[str, Variable]
 ) -> list[dict[str, Any]]:
-    """From the component that writes a variable to each that reads it."""
+    """From the component that writes a variable to each that reads it.
+
+    Variables that are the same on all words of one length carry nothing along an edge.
+    """
+    telling = {name for name in variables if _differs(stated, name)}
     edges = [
-        {"from": _node(variables[read]), "to": _node(variable), "variable": read}
+        {"from": writer(variables[read]), "to": writer(variable), "variable": read}
         for variable in variables.values()
         for read in variable.reads
-        if read in variables
+        if read in telling
     ]
     ends = dict.fromkeys(
         read
@@ -318,17 +349,30 @@ def _edges(
         for read in (
             [name] if name in variables else _stored(stated, stated.channels[name])
         )
-        if read in variables
+        if read in telling
     )
     edges += [
-        {"from": _node(variables[read]), "to": READ_OUT, "variable": read}
+        {"from": writer(variables[read]), "to": READ_OUT, "variable": read}
         for read in ends
     ]
     return [dict(e) for e in dict.fromkeys(tuple(edge.items()) for edge in edges)]
 
 
-def _node(variable: Variable) -> str:
-    """A node of the circuit: the embedding, a head, or an MLP."""
+def _differs(stated: Statement, name: str) -> bool:
+    """Whether a variable can differ between words of one length."""
+    channel, letters = stated.channels[name], np.arange(stated.letters)
+    if len(channel.later) == 1 or isinstance(channel.operation, Position):
+        return False
+    if isinstance(channel.operation, Token):
+        return True
+    of_letter = [isinstance(c.operation, Token) for c in stated.reads(name)] == [True]
+    if of_letter and isinstance(channel.operation, Map):
+        return len(np.unique(channel.operation.function([letters]))) > 1
+    return any(_differs(stated, read.name) for read in stated.reads(name))
+
+
+def writer(variable: Variable) -> str:
+    """The component that writes a variable: the embedding, a head, or an MLP."""
     if variable.layer is None:
         return EMBEDDING
     if variable.component == ATTENTION:

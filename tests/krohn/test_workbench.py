@@ -3,57 +3,95 @@
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import safetensors.numpy
+import torch
 from numpy.typing import NDArray
 from schemas import problem
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.intervention import stated
 from krohn.network.exports import circuit as circuits
 from krohn.open_model import Model
-from krohn.workbench import edge_attributions, edge_effects, score_edges
+from krohn.program.intervention import predict
+from krohn.workbench import (
+    edge_attributions,
+    edge_effects,
+    making,
+    score_directions,
+    score_edges,
+    score_features,
+    score_interchange,
+    subspaces,
+)
+from krohn.workbench.answers import drawn, interchanges, lines, right, right_changed
 from krohn.workbench.edge_patching import Components
-from krohn.workbench.making import drawn
 from krohn.workbench.models import MODELS
+from krohn.workbench.training import trained
 
 Call = Callable[..., tuple[int, Any]]
-SMALL = ("parity", "flip-flop", "lcs")
+SMALL = (
+    "parity",
+    "flip-flop",
+    "lcs",
+    "two-noisy-states",
+    "flip-flop-disguised",
+    "flip-flop-trained",
+)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("workbench") / "set"
-    krohn.workbench.make(home, SMALL, words=12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(making, "trained", partial(trained, steps=2))
+        krohn.workbench.make(home, SMALL, words=12)
     return home
+
+
+def told_of(home: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((home / name / "circuit.json").read_text())
+    return found
 
 
 def test_a_set_has_proofs_circuits_words_and_forms(made: Path) -> None:
     told = json.loads((made / "workbench.json").read_text())
     assert [each["name"] for each in told["models"]] == list(SMALL)
     assert problem("workbench-index", told) == ""
-    assert problem("workbench-index", {**told, "version": 2})
+    assert problem("workbench-index", {**told, "version": 3})
     for each in told["models"]:
         home = made / each["name"]
         found = krohn.load(home / "model.safetensors")
-        assert krohn.verify(home / "model.safetensors").digest == each["digest"]
-        for name in ("circuit", "evidence"):
+        report = krohn.verify(home / "model.safetensors")
+        assert report.digest == each["digest"]
+        assert (report.verdict == "verified") is each["proved"]
+        assert each["proved"] is (each["level"] != "trained")
+        assert (home / "evidence.json").is_file() is each["proved"]
+        for name in ("circuit", "evidence")[: 1 + each["proved"]]:
             assert problem(name, json.loads((home / f"{name}.json").read_text())) == ""
+        assert each["digest"] in (home / "README.md").read_text()
         for line in (home / "words.jsonl").read_text().splitlines():
             assert problem("workbench-word", json.loads(line)) == ""
         for line in (home / "pairs.jsonl").read_text().splitlines():
             pair = json.loads(line)
             assert problem("interchange", pair) == ""
             assert problem("interchange", {**pair, "value": "1"})
+            if each["family"] == "beliefs":
+                assert right_changed(found, pair) == 1
+                continue
             changed = found.patch(
                 pair["base"], pair["variable"], pair["position"], pair["value"]
             )
-            assert list(changed.answers) == list(changed.predicted) == pair["answers"]
-        assert (home / "transformer-lens" / "README.md").is_file()
+            assert list(changed.predicted) == pair["answers"]
+            assert list(changed.answers) == pair["answers"] or not each["proved"]
+        assert (home / "transformer-lens" / "README.md").is_file() is each["proved"]
+        assert (home / "transformer-lens" / "model.safetensors").is_file()
     assert (made / "parity" / "gpt2" / "config.json").is_file()
     assert told["models"][2]["forms"]["gpt2"].startswith("none: ")
 
@@ -61,7 +99,9 @@ def test_a_set_has_proofs_circuits_words_and_forms(made: Path) -> None:
 def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None:
     code, said = call("workbench", str(made), "--check", "--words", "20")
     assert (code, said["wrong"]) == (0, 0)
-    assert [m["gpt2"] for m in said["models"]] == ["verified", "verified", None]
+    assert [m["gpt2"] for m in said["models"]] == [*["verified"] * 2, *[None] * 4]
+    verdicts = [m["verdict"] for m in said["models"]]
+    assert verdicts == [*["verified"] * 5, "not proved"]
     words = made / "parity" / "words.jsonl"
     before = words.read_text()
     first, *rest = before.splitlines()
@@ -73,6 +113,35 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     assert (code, said["wrong"]) == (1, 2)
     wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]
     assert said["models"][0]["wrong"] == wrong
+
+
+def test_there_may_be_fewer_words_than_variables(made: Path) -> None:
+    model = krohn.load(made / "parity" / "model.safetensors")
+    rng = np.random.default_rng(0)
+    words, _ = drawn(model, 8, rng)
+    pairs = list(interchanges(model, words[:2], rng))
+    assert len({pair["variable"] for pair in pairs}) < len(model.places())
+    assert all(right_changed(model, pair) == 1 for pair in pairs)
+
+
+def test_some_networks_are_checked(made: Path) -> None:
+    found = krohn.workbench.check(made, ["two-noisy-states"], words=5)
+    assert [(each.name, each.wrong) for each in found] == [("two-noisy-states", ())]
+    with pytest.raises(KrohnError, match=r"no network 'pariti'.*parity"):
+        krohn.workbench.check(made, ["pariti"])
+
+
+def test_networks_of_a_damaged_list_are_not_trusted(made: Path, tmp_path: Path) -> None:
+    """A list that says of another claim, or of a better trained network, is found out."""
+    copied = shutil.copytree(made, tmp_path / "set")
+    told = json.loads((copied / "workbench.json").read_text())
+    told["models"][0]["digest"] = told["models"][1]["digest"]
+    told["models"][-1]["accuracy"] = 1.5
+    (copied / "workbench.json").write_text(json.dumps(told))
+    names = [SMALL[0], SMALL[-1]]
+    first, last = krohn.workbench.check(copied, names, words=5)
+    assert first.wrong == ("proof: it is of another claim",)
+    assert last.wrong == ("words.jsonl: accuracy is not 1.5000",)
 
 
 def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None:
@@ -121,7 +190,7 @@ def test_a_form_that_is_said_to_be_another_network_is_found(
 
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
     entry = next(entry for entry in MODELS if entry.name == name)
-    model = krohn.compile(entry.source, entry.length, strict=True, keep=True)
+    model = making.of_entry(entry, np.random.default_rng(0))
     words, start = drawn(Model(model.file), 200, np.random.default_rng(1))
     return model, words if start is None else words[:, :-1]
 
@@ -133,6 +202,10 @@ def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
         "d6",
         "q8",
         "flip-flop-language",
+        "two-noisy-states",
+        "flip-flop-disguised",
+        pytest.param("s3-disguised", marks=pytest.mark.slow),
+        pytest.param("even-process", marks=pytest.mark.slow),
         pytest.param("corridor4", marks=pytest.mark.slow),
         pytest.param("dyck2-2", marks=pytest.mark.slow),
         pytest.param("adder", marks=pytest.mark.slow),
@@ -148,6 +221,143 @@ def test_the_edges_of_a_circuit_are_those_that_act(name: str) -> None:
     effects = edge_effects(model.file, words, words[::-1])
     acting = {edge for edge, share in effects.items() if share > 0}
     assert acting == {(each["from"], each["to"]) for each in told["edges"]}
+
+
+def test_a_circuit_is_a_graph(made: Path) -> None:
+    told = told_of(made, "lcs")
+    found = krohn.workbench.graph(told)
+    assert list(found.nodes) == circuits.nodes(told)
+    edges = [(u, v, x) for u, v, d in found.edges(data=True) for x in d["variables"]]
+    true = [(e["from"], e["to"], e["variable"]) for e in told["edges"]]
+    assert sorted(edges) == sorted(true)
+    written = [x for _, names in found.nodes(data="writes") for x in names]
+    assert sorted(written) == sorted(v["variable"] for v in told["variables"])
+
+
+def test_listed_beliefs_are_those_of_the_filter(made: Path) -> None:
+    home = made / "two-noisy-states"
+    model = krohn.load(home / "model.safetensors")
+    source = krohn.hidden_markov("RanHMM2,2@1")
+    for line in (home / "words.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        word = [model.letters.index(a) for a in row["word"]]
+        assert np.allclose(row["answers"], source.filter([word])[0][0], atol=1e-12)
+        assert right(model, row) == 1
+        wrong = np.array(row["answers"])
+        wrong[-1] += 2.5 * model.header["claim"]["error"]
+        assert right(model, {**row, "answers": wrong.tolist()}) < 1
+
+
+@pytest.mark.slow
+def test_training_mends_what_noise_has_spoiled() -> None:
+    """After some steps more answers are right than after one."""
+    model = krohn.compile("C2", 8, strict=True, keep=True, disguise="rotate,dense")
+    program = stated(Model(model.file))
+    words = np.random.default_rng(0).integers(2, size=(200, 8))
+    wanted = predict(program, words, {}).answers
+    accuracy = []
+    for steps in (1, 100):
+        file = trained(model.file, program, words, np.random.default_rng(0), steps)
+        with torch.inference_mode():
+            logits = Model(file)(torch.from_numpy(words))
+        accuracy.append((logits.argmax(-1).numpy() == wanted).mean())
+    assert accuracy[0] < 0.9
+    assert accuracy[1] > accuracy[0] + 0.05
+
+
+# Directions, features and exchanges.
+
+
+@pytest.mark.parametrize("name", ["parity", "two-noisy-states", "flip-flop-disguised"])
+def test_the_directions_of_a_circuit_can_be_exchanged(made: Path, name: str) -> None:
+    """Its own subspaces overlap with themselves whole, in any basis, and act as told."""
+    home, told = made / name, told_of(made, name)
+    model, rng = krohn.load(home / "model.safetensors"), np.random.default_rng(0)
+    width = model.header["architecture"]["d_model"]
+    true = subspaces(told, width)
+    turned = {n: rng.normal(size=(len(b), len(b))) @ b for n, b in true.items()}
+    assert score_directions(told, turned).overlap == pytest.approx(1)
+    pairs = list(lines(home / "pairs.jsonl"))
+    told_right = score_interchange(told, model, pairs, turned)
+    assert (told_right.exchanges > 0, told_right.accuracy) == (True, 1)
+    nothing = score_interchange(told, model, pairs, {})
+    assert (nothing.exchanges, nothing.accuracy) == (told_right.exchanges, 0)
+
+
+VARIABLES = {
+    "format": "krohn-circuit",
+    "features": {"place": [4, 5]},
+    "variables": [
+        {"variable": "x", "code": "one-hot", "dims": [0, 3], "domain": [0, 1, 2]},
+        {"variable": "n", "code": "integer", "dims": [3, 4], "domain": [0, 1, 7]},
+    ],
+}
+
+
+def test_overlaps_of_subspaces() -> None:
+    """One-hot values vary in a plane, numbers on a line."""
+    axes = np.eye(5)
+    plane = np.array([[1.0, -1, 0, 0, 0], [0, 1, -1, 0, 0]])
+    assert {n: len(b) for n, b in subspaces(VARIABLES).items()} == {"x": 2, "n": 1}
+    found = score_directions(VARIABLES, {"x": plane, "n": 3 * axes[3]})
+    assert (found.found, found.overlap) == (2, pytest.approx(1))
+    # A line of the plane, and one at 60 degrees to the line.
+    tilted = 0.5 * axes[3] + np.sqrt(0.75) * axes[4]
+    found = score_directions(VARIABLES, {"x": plane[:1], "n": tilted})
+    assert found.each == {"x": pytest.approx(0.5), "n": pytest.approx(0.25)}
+    # The plane and a line more; and one that is at right angles to all.
+    found = score_directions(VARIABLES, {"x": axes[:3], "n": axes[4]})
+    assert found.each == {"x": pytest.approx(2 / 3), "n": pytest.approx(0)}
+    assert score_directions(VARIABLES, {"n": axes[3]}).overlap == pytest.approx(0.5)
+
+
+def test_features_are_found_up_to_sign_and_size() -> None:
+    axes = np.eye(5)
+    perfect = score_features(VARIABLES, np.array([-2, 1, 5, 0.1])[:, None] * axes[:4])
+    assert (perfect.features, perfect.true) == (4, 4)
+    assert (perfect.nearest, perfect.recovered, perfect.matching) == (1, 1, 1)
+    mixed = score_features(VARIABLES, np.array([axes[0] + axes[1], axes[4]]))
+    assert mixed.nearest == pytest.approx(np.sqrt(0.5) / 2)
+    assert (mixed.recovered, mixed.matching) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["directions", "interchange", "features"])
+def test_the_command_scores_directions(
+    made: Path, tmp_path: Path, call: Call, kind: str
+) -> None:
+    home = made / "flip-flop-disguised"
+    true = subspaces(told_of(made, home.name))
+    if kind == "features":
+        true = {"decoder": np.concatenate(list(true.values()))}
+    path = tmp_path / "found.safetensors"
+    safetensors.numpy.save_file({n: b.copy() for n, b in true.items()}, path)
+    code, said = call("score", str(home / "circuit.json"), str(path), "--of", kind)
+    assert code == 0
+    key = {"directions": "overlap", "interchange": "accuracy", "features": "nearest"}
+    assert said[key[kind]] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tensors", "said"),
+    [
+        ("directions", {"y": np.eye(5)}, "no variable 'y'"),
+        ("directions", {"n": np.ones((1, 3))}, "have 3 numbers"),
+        ("directions", {"n": np.array([np.nan] * 5)}, "needs rows of numbers"),
+        ("features", {"a": np.eye(5), "b": np.eye(5)}, "needs one tensor"),
+        ("direction", {"n": np.eye(5)}, "no kind 'direction' .did you mean directions"),
+    ],
+)
+def test_bad_directions_get_one_line(
+    kind: Any, tensors: dict[str, NDArray[np.float64]], said: str, tmp_path: Path
+) -> None:
+    circuit, found = tmp_path / "circuit.json", tmp_path / "found.safetensors"
+    circuit.write_text(json.dumps(VARIABLES))
+    safetensors.numpy.save_file(tensors, found)
+    with pytest.raises(KrohnError, match=said):
+        krohn.workbench.score(circuit, found, kind)
+    found.write_text("no tensors")
+    with pytest.raises(KrohnError, match=r"no safetensors file|no kind"):
+        krohn.workbench.score(circuit, found, kind)
 
 
 def test_components_compute_what_the_network_computes() -> None:
