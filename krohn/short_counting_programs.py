@@ -102,7 +102,7 @@ class Sample:
     def accepted(self) -> BoolArray:
         """``(words,)``: which words the language has."""
         assert self.language.accepting is not None
-        return self.language.accepting[np.array(self.state)]
+        return np.asarray(self.language.accepting[np.array(self.state)])
 
     def counts(self, holds: BoolArray) -> IntArray:
         """``(formulas, words)``: how often each formula held so far."""
@@ -349,7 +349,7 @@ class Search:
         costs = np.array([c.cost for c in tried])
         for open_states in (language.live, other.live):
             rows = every[:, open_states[state]].astype(np.float32)
-            alone = ~rows.any(axis=1)
+            alone = np.asarray(~rows.any(axis=1))
             found += [tried[i] for i in np.flatnonzero(alone).tolist()][:DECISIVE]
             apart = np.triu(rows @ rows.T == 0, 1) & ~alone & ~alone[:, None]
             first, second = np.nonzero(apart)
@@ -370,7 +370,7 @@ class Search:
         for every in (True, False):
             # Where all must hold each is true; where one must hold each is false.
             fixed = wanted == every
-            able = [c for c in literals if (c.holds == every)[fixed].all()]
+            able = [c for c in literals if np.equal(c.holds, every)[fixed].all()]
             able += self._clauses(literals, fixed, every)
             able = sorted(able, key=_cost)[: 4 * FORMULAS]
             if not able:
@@ -388,10 +388,10 @@ class Search:
         self, literals: list[Candidate], fixed: BoolArray, every: bool
     ) -> Iterator[Candidate]:
         """Pairs that are as they must be, though neither is so alone."""
-        alone = [c for c in literals if ((c.holds != every)[fixed]).any()]
+        alone = [c for c in literals if (np.not_equal(c.holds, every)[fixed]).any()]
         for one, other in combinations(alone[:JOINED], 2):
             made = _pair(one, other, not every)
-            if (made.holds == every)[fixed].all():
+            if np.equal(made.holds, every)[fixed].all():
                 yield made
 
 
@@ -464,11 +464,11 @@ def _compared(
         ]
         for size, least, most, holds in between:
             if holds.any() and not holds.all():
-                ends = {"least": least, "most": most}
-                inside = partial(_between, terms=terms, inside=True, **ends)
+                ends = partial(_between, terms=terms, least=least, most=most)
+                inside = partial(ends, inside=True)
                 yield Candidate(size, holds, inside)
                 if None not in (least, most):
-                    outside = partial(_between, terms=terms, inside=False, **ends)
+                    outside = partial(ends, inside=False)
                     yield Candidate(size + 1, ~holds, outside)
 
 
