@@ -237,10 +237,29 @@ def _depth(
         )
     else:
         yield (
-            "it is not known whether a depth that does not grow with T is enough: for "
-            "every length some word keeps different beliefs apart"
+            "it is not known whether a depth that does not grow with T is enough: "
+            + (
+                does_not_forget(structure)
+                or "for every length some word keeps different beliefs apart"
+            )
         )
     yield _of_products(structure, made)
+
+
+def does_not_forget(structure: Structure) -> str | None:
+    """The sentence that shows two pasts; None if none are found."""
+    found = structure.two_pasts
+    if found is None:
+        return None
+    one, other, again = (
+        " ".join(structure.model.letters[a] for a in word) or "nothing"
+        for word in (found.one, found.other, found.again)
+    )
+    return (
+        f"it does not forget. After {one}, and after {other}, beliefs have no state in "
+        f"common, and so it stays if {again} follows, however often: what looks at the "
+        "last letters only is off by 1/2 or more in total variation"
+    )
 
 
 def _of_products(structure: Structure, made: str | None) -> str:

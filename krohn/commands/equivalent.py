@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,6 @@ from krohn.commands import options as common
 from krohn.commands.options import CANNOT, DONE, REFUTED, emit
 from krohn.commands.progress import progress
 from krohn.machines import MODEL
-
-if TYPE_CHECKING:
-    from krohn.equivalence import Answer
 
 CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
 Upto = Annotated[
@@ -117,34 +114,30 @@ def crasp(
     effort: common.Effort = "normal",
     as_json: common.Json = False,
 ) -> int:
-    """Derive the counting program of a language in C-RASP, and prove that it is right.
+    """Derive a counting program of a language in C-RASP, and prove that it is right.
 
-    It is written before it is checked: a check that is too large leaves it unproved.
+    A search looks for a short one of least nesting. If that cannot be proved, the program
+    is the one of a theorem, which is longer; a check that is too large leaves it unproved.
     """
-    from krohn.counting_programs import affordable_pairs, derived, save
-    from krohn.equivalence import equivalent as decided
+    from krohn.counting_programs import save
     from krohn.machines import read
+    from krohn.short_counting_programs import proved_program, shallowest
     from krohn.sources.counting import written
 
     source = read(machine)
-    program = derived(source, effort)
-    text = written(program)
+    with progress() as report:
+        program, found = proved_program(
+            source, length, effort, partial(report, "exploring")
+        )
+    least, text = shallowest(source), written(program)
     if output is not None:
         save(text, output)
-    with progress() as report:
-        found: Answer = decided(
-            source,
-            program,
-            length,
-            every_length=True,
-            most=affordable_pairs(program),
-            progress=lambda done, total: report("exploring", done, total),
-        )
     facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
+    bound = {"at_least": least.depth, "words": least.words}
     emit(
         "crasp",
-        {**found.to_object(), **facts, "file": output},
+        {**found.to_object(), **facts, **bound, "file": output},
         as_json,
-        lambda: show.counting_program(text, program.depth, found, output),
+        lambda: show.counting_program(text, program.depth, least, found, output),
     )
     return CODES[found.verdict]

@@ -484,11 +484,16 @@ class CountingProgram(Answer):
         depth: Counts of counts of ….
         sums: How many sums it has.
         program: Its text.
+        at_least: Every program of the language is at least so deep: 0, 1 or 2.
+        words: Why: a word that is accepted and one that is not, which no program of less
+            depth tells apart.
     """
 
     depth: int
     sums: int
     program: str
+    at_least: int
+    words: list[list[str]] | None
     file: str | None
 
 

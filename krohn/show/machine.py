@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from krohn.equivalence.models import Twins
     from krohn.equivalence.question import Answer
     from krohn.learning import Learned
+    from krohn.short_counting_programs import Shallowest
 
 # A decomposition: components by level, what they mean, and the proof.
 
@@ -222,11 +223,22 @@ def _renamed(found: "Twins | Answer") -> None:
 
 
 def counting_program(
-    text: str, depth: int, found: "Answer", output: str | None
+    text: str, depth: int, least: "Shallowest", found: "Answer", output: str | None
 ) -> None:
     """The program of a language, or the file that it was written to."""
     print(text if output is None else f"wrote {output}")
-    print(f"counts are nested {depth} deep")
+    tight = least.depth == depth
+    no_less = ", and no program has less" if tight else ""
+    print(f"counts are nested {depth} deep{no_less}")
+    if least.words is not None:
+        have = (
+            "each letter is as often in both, and the last one is the same"
+            if least.depth == 2
+            else "both end with the same letter"
+        )
+        yes, no = (legibly(" ".join(word)) for word in least.words)
+        bound = "" if tight else f"; so at least {least.depth} deep"
+        print(f"  {yes} is accepted, {no} is not; {have}{bound}")
     equivalence(found)
 
 

@@ -24,7 +24,7 @@ from krohn.compiler.constructions import (
 )
 from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
-from krohn.model_facts import belief_machine
+from krohn.model_facts import belief_machine, does_not_forget
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -44,6 +44,7 @@ from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.beliefs import contexts
+from krohn.sources.hidden_markov.structure import Structure
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 from krohn.verify.search.find import MARGIN
@@ -380,9 +381,10 @@ def _window(asked: Wanted) -> Built:
         if reached and finest and found.error + beside > within:
             break  # none is nearer, and what is beside contexts stays about the same
         if found.error > within and not reached:
+            pasts = does_not_forget(Structure(asked.source))
             raise Unsuited(
                 f"{asked.source.name} does not forget fast enough: {found.told} still "
-                f"leave an error of {found.error:.2g}"
+                f"leave an error of {found.error:.2g}" + (f"; {pasts}" if pasts else "")
             )
         built = belief_window.network(asked.source, found, asked.longest, asked.options)
         shown = asked.shown(built)

@@ -9,8 +9,11 @@ from krohn.sources.counting.program import (
     Letter,
     Negation,
 )
+from krohn.sources.counting.text import sum_text
 from krohn.sources.sequence_functions import Channel, SequenceFunction, program
 
+LONGEST = 30
+"""The signs in the name of a sum, at most."""
 MOST_TOGETHER = 8
 """Flags that one table joins: it has 2^8 rows."""
 
@@ -36,10 +39,37 @@ def function(source: CountingProgram) -> SequenceFunction:
                 channels[number] = _join_flags(made, token, every, joined)
             case Comparison(counts, least, most):
                 if counts not in totals:
-                    totals[counts] = _total(made, counts, channels)
+                    total = _total(made, counts, channels)
+                    totals[counts] = _called(made, source, counts, total)
                 channels[number] = _between(made, totals[counts], least, most)
+    for name, number in source.names:
+        made.named(name, channels[number])
+    for number, formula in enumerate(source.formulas):
+        if isinstance(formula, Letter):
+            made.named(f"Q_{source.letters[formula.letter]}", channels[number])
     made.output(channels[source.output])
     return made
+
+
+def _called(
+    made: SequenceFunction, source: CountingProgram, counts: Counts, total: Channel
+) -> Channel:
+    """A sum by its text, if all that it counts has names: ``opens-closes``."""
+    counted = {number: name for name, number in reversed(source.counts)}
+    known = {number: f"#{name}" for name, number in reversed(source.names)} | {
+        number: f"#Q_{source.letters[formula.letter]}"
+        for number, formula in enumerate(source.formulas)
+        if isinstance(formula, Letter)
+    }
+    for number, formula in enumerate(source.formulas):
+        if isinstance(formula, Negation) and formula.part in known:
+            known.setdefault(number, f"#¬{known[formula.part].removeprefix('#')}")
+    texts = [counted.get(i) or known.get(i, "") for i, _ in counts]
+    name = sum_text(counts, texts).replace(" ", "")
+    if all(texts) and len(name) <= LONGEST:
+        made.named(f"{name}.each", *total.reads)
+        made.named(name, total)
+    return total
 
 
 def _between(

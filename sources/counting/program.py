@@ -18,6 +18,7 @@ from krohn.program.errors import demand
 # ones.
 
 
+Names = tuple[tuple[str, int], ...]
 Counts = tuple[tuple[int, int], ...]
 """A sum of counts: numbers of formulas, in order, each with its factor, which is not 0."""
 Sums = Callable[[Counts, list[BoolArray]], IntArray]
@@ -73,12 +74,16 @@ class CountingProgram:
         name: What it is called.
         formulas: By their numbers; each reads formulas of smaller numbers.
         output: The number of the formula that the program says.
+        names: The names that its author gave to formulas, with their numbers.
+        counts: The names for counts of formulas, with the numbers of these.
     """
 
     letters: tuple[str, ...]
     name: str
     formulas: tuple[Formula, ...]
     output: int
+    names: Names = field(default=(), compare=False)
+    counts: Names = field(default=(), compare=False)
 
     @cached_property
     def sums(self) -> tuple[Counts, ...]:
@@ -89,12 +94,17 @@ class CountingProgram:
     @property
     def depth(self) -> int:
         """How deep counts are nested in counts."""
+        return self.depths[self.output]
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """How deep counts are nested in each formula."""
         depths = list[int]()
         for formula in self.formulas:
             below = [depths[i] for i in parts(formula)]
             counted = isinstance(formula, Comparison)
             depths.append(max(below, default=0) + counted)
-        return depths[self.output]
+        return depths
 
     def values(
         self, letters: IntArray, sums: Callable[[Counts, list[BoolArray]], IntArray]
@@ -210,8 +220,17 @@ class Builder:
         for number in range(len(self.letters)):
             self.add(Letter(number))
 
-    def program(self, name: str, output: int) -> CountingProgram:
-        """The program that says a formula, without those that this does not need."""
+    def program(
+        self, name: str, output: int, names: Names = (), counts: Names = ()
+    ) -> CountingProgram:
+        """The program that says a formula, without those that this does not need.
+
+        Args:
+            name: What it is called.
+            output: The number of the formula.
+            names: Names of formulas, with their numbers; those not needed are left out.
+            counts: The same of counts.
+        """
         needed = {output}
         for number in range(output, -1, -1):
             if number in needed:
@@ -219,7 +238,11 @@ class Builder:
         order = sorted(needed)
         places = {number: i for i, number in enumerate(order)}
         kept = tuple(_renumbered(self.made[number], places) for number in order)
-        return CountingProgram(self.letters, name, kept, places[output])
+        known, counted = (
+            tuple((said, places[i]) for said, i in each if i in places)
+            for each in (names, counts)
+        )
+        return CountingProgram(self.letters, name, kept, places[output], known, counted)
 
     def add(self, formula: Formula) -> int:
         """The number of a formula, which is added if it is new.

@@ -1,6 +1,9 @@
 """Counting programs as text, in the notation of Yang and Chiang (2024)."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,7 +17,9 @@ from krohn.sources.counting.program import (
     Formula,
     Junction,
     Letter,
+    Names,
     Negation,
+    parts,
 )
 
 # Counting programs as text, in the notation of Yang and Chiang (2024).
@@ -61,6 +66,8 @@ _LANGUAGE = Language(
     },
     hints={("COMPARED", "_AND"): "; join comparisons by 'and'"},
 )
+_PLAIN = re.compile(r"[^\W_]\w*|[()\[\]{}<>]")
+"""The letters that need no quotes."""
 Sum = dict[int, int]
 Case = tuple[int, Sum, int]
 """A formula that says when, the counts by their factors, and what is added to them."""
@@ -112,7 +119,7 @@ def parse(text: str, file: str) -> CountingProgram:
         f"{file}: the last line is the output, and must be a formula, not a count",
     )
     assert isinstance(last, int)
-    return reader.builder.program(PurePath(file).stem, last)
+    return reader.builder.program(PurePath(file).stem, last, *reader.names())
 
 
 @dataclass
@@ -126,6 +133,17 @@ class _Reader:
         """A line: a name, and what it stands for."""
         demand(name not in self.known, f"{name!r} has a meaning already")
         self.known[name] = self._value(said)
+
+    def names(self) -> tuple[Names, Names]:
+        """The names of formulas, and of counts of one formula, with its number."""
+        formulas, counts = list[tuple[str, int]](), list[tuple[str, int]]()
+        for name, value in self.known.items():
+            match value:
+                case int():
+                    formulas.append((name, value))
+                case Count(((_, factors, 0),)) if [*factors.values()] == [1]:
+                    counts.append((name, next(iter(factors))))
+        return tuple(formulas), tuple(counts)
 
     @property
     def last(self) -> int | Count | None:
@@ -265,45 +283,138 @@ def _number(digits: str) -> int:
 # Counting programs as the text that is read again.
 
 
+LONG = 60
+"""A formula with so many signs has a line and a name of its own."""
+ATOM, CONDITION, EVERY, SOME = range(4)
+"""How loosely a text holds together: what binds more loosely stands in brackets."""
+
+
 def written(program: CountingProgram) -> str:
-    """A program as text that `parse` reads: a line for each formula.
+    """A program as text that `parse` reads: short lines, with the names that it has.
 
-    Letters are named where they are used; the other formulas are ``f0``, ``f1``, ….
+    A formula that is used once stands where it is used. Others without a name are
+    ``f0``, ``f1``, ….
     """
-    names, lines = list[str](), [f"letters {' '.join(program.letters)}"]
-    for formula in program.formulas:
-        if isinstance(formula, Letter):
-            names.append(f'Q_"{program.letters[formula.letter]}"')
-            continue
-        names.append(f"f{len(lines) - 1}")
-        lines.append(f"{names[-1]} := {_right(formula, names)}")
-    if isinstance(program.formulas[program.output], Letter):
-        lines.append(f"f{len(lines) - 1} := {names[program.output]}")
-    return "\n".join(lines) + "\n"
+    return _Writer(program).text()
 
 
-def _right(formula: Formula, names: list[str]) -> str:
-    """The right side of a definition."""
-    match formula:
-        case Negation(part):
-            return f"not {names[part]}"
-        case Junction(every, read):
-            word = " and " if every else " or "
-            return word.join(names[i] for i in read) or str(every).lower()
-        case Comparison(counts, least, most):
-            total = sum_text(counts, names)
-            low = [] if least is None else [f"{total} >= {least}"]
-            high = [] if most is None else [f"{total} <= {most}"]
-            exact = [f"{total} = {least}"] if least == most else [*low, *high]
-            return " and ".join(exact)
-    raise AssertionError("a letter cannot be defined")
+class _Writer:
+    """The writer of a program's text, line by line.
+
+    Attributes:
+        lines: Those so far.
+        said: For each formula so far: its text where it is used, and how loosely this
+            holds together.
+    """
+
+    def __init__(self, program: CountingProgram) -> None:
+        self.program, self.lines = program, [f"letters {' '.join(program.letters)}"]
+        self.said = list[tuple[str, int]]()
+        self._names, self._counted = _by_number(program.names), dict[int, str]()
+        self._taken = {name for name, _ in (*program.names, *program.counts)}
+        read = [i for formula in program.formulas for i in parts(formula)]
+        self._once = {i for i in read if read.count(i) == 1}
+
+    def text(self) -> str:
+        """All lines."""
+        program, counts = self.program, _by_number(self.program.counts)
+        for number, formula in enumerate(program.formulas):
+            self.said.append(self._named(number, formula))
+            if number in counts and number != program.output:
+                self._define(counts[number], f"#[j <= i] {self._in(number, ATOM)}")
+                self._counted[number] = counts[number]
+        return "\n".join(self.lines) + "\n"
+
+    def _named(self, number: int, formula: Formula) -> tuple[str, int]:
+        """The text of a formula where it is used; a line for it, if it needs one."""
+        last, text, loose = number == self.program.output, *self._right(formula)
+        short = isinstance(formula, Letter) or (
+            number in self._once and len(text) < LONG
+        )
+        if not last and short and number not in self._names:
+            return text, loose
+        name = self._names.get(number) or self._new()
+        if isinstance(formula, Letter) and not last:
+            return text, loose
+        self._define(name, text)
+        return name, ATOM
+
+    def _define(self, name: str, text: str) -> None:
+        self.lines.append(f"{name} := {text}")
+
+    def _new(self) -> str:
+        """A name that nothing has."""
+        name = next(n for n in map("f{}".format, count()) if n not in self._taken)
+        self._taken.add(name)
+        return name
+
+    def _in(self, number: int, most: int) -> str:
+        """The text of a formula, in brackets if it holds together too loosely."""
+        text, loose = self.said[number]
+        return text if loose <= most else f"({text})"
+
+    def _right(self, formula: Formula) -> tuple[str, int]:
+        match formula:
+            case Letter(letter):
+                return _letter_text(self.program.letters[letter]), ATOM
+            case Negation(part):
+                return f"not {self._in(part, ATOM)}", CONDITION
+            case Junction(every, ()):
+                return str(every).lower(), ATOM
+            case Junction(True, read):
+                return " and ".join(self._in(i, CONDITION) for i in read), EVERY
+            case Junction(_, read):
+                return " or ".join(self._in(i, EVERY) for i in read), SOME
+            case Comparison(counts, least, most):
+                return self._compared(counts, least, most)
+
+    def _compared(
+        self, counts: Counts, least: int | None, most: int | None
+    ) -> tuple[str, int]:
+        texts = [
+            self._counted.get(i) or f"#[j <= i] {self._in(i, ATOM)}" for i, _ in counts
+        ]
+        falls = any(k < 0 for _, k in counts)
+        if least == most or (not falls and not least and most == 0):
+            return _relation(counts, texts, "=", most or 0), CONDITION
+        low = [] if least is None else [_relation(counts, texts, ">=", least)]
+        high = [] if most is None else [_relation(counts, texts, "<=", most)]
+        loose = EVERY if low and high else CONDITION
+        return " and ".join([*low, *high]), loose
 
 
-def sum_text(counts: Counts, names: list[str]) -> str:
-    """A sum of counts, by the names of the formulas that are counted."""
-    parts = [
-        f"{'-' if k < 0 else '+'} {'' if abs(k) == 1 else f'{abs(k)} * '}"
-        f"#[j <= i] {names[i]}"
-        for i, k in counts
+def _relation(counts: Counts, texts: Sequence[str], sign: str, number: int) -> str:
+    """A sum compared with a number, without negative numbers: what falls is right."""
+    both = [*zip(counts, texts, strict=True)]
+    sides = [
+        [((i, abs(k)), text) for (i, k), text in both if (k < 0) == right]
+        for right in (False, True)
     ]
-    return " ".join(parts).removeprefix("+ ")
+    left, right = (
+        [sum_text([c for c, _ in side], [text for _, text in side])] if side else []
+        for side in sides
+    )
+    if right and (sign, number) in ((">=", 1), ("<=", -1)):
+        return f"{left[0]} {sign[0]} {right[0]}"
+    left += [str(-number)] if number < 0 else []
+    right += [str(number)] if number > 0 or not right else []
+    return f"{' + '.join(left)} {sign} {' + '.join(right)}"
+
+
+def _by_number(names: Names) -> dict[int, str]:
+    """From numbers to the first name of each."""
+    return {number: name for name, number in reversed(names)}
+
+
+def _letter_text(name: str) -> str:
+    """The formula that the letter is here: short if no quotes are needed."""
+    return f"Q_{name}" if _PLAIN.fullmatch(name) else f'Q_"{name}"'
+
+
+def sum_text(counts: Sequence[tuple[int, int]], texts: Sequence[str]) -> str:
+    """A sum of counts, by the text of each count in their order."""
+    summands = [
+        f"{'-' if k < 0 else '+'} {'' if abs(k) == 1 else f'{abs(k)} * '}{text}"
+        for (_, k), text in zip(counts, texts, strict=True)
+    ]
+    return " ".join(summands).removeprefix("+ ")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 
@@ -126,10 +127,86 @@ class Structure:
                 return None, True
         return _longest(edges), False
 
+    @cached_property
+    def two_pasts(self) -> "TwoPasts | None":
+        """Two pasts that no number of last letters tells apart; None if none is found."""
+        letters = [_Letter(operator) for operator in self.model.operators]
+        words = _pasts(self.model.start, letters)
+        edges = {
+            pair: [
+                (number, (letter.image(pair[0]), letter.image(pair[1])))
+                for number, letter in enumerate(letters)
+            ]
+            for pair in permutations(words, 2)
+            if not pair[0] & pair[1]
+        }
+        for one, other in sorted(
+            edges, key=lambda pair: len(words[pair[0]]) + len(words[pair[1]])
+        ):
+            again = _circle((one, other), edges)
+            if again is not None:
+                return TwoPasts(words[one], words[other], again)
+        return None
+
     @property
     def _most(self) -> int:
         """How many supports, or pairs of them, are looked at."""
         return MOST_STEPS // (self.model.size * len(self.model.letters))
+
+
+@dataclass(frozen=True)
+class TwoPasts:
+    """Two words, and a third one after which a model still knows which of them it was.
+
+    After ``one`` and ``again``, as often as you like, and after ``other`` and the same,
+    the beliefs have no state in common, and all these words are possible. So each
+    function of the last letters is off by at least 1/2 in total variation from one of the
+    two beliefs, however many letters it reads: the model does not forget.
+
+    Attributes:
+        one: The letters of the first past, by their numbers; it may be empty.
+        other: Those of the second.
+        again: Those of the word that is repeated.
+    """
+
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+    again: tuple[int, ...]
+
+
+MOST_PASTS = 200
+"""Sets of states that pasts lead to, of which pairs are looked at; the nearest ones."""
+Pair = tuple[Support, Support]
+
+
+def _pasts(
+    start: FloatArray, letters: "list[_Letter]"
+) -> dict[Support, tuple[int, ...]]:
+    """The sets of states after words, each with a shortest word; no more than some."""
+    first = sum(1 << s for s in np.flatnonzero(start).tolist())
+    words, queue = dict[Support, tuple[int, ...]]({first: ()}), [first]
+    for support in queue:
+        for number, letter in enumerate(letters):
+            after = letter.image(support)
+            if after and after not in words and len(words) < MOST_PASTS:
+                words[after] = (*words[support], number)
+                queue.append(after)
+    return words
+
+
+def _circle(
+    start: Pair, edges: dict[Pair, list[tuple[int, Pair]]]
+) -> tuple[int, ...] | None:
+    """A shortest word that leads from a pair of sets to itself; None if there is none."""
+    words, queue = dict[Pair, tuple[int, ...]]({start: ()}), [start]
+    for pair in queue:
+        for number, after in edges[pair]:
+            if after == start:
+                return (*words[pair], number)
+            if after in edges and after not in words:
+                words[after] = (*words[pair], number)
+                queue.append(after)
+    return None
 
 
 class _Letter:

@@ -202,6 +202,7 @@ class SequenceFunction:
         outputs: The channels that it says.
         show: From the values of these to what is shown of them.
         place: The line of a text that is being read; None if Python calls.
+        called: The names that a user gave to channels (`named`).
     """
 
     letters: tuple[str, ...]
@@ -210,6 +211,19 @@ class SequenceFunction:
     outputs: tuple[Channel, ...] = ()
     show: Callable[..., Hashable] | None = None
     place: str | None = None
+    called: dict[Channel, str] = field(default_factory=dict)
+
+    def named(self, name: str, channel: Channel) -> Channel:
+        """The channel, by a name of the user: so it is called in Program and pictures.
+
+        A channel that has such a name already keeps it, and so do the token and the
+        position. A name that another channel has is left out.
+        """
+        taken = {"token", "position", "letter", "started", *self.called.values()}
+        taken.update(c.name for c in self.channels)
+        if channel.call not in ("token", "position") and name not in taken:
+            self.called.setdefault(channel, name)
+        return channel
 
     def token(self) -> Channel:
         """The letter."""
@@ -357,11 +371,12 @@ class SequenceFunction:
         r.letter()
         made: dict[Channel, Known] = {}
         for channel in self.channels:
+            name = self.called.get(channel, channel.name)
             try:
                 read = [made[c] for c in channel.reads]
-                made[channel] = channel.make(r, channel.name, read)
+                made[channel] = channel.make(r, name, read)
             except ProgramError as error:
-                at = f"{channel.line}: channel {channel.name!r} (p.{channel.call})"
+                at = f"{channel.line}: channel {name!r} (p.{channel.call})"
                 raise ProgramError(f"{at}: {error}") from error.__cause__
         return self._with_classes(r, [made[c] for c in self.outputs])
 

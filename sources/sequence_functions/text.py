@@ -116,7 +116,8 @@ class _Reader:
             )
         if name in self.channels or name in CALLS:
             raise ProgramError(f"{name!r} has a meaning already")
-        self.channels[name] = _channel(self.value(_parsed(expression)))
+        found = _channel(self.value(_parsed(expression)))
+        self.channels[name] = self.function.named(name, found)
 
     def value(self, node: ast.AST) -> Any:
         """A channel, a constant, a tuple or a table."""

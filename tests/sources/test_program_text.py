@@ -17,7 +17,7 @@ HEAD = "letters a b c\nx = token()\n"
 def by_python() -> SequenceFunction:
     p = program("abc", "flags")
     x, t = p.token(), p.position()
-    kind = p.map(lambda v: 0 if v == "a" else 2, x, bos=1)
+    kind = p.named("kind", p.map(lambda v: 0 if v == "a" else 2, x, bos=1))
     p.output(p.where((x == "b") | ~(kind < 1), p.shift(kind, 2), t - 1), t + kind)
     return p
 

@@ -16,7 +16,8 @@ from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.search.find import model_of
 
 torch.set_num_threads(1)
-SUM = "prefix_sum1.codes"
+TOTAL = "#Q_a-#Q_b"
+SUM = f"{TOTAL}.codes"
 
 
 @cache
@@ -74,14 +75,12 @@ def test_the_bound_is_in_proportion_to_the_value() -> None:
 def test_a_sum_of_two_is_read_with_the_noise_of_what_fits_into_it() -> None:
     stream = summed(majority(60))
     program = stream.program
-    first, second = (
-        program.channels[n] for n in program.channels["prefix_sum1"].inputs
-    )
+    first, second = (program.channels[n] for n in program.channels[TOTAL].inputs)
     rng = np.random.default_rng(0)
     for _ in range(20):
         noise = {c.name: rng.random(len(c.domain)) * 0.4 for c in (first, second)}
         noisy = replace(stream, noise={**stream.noise, **noise})
-        total = program.channels["prefix_sum1"]
+        total = program.channels[TOTAL]
         sums = np.append(total.later, total.bos)
         read = noisy.halves(total, np.zeros((len(sums), len(stream.owner))))
         allowed = read.slopes.sum(axis=0) + read.rest

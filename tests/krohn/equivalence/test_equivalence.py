@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn import cli
+from krohn import cli, short_counting_programs
 from krohn.algebra.errors import KrohnError
 from krohn.commands.options import CANNOT
 from krohn.counting_programs import derived
 from krohn.equivalence import equivalent
 from krohn.equivalence.systems import read
-from krohn.sources.counting import CountingProgram, parse
+from krohn.short_counting_programs import proved_program, shallowest, short_program
+from krohn.sources.counting import CountingProgram, parse, written
 
 Call = Callable[..., tuple[int, Any]]
 IN_C_RASP = (
@@ -53,6 +54,58 @@ def test_the_program_of_a_language_accepts_it_at_every_length(pattern: str) -> N
     assert accepted(program, 7) == accepted(machine, 7)
     answer = equivalent(machine, program, 40, every_length=True)
     assert (answer.verdict, answer.length) == ("verified", None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "depth", "formulas"),
+    [
+        ("a*ba*ba*", 1, 2),
+        ("a*|b*", 1, 5),
+        ("(a|b)*ab*ab*", 1, 2),
+        ("a*b*", 2, 5),
+        ("(ab)*", 2, 6),
+        ("(ab|ba)*", 2, 10),
+        ("(a|b)*a(a|b)*b(a|b)*a(a|b)*", 3, 7),
+    ],
+)
+def test_a_short_program_is_as_short_as_people_write_it(
+    pattern: str, depth: int, formulas: int
+) -> None:
+    machine = krohn.read(f"regex:{pattern}")
+    program, answer = proved_program(machine, 40, "normal", lambda done, total: None)
+    assert (answer.verdict, answer.length) == ("verified", None)
+    assert accepted(program, 7) == accepted(machine, 7)
+    assert program.depth == depth
+    assert len(program.formulas) <= formulas
+    again = parse(written(program), "again.crasp")
+    assert accepted(again, 7) == accepted(machine, 7)
+
+
+@pytest.mark.parametrize("pattern", IN_C_RASP)
+def test_no_program_is_less_deep_than_two_words_show(pattern: str) -> None:
+    machine = krohn.read(f"regex:{pattern}")
+    least = shallowest(machine)
+    assert short_program(machine, derived(machine)).depth >= least.depth
+    if least.words is None:
+        return
+    (yes, no), says = least.words, accepted(machine, max(map(len, least.words)))
+    assert (says["".join(yes)], says["".join(no)]) == (True, False)
+    assert yes[-1] == no[-1]
+    assert least.depth < 2 or sorted(yes) == sorted(no)
+
+
+def test_a_program_that_is_not_proved_gives_way_to_a_long_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search that finds what is wrong costs shortness, never truth."""
+    wrong = parse("letters a b\nx := Q_a", "wrong.crasp")
+    monkeypatch.setattr(
+        short_counting_programs, "short_program", lambda machine, long: wrong
+    )
+    machine = krohn.read("regex:a*ba*ba*")
+    program, answer = proved_program(machine, 40, "normal", lambda done, total: None)
+    assert answer.verdict == "verified"
+    assert program == derived(machine)
 
 
 @pytest.mark.parametrize("pattern", NOT)

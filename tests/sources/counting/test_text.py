@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from krohn.program.errors import Refused
-from krohn.sources.counting import CATALOGUE, CountingProgram, named, parse, written
+from krohn.sources.counting import (
+    CATALOGUE,
+    CountingProgram,
+    function,
+    named,
+    parse,
+    written,
+)
 
 
 def says(line: str, word: str, letters: str = "abc") -> list[bool]:
@@ -93,3 +100,16 @@ def test_what_is_not_needed_is_left_out() -> None:
     assert len(program.formulas) == 2
     assert isinstance(program, CountingProgram)
     assert program.depth == 1
+
+
+def test_names_are_kept_in_text_program_and_network() -> None:
+    text = """letters a b
+A := #[j <= i] Q_a
+B := #[j <= i] Q_b
+ahead := A > 2 * B + 1
+never := #[j <= i] (not ahead) = 0
+"""
+    program = parse(text, "named.crasp")
+    assert written(program) == text.replace("A > 2 * B + 1", "A >= 2 * B + 2")
+    channels = function(program).realised(5).program.operations
+    assert {"A-2*B", "ahead", "#¬ahead", "never"} <= set(channels)

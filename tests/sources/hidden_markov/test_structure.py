@@ -121,3 +121,37 @@ def test_searches_that_are_too_large_stay_open(
     assert structure("Cyclic-RND5,5@3").forgetting_is_open
     monkeypatch.setattr(structures, "MOST_STEPS", 10)
     assert structure("RRXOR").synchronises is None
+
+
+@pytest.mark.parametrize(
+    "name", ["EvenProcess", "RRXOR", "Cyclic-RND4,2@3", "C2", "S3"]
+)
+def test_two_pasts_are_told_apart_for_ever(name: str) -> None:
+    """The beliefs after them share no state, however often the third word comes."""
+    found = (
+        structure(name)
+        if name not in ("C2", "S3")
+        else of_maps(
+            [1, 0] if name == "C2" else [1, 2, 0], [0, 1] + [2] * (name == "S3")
+        )
+    )
+    pasts = found.two_pasts
+    assert pasts is not None
+    assert found.forgets is None
+    for times in (0, 1, 2, 7):
+        one, other = (
+            found.model.start if not word else found.model.filter([word])[0][0, -1]
+            for word in (
+                [*pasts.one, *pasts.again * times],
+                [*pasts.other, *pasts.again * times],
+            )
+        )
+        assert one.sum() == pytest.approx(1)
+        assert other.sum() == pytest.approx(1)
+        assert not ((one > 0) & (other > 0)).any()
+
+
+@pytest.mark.parametrize("name", ["RanHMM5,5@3", "Mess3", "GoldenMean"])
+def test_what_forgets_has_no_two_pasts(name: str) -> None:
+    assert structure(name).forgets is not None
+    assert structure(name).two_pasts is None
