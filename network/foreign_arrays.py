@@ -64,22 +64,8 @@ def from_tracr(
             "heads of several layers see the whole word, which a model file cannot say of "
             "BOS; hand the model itself to krohn.examine"
         )
-    token = found.get("token_embed", "embeddings")
-    position = found.get("pos_embed", "embeddings")
-    d, blocks = token.shape[1], []
-    if max(*letters.values(), bos) >= len(token) or max(classes.values()) >= d:
-        raise ModelFileError(
-            f"there are {len(token)} tokens and {d} dimensions, and a letter or a class "
-            "is said to be beyond these"
-        )
-    read_out = np.zeros((d, len(classes)))
-    read_out[list(classes.values()), range(len(classes))] = 1.0
-    tensors = {
-        "embed.token": token[[*letters.values(), bos]],
-        "embed.position": position,
-        "unembed.weight": read_out,
-        "unembed.bias": np.zeros(len(classes)),
-    }
+    tensors = found.ends([*letters.values(), bos], list(classes.values()))
+    d, blocks = len(tensors["unembed.weight"]), []
     for i in range(layers):
         block, own = found.layer(i, d, heads, causal)
         blocks.append(block)
@@ -90,7 +76,7 @@ def from_tracr(
         "strict": True,
         "d_model": d,
         "vocabulary": len(letters) + 1,
-        "positions": len(position),
+        "positions": len(tensors["embed.position"]),
         "outputs": len(classes),
         "blocks": blocks,
     }
@@ -124,6 +110,22 @@ class _Arrays:
         """How many layers there are."""
         named = [name for name in self.parameters if name.endswith("/attn/query")]
         return len(named)
+
+    def ends(self, rows: list[int], classes: list[int]) -> dict[str, FloatArray]:
+        """The embeddings and the read-out of letters and BOS, and of classes."""
+        token = self.get("token_embed", "embeddings")
+        d = token.shape[1]
+        if max(rows) >= len(token) or max(classes) >= d:
+            raise ModelFileError(
+                f"there are {len(token)} tokens and {d} dimensions, and a letter or a "
+                "class is said to be beyond these"
+            )
+        return {
+            "embed.token": token[rows],
+            "embed.position": self.get("pos_embed", "embeddings"),
+            "unembed.weight": np.eye(d)[:, classes],
+            "unembed.bias": np.zeros(len(classes)),
+        }
 
     def layer(
         self, i: int, d: int, heads: int, causal: bool

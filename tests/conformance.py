@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from damaged_tensors import mutant
 from every_kind import BESIDE, SOURCES
+from every_kind import compiled as of_kind
 from trained_networks import NETWORKS as TRAINED
 from trained_networks import file_of
 
@@ -111,6 +112,8 @@ NETWORKS: dict[str, Network] = {
 def compiled(name: str) -> CompiledModel:
     """The network of a row, proved."""
     source, how, _ = NETWORKS[name]
+    if name in SOURCES:
+        return of_kind(name)
     if name == "generator":
         return krohn.compile_generator(source, 6)
     if name == "trained RNN":

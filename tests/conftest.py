@@ -1,5 +1,6 @@
 """Named machines, each pushed through every level of the compiler."""
 
+import gc
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +35,7 @@ torch.set_num_threads(1)
 # The same examples everywhere, so that a commit that passed passes again; another
 # draw each time with `pytest --hypothesis-profile=explore`.
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, max_examples=40
+    "repeatable", deadline=None, derandomize=True, max_examples=25
 )
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
@@ -49,6 +50,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "of the copies of a test, n are quick, the others slow; at: which is the first"
     )
     config.addinivalue_line("markers", f"sample(n, at=0): {line}")
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: let the garbage collector not look at them again."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -59,8 +59,7 @@ def sweep(
     cells: Iterable[Cell],
     folder: str | Path,
     measure: Measure | None = None,
-    jobs: int = 2,
-    cluster: str | None = None,
+    jobs: int | str = 2,
     seconds: float | None = None,
     device: str = "cpu",
     command: str | None = None,
@@ -75,9 +74,8 @@ def sweep(
         cells: The networks to train.
         folder: Of runs and results.
         measure: The measurement of each network, as JSON; see `Job`.
-        jobs: How many processes of this machine; 1 for this one.
-        cluster: Of Dask: the address of a scheduler, or ``local:N``; then `jobs` is of
-            no importance.
+        jobs: How many processes of this machine, 1 for this one; or a cluster of Dask:
+            the address of its scheduler, or ``local:N``.
         seconds: After so many, no further cell is begun.
         device: Where torch computes.
         command: The command that does all this again; None for the one typed.
@@ -91,9 +89,9 @@ def sweep(
             there is no such device, the folder cannot be written, its table is damaged,
             or no cluster answers.
     """
-    if jobs < 1:
-        raise KrohnError(f"a sweep needs at least one process, not {jobs}")
-    if cluster is None:
+    if not isinstance(jobs, str):
+        if jobs < 1:
+            raise KrohnError(f"a sweep needs at least one process, not {jobs}")
         usable(device)
     job = Job(Path(folder).resolve(), measure, device, command or typed())
     asked = list({cell.name: cell for cell in cells}.values())
@@ -101,8 +99,7 @@ def sweep(
     run = _Sweep(job, asked, _alone(report))
     todo = run.todo
     if todo:
-        most = min(jobs, len(todo))
-        run.work(_workers(job, most, cluster, run.tell), todo, seconds)
+        run.work(_workers(job, jobs, len(todo), run.tell), todo, seconds)
     return run.results()
 
 
@@ -114,14 +111,15 @@ def _make(folder: Path) -> None:
 
 
 def _workers(
-    job: Job, jobs: int, cluster: str | None, tell: Tell
+    job: Job, jobs: int | str, todo: int, tell: Tell
 ) -> AbstractContextManager[WorkerPool[Cell, Came]]:
     def said(cell: Cell, done: int, total: int) -> None:
         tell(cell.description, done, total)
 
-    if cluster is not None:
-        return cluster_of(job, cluster)
-    return processes(job, jobs, said, NICE) if jobs > 1 else this_process(job, said)
+    if isinstance(jobs, str):
+        return cluster_of(job, jobs)
+    most = min(jobs, todo)
+    return processes(job, most, said, NICE) if most > 1 else this_process(job, said)
 
 
 def _alone(report: Tell | None) -> Tell:

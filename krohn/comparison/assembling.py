@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from krohn.compare.tasks.task import Task
 from krohn.compare.training.cost import cost_of
 from krohn.compare.training.provenance import commit, device_name, versions
 from krohn.compare.training.run import Cell
-from krohn.comparison.derived import derive
+from krohn.comparison.derived import Derived, derive
 from krohn.comparison.measurements import MeasuredModel, Settings, lengths_of
 from krohn.comparison.models import (
     TITLES,
@@ -154,18 +155,7 @@ def assemble(
     lengths = [n for n in lengths_of(length) if n >= length]
     derived = derive(task, lengths, partial(told, "proving"))
     trained = train_all(wanted, settings, folder, command, told)
-    told("measuring", 0, STAGES)
-    network = compiled(derived.file)
-    share = affordable(network, length)
-    models = measured_models(derived, trained, task, length, share)
-    told("measuring", 1, STAGES)
-    chosen = best(trained)
-    networks = opened(network, chosen, settings.device)
-    models = sized(models, networks, length)
-    told("measuring", 2, STAGES)
-    maps = attention_maps(task, length, network, networks.get(GPT))
-    spans = trained_spans(task, length, _letter(models))
-    told("measuring", STAGES, STAGES)
+    share, found = _measured(task, derived, trained, length, settings, told)
     remarks = (
         task.machine.remark,
         derived.remark,
@@ -181,16 +171,42 @@ def assemble(
         length=length,
         preset=settings.preset,
         proved=derived.proved,
-        contestants=tuple(model.result() for model in models),
-        sweeps=sweeps(models, length, spans, derived.proved.length),
-        strategies=strategies(models, EACH),
-        probes=tuple(
-            ProbeResult(k, TITLES[k], one.probed) for k, one in chosen.items()
-        ),
-        maps=maps,
         reductions=reductions(task, wanted),
         origin=origin(settings, command, seconds, tuple(filter(None, remarks))),
+        **found,
     )
+
+
+def _measured(
+    task: Task,
+    derived: Derived,
+    trained: Sequence[TrainedNetwork],
+    length: int,
+    settings: Settings,
+    told: Progress,
+) -> tuple[float, dict[str, Any]]:
+    """The share of words on which networks were measured, and parts of a `Comparison`."""
+    told("measuring", 0, STAGES)
+    network = compiled(derived.file)
+    share = affordable(network, length)
+    models = measured_models(derived, trained, task, length, share)
+    told("measuring", 1, STAGES)
+    chosen = best(trained)
+    networks = opened(network, chosen, settings.device)
+    models = sized(models, networks, length)
+    told("measuring", 2, STAGES)
+    maps = attention_maps(task, length, network, networks.get(GPT))
+    spans = trained_spans(task, length, _letter(models))
+    told("measuring", STAGES, STAGES)
+    return share, {
+        "contestants": tuple(model.result() for model in models),
+        "sweeps": sweeps(models, length, spans, derived.proved.length),
+        "strategies": strategies(models, EACH),
+        "probes": tuple(
+            ProbeResult(k, TITLES[k], one.probed) for k, one in chosen.items()
+        ),
+        "maps": maps,
+    }
 
 
 def _fewer(share: float) -> str:

@@ -11,6 +11,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise, moore
 from krohn.algebra.wording import near
 from krohn.equivalence.systems import (
+    Explored,
     Relation,
     Source,
     explore,
@@ -271,31 +272,34 @@ def equivalent(
         return _machines(first, second, up_to, relation)
     systems = systems_of(first, second, relation)
     found = explore(*systems, relation, length, progress, most)
-    said: dict[str, Any] = {
-        "left": first.name,
-        "right": second.name,
-        "notion": "accept",
-        "relation": relation,
-        "memories": found.pairs,
-        "explored": found.length,
-        "accepts": None,
-    }
-    if found.word is not None:
-        word = tuple(first.letters[a] for a in found.word)
-        said["accepts"] = _accepting(first, found.word)
-        return Answer(
-            **said, verdict="refuted", length=len(word), word=word, invariant=""
-        )
-    if not every_length:
-        return Answer(
-            **said, verdict="verified", length=found.length, word=None, invariant=""
-        )
+    known = _explored(first, second, relation, found)
+    if found.word is not None or not every_length:
+        return known
     from krohn.equivalence.invariant import always  # z3 takes as long as a command
 
     proof = always(*systems, relation)
     verdict = "verified" if proof.verdict == "proved" else "undecided"
+    return replace(known, verdict=verdict, length=None, invariant=proof.invariant)
+
+
+def _explored(
+    first: Source, second: Source, relation: Relation, found: Explored
+) -> Answer:
+    """The answer about words of the lengths that were explored."""
+    wrong = found.word
+    word = None if wrong is None else tuple(first.letters[a] for a in wrong)
     return Answer(
-        **said, verdict=verdict, length=None, word=None, invariant=proof.invariant
+        left=first.name,
+        right=second.name,
+        notion="accept",
+        relation=relation,
+        verdict="verified" if wrong is None else "refuted",
+        explored=found.length,
+        length=found.length if word is None else len(word),
+        word=word,
+        accepts=None if wrong is None else _accepting(first, wrong),
+        memories=found.pairs,
+        invariant="",
     )
 
 

@@ -331,20 +331,24 @@ def explore(
             word = (*_word(levels, int(parent[at])), int(letter[at]))
             return Explored(done + 1, len(seen), word)
         rows = np.concatenate([first, second], axis=1)
-        key, once = np.unique(number(rows), return_index=True)
-        place = np.searchsorted(seen, key)
-        old = seen[np.minimum(place, len(seen) - 1)] == key
-        seen = np.insert(seen, place[~old], key[~old])
+        seen, once = _with_new(seen, number(rows))
         if len(seen) > MOST_PAIRS:
             raise KrohnError(
                 f"words of {done + 1} letters lead to more than {MOST_PAIRS:,} different "
                 f"memories; ask for at most {done} letters (-T {done})"
             )
-        once = once[~old]
         levels.append((parent[once], letter[once]))
         rows = rows[once]
         report(done + 1, length)
     return Explored(length, len(seen), None)
+
+
+def _with_new(seen: IntArray, found: IntArray) -> tuple[IntArray, IntArray]:
+    """All numbers, sorted, and where each that was not seen is first found."""
+    key, once = np.unique(found, return_index=True)
+    place = np.searchsorted(seen, key)
+    new = seen[np.minimum(place, len(seen) - 1)] != key
+    return np.insert(seen, place[new], key[new]), once[new]
 
 
 def _numbered(left: System, right: System, length: int) -> int:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -104,6 +104,57 @@ POINTS = 2048
 """With so many pieces the tables of named targets are far finer than their networks."""
 
 
+class TargetKeywords(TypedDict, total=False):
+    """The keywords of `attention_target` beside its functions: fields of `Given`."""
+
+    lipschitz: Bounds | None
+    second_derivatives: Bounds | None
+    rank: int | None
+    knots: int | None
+    causal: bool
+    name: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is said of a target beside its functions.
+
+    Attributes:
+        lipschitz: Of ``rho`` (along each axis), ``f``, ``F``: how steep they are at most.
+        second_derivatives: Likewise: how large their second derivatives are at most, of ρ
+            those along each axis.
+        rank: m_h of the network; chosen if absent.
+        knots: The pieces of the network's functions; chosen if absent.
+        causal: Whether position t sees s ≤ t only.
+        name: The name of the target.
+    """
+
+    lipschitz: Bounds | None = None
+    second_derivatives: Bounds | None = None
+    rank: int | None = None
+    knots: int | None = None
+    causal: bool = False
+    name: str = "target"
+
+    def modulus(
+        self, what: str, table: FloatArray, step: float, axes: int = 1
+    ) -> float:
+        """How far a function is from the interpolant of its samples at most.
+
+        Raises:
+            Refused: If neither bound of it is given, or the samples contradict it.
+        """
+        curved, steep = self.second_derivatives or {}, self.lipschitz or {}
+        if what in curved:
+            bound = float(curved[what])
+            _demand_kept(f"second_derivatives of {what}", bound, table, step, 2, axes)
+            return axes * bound * step**2 / 8
+        demand(what in steep, f"say lipschitz= or second_derivatives= of {what!r}")
+        bound = float(steep[what])
+        _demand_kept(f"lipschitz of {what}", bound, table, step, 1, axes)
+        return axes * bound * step / 2
+
+
 def attention_target(
     *,
     rho: Function | FloatArray,
@@ -111,12 +162,7 @@ def attention_target(
     F: Function | None = None,
     length: int = 16,
     points: int = POINTS,
-    lipschitz: Bounds | None = None,
-    second_derivatives: Bounds | None = None,
-    rank: int | None = None,
-    knots: int | None = None,
-    causal: bool = False,
-    name: str = "target",
+    **options: Unpack[TargetKeywords],
 ) -> AttentionTarget:
     """A target of attention, H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))).
 
@@ -129,13 +175,8 @@ def attention_target(
             No table: it is asked on a range that f and its bound make.
         length: τ: the most vectors of an input.
         points: N, where functions are sampled; a power of two.
-        lipschitz: Of ``rho`` (along each axis), ``f``, ``F``: how steep they are at most.
-        second_derivatives: Likewise: how large their second derivatives are at most, of ρ
-            those along each axis.
-        rank: m_h of the network; chosen if absent.
-        knots: The pieces of the network's functions; chosen if absent.
-        causal: Whether position t sees s ≤ t only.
-        name: What it is called.
+        **options: Bounds of the functions, and what its network is like, by the names in
+            `krohn.sources.attention_targets.sampling.Given`.
 
     What a function is between the points must be bounded: for each one that is not a table
     one of the two bounds is needed. A function that is L-Lipschitz is within L·h/2 of its
@@ -145,58 +186,33 @@ def attention_target(
         Refused: If a bound is missing or the samples contradict it, or a function gives no
             such numbers.
     """
+    given = Given(**options)
     size = len(rho) - 1 if isinstance(rho, np.ndarray) else points
     demand(is_power(size), "a grid has 2, 4, 8, … pieces")
     demand(2 <= size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
     grid = np.arange(size + 1) / size
-
     demand(
         F is None or callable(F),
         "F is a function, no table: write F=lambda a: np.interp(a, points, values), with "
         "its lipschitz=",
     )
-
-    _check_bounds(lipschitz, second_derivatives, rho=rho, f=f, F=F)
-
-    def modulus(what: str, table: FloatArray, step: float, axes: int = 1) -> float:
-        if what in (second_derivatives or {}):
-            bound = float((second_derivatives or {})[what])
-            _demand_kept(f"second_derivatives of {what}", bound, table, step, 2, axes)
-            return axes * bound * step**2 / 8
-        known = what in (lipschitz or {})
-        demand(known, f"say lipschitz= or second_derivatives= of {what!r}")
-        bound = float((lipschitz or {})[what])
-        _demand_kept(f"lipschitz of {what}", bound, table, step, 1, axes)
-        return axes * bound * step / 2
-
+    _check_bounds(given.lipschitz, given.second_derivatives, rho=rho, f=f, F=F)
     coupled, of_rho = rho, 0.0
     if callable(rho):
         coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
         demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
-        of_rho = modulus("rho", coupled, 1 / size, axes=2)
+        of_rho = given.modulus("rho", coupled, 1 / size, axes=2)
     left, right, missed = _factors(rho, real_array(coupled, "rho"), grid)
     inner = grid if f is None else _sampled("f", f, grid) if callable(f) else f
     inner = real_array(inner, "f")
     demand(inner.ndim > 0, "f must give a number, or a row, for each x")
     values = inner.reshape(len(inner), -1)
-    of_f = modulus("f", values, 1 / size) if callable(f) else 0.0
+    of_f = given.modulus("f", values, 1 / size) if callable(f) else 0.0
     outer = None if F is None else _outer(F, values, of_f, size)
-    return AttentionTarget(
-        name,
-        length,
-        left,
-        right,
-        values,
-        outer,
-        Moduli(
-            of_rho + missed,
-            of_f,
-            0.0 if outer is None else modulus("F", outer.values, outer.step),
-        ),
-        causal,
-        rank,
-        knots,
-    )
+    of_F = 0.0 if outer is None else given.modulus("F", outer.values, outer.step)
+    moduli, of_network = Moduli(of_rho + missed, of_f, of_F), (given.rank, given.knots)
+    parts = (left, right, values, outer, moduli)
+    return AttentionTarget(given.name, length, *parts, given.causal, *of_network)
 
 
 def _check_bounds(

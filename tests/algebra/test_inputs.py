@@ -50,7 +50,7 @@ def said(terms: Terms, state: str, vector: str) -> tuple[set[str], set[str]]:
 
 
 @given(st.lists(TERM, min_size=1, max_size=6))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_classes_do_what_the_terms_say(terms: Terms) -> None:
     states = {t[i] for t in terms for i in (1, 2)} - {"*", "-"}
     if not states:

@@ -74,7 +74,7 @@ def check(machine: Automaton) -> None:
     assert sample(model, machine, SAMPLES, LENGTH, seed=1).passed
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("index", range(QUICK))
 def test_random_machines(index: int) -> None:
     check(machines(QUICK)[index])
@@ -93,7 +93,7 @@ def test_random_machines_from_every_start(index: int) -> None:
 def test_bounds_before_the_program_hold(length: int) -> None:
     """What is said of the depth is never more than the depth, and mostly all of it."""
     said, scheduled = [], []
-    for machine in islice(drawn(1), 15):
+    for machine in islice(drawn(1), 9):
         steps = cascade(machine, length)
         bounds: list[int] = []
         try:
@@ -108,7 +108,7 @@ def test_bounds_before_the_program_hold(length: int) -> None:
             continue
         assert bounds == sorted(bounds)
         assert said[-1] <= scheduled[-1]
-    assert len(said) > 7
+    assert len(said) > 3
     same = sum(s == d for s, d in zip(said, scheduled, strict=True))
     assert length == 1 or same >= 0.9 * len(said)
 

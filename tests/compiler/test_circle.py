@@ -112,6 +112,7 @@ def test_width_does_not_grow_with_the_length(
     assert all(names.keys() == {"relu"} for names in others)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction"),
     [
@@ -134,7 +135,7 @@ def test_the_cost_is_predicted(name: str, construction: str) -> None:
     assert built.cost.depth == usual.cost.depth
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction", "dtype", "length"),
     [

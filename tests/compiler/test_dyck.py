@@ -23,6 +23,7 @@ def test_long_legal_words(seed: int, length: int) -> None:
     assert np.array_equal(states(program, word), expected)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 10, 100])
 @pytest.mark.parametrize("name", ["Dyck2,2", "Dyck4,2"])
 def test_three_layers_are_enough(name: str, length: int) -> None:

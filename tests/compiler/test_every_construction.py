@@ -99,7 +99,7 @@ def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
             assert np.array_equal(states(program, every), expected), (source, start)
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", SERVED)
 def test_its_network_is_proved_and_right_on_short_words(

@@ -63,6 +63,7 @@ def stream(
     return [x.numpy() for x in seen[::2]]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_network_is_gradient_descent(name: str) -> None:
     """Ladder of the specification, 10: to 1e-14; here against exact fractions as well."""

@@ -41,6 +41,7 @@ def test_ho_and_kalman_find_the_modes_of_samples() -> None:
     assert np.abs(found.response(40) - samples).max() < 1e-12
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["Power64,1", "RanKernel32@1", "Exp32,8", "Mean32,9"])
 def test_balanced_truncation_keeps_the_bounds_of_glover(name: str) -> None:
     """The transfer function: at most 2·Σ of the values left out, at least the next one."""

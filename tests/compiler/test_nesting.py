@@ -39,7 +39,7 @@ def nested(depth: int, select: bool = False) -> Program:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("select", [False, True])
 def test_paths_through_deep_maps(select: bool) -> None:
     found = nested(DEEP, select)
@@ -65,6 +65,7 @@ def test_deep_tables_are_recoded() -> None:
     split.check(program, split.apply(program))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("strict", [False, True])
 def test_deep_programs_are_laid_out_and_priced(strict: bool) -> None:
     options = Options(FLOAT32, strict=strict)

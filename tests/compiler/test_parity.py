@@ -58,6 +58,7 @@ def test_the_support_is_a_set_of_positions(name: str) -> None:
 FORMS = ("parity", "parity-selected", "parity-table")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", FORMS)
 @given(size=st.integers(1, 5), length=st.integers(1, 7), data=st.data())
 def test_the_program_is_the_parity(
@@ -79,7 +80,7 @@ def test_the_program_is_the_parity(
     assert np.array_equal(states(program, every(length)), expected)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("size", "support"), [(4, (4,)), (10, (2, 3, 7)), (12, (1, 2, 5, 6, 11, 12))]
@@ -93,7 +94,7 @@ def test_every_word_is_right_on_the_network(
     assert np.array_equal(shown, odd(every(size), support))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("form", "dtype"),
     list(product(FORMS, ("float32", "bfloat16", "float16"))),
@@ -133,6 +134,7 @@ TWO_KINDS = Automaton(
 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_positions_may_count_different_letters(length: int) -> None:
     """The letter b counts at odd positions, c at even ones."""

@@ -202,6 +202,7 @@ def shown(
     return np.asarray(Model(ModelFile(header, tensors, FLOAT64))(words).argmax(-1))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction"),
     [

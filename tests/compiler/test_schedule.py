@@ -28,7 +28,7 @@ EACH = pytest.mark.parametrize(("name", "construction", "length"), CASES)
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @EACH
 @FORMS
 def test_channels_come_as_early_as_heads_and_mlps_can_read(
@@ -104,7 +104,7 @@ def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
     assert layout.d_model >= max(p.stop for p in layout.places.values())
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @EACH
 def test_the_strict_form_is_plain(
     levels: Build, name: str, construction: str, length: int
@@ -118,7 +118,7 @@ def test_the_strict_form_is_plain(
     assert not any("residual" in n for n in built.compiled.file.tensors)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @EACH
 def test_the_usual_form_only_masks_with_zeros_and_ones(
     levels: Build, name: str, construction: str, length: int

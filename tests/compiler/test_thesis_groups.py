@@ -50,6 +50,7 @@ def solvable_groups(draw: st.DrawFn) -> Automaton:
     return machine if not group_of(machine).is_trivial else zoo.machine("C2")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["wreath", "series"])
 @settings(max_examples=40)
 @given(solvable_groups())
@@ -57,6 +58,7 @@ def test_every_solvable_group_is_served(construction: str, machine: Automaton) -
     assert agrees(machine, construction, 7)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["semidirect", "semidirect-car"])
 @settings(max_examples=40)
 @given(solvable_groups())
@@ -70,7 +72,7 @@ def test_every_group_that_splits_is_served(
         assert agrees(machine, construction, 7)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction"),
     [

@@ -45,7 +45,7 @@ def test_the_product_of_bit_and_enable(own: Build) -> None:
     assert program.outputs == ("stored", "kind")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "depth"), [("FFLTracker2", 2), ("FFLTracker7", 2), ("FFL2", 3)]
 )
@@ -62,6 +62,7 @@ def test_the_planner_finds_one_head_in_each_layer(
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("text", ["(ab|ba)*", "(a)*caaa|c"])
 def test_tables_that_are_parted_otherwise_than_the_proof_parts_them_are_proved(
     text: str,

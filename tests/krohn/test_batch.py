@@ -122,12 +122,13 @@ def test_a_damaged_model_file_is_refuted_or_undecided_in_its_row(
     assert (code, found["rows"][0]["verdict"]) == (1, "refuted")
 
 
+@pytest.mark.slow  # processes that import everything
 def test_the_table_is_the_same_however_many_processes(
     call: Any, table: Path, tmp_path: Path
 ) -> None:
     for name, workers in (("one.csv", 1), ("two.csv", 2)):
         out = tmp_path / name
-        call("batch", table, "-T", 16, "-o", out, "--workers", workers)
+        call("batch", table, "-T", 8, "-o", out, "--workers", workers)
         assert not out.with_name(name + ".job").exists()
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert (tmp_path / "one.csv").read_text().splitlines()[0] == ",".join(COLUMNS)

@@ -19,6 +19,7 @@ def cascade(name: str, method: str = "holonomy") -> Cascade:
     return decompose(zoo.machine(name).semiautomaton, method).cascade
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["Grid4", "abab", "S4", "Adder"])
 def test_what_is_read_is_what_was_written(

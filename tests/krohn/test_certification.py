@@ -52,7 +52,7 @@ def agree(source: str, length: int, **how: Any) -> None:
     assert sorted(map(sizes, failed)) == sorted(map(sizes, facts["tried"]))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "length"),
     [
@@ -234,7 +234,7 @@ def test_the_default_follows_departures_by_doubling_or_is_shallower(text: str) -
     assert model.summary()["depth"] <= 1 + ceil(log2(departures(machine)))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "within"),
     [

@@ -42,7 +42,7 @@ def said(file: ModelFile, words: str) -> dict[str, Any]:
     return KINDS[file.header["source"]["kind"]].run(file, [words])
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_marks_or_refuses_what_is_beyond_its_claim(kind: str) -> None:
     file, words = made(kind), SOURCES[kind][2]
@@ -116,6 +116,7 @@ def _marked(ask: Callable[[], dict[str, Any]]) -> list[bool]:
         return [False] * 5 + [True] * 3
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", MACHINES)
 def test_no_way_to_run_a_machine_gives_bare_answers_beyond_its_claim(
     how: str, call: Callable[..., tuple[int, Any]], tmp_path: Any
@@ -146,6 +147,7 @@ def test_streams_never_go_beyond_the_claim(how: str) -> None:
     assert states.tolist() == [[1, 0] * 25]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_python_never_gives_bare_answers_of_a_source_beyond_its_claim(
     kind: str,
@@ -165,7 +167,7 @@ def test_python_never_gives_bare_answers_of_a_source_beyond_its_claim(
         krohn.stream(model)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_prints_no_error_beyond_a_claim(
     kind: str,

@@ -96,6 +96,7 @@ def test_zoo(command: Command) -> None:
     assert rows[0].keys() == {"name", "states", "letters", "description"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("machine", "chosen"),
     [("C5", "counter"), ("S3", "semidirect-car"), ("FlipFlop", "memory")],
@@ -137,7 +138,7 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
 # --- compile --------------------------------------------------------------------------
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("arguments", "construction"),
     [
@@ -194,7 +195,7 @@ def test_passes_are_printed_beside_the_result(command: Command, tmp_path: Path) 
 # --- verify ---------------------------------------------------------------------------
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["grid", "c3", "abab", "regex", "rnn"])
 @pytest.mark.parametrize(
     ("options", "method"),
@@ -229,6 +230,7 @@ def test_verified_is_0(
     assert "verified" in done.out
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["grid", "c3", "rnn"])
 def test_refuted_is_1_with_a_word(
     command: Command, shelf: Path, tmp_path: Path, name: str
@@ -362,6 +364,7 @@ TROUBLE = [
 ]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("arguments", TROUBLE, ids=lambda a: " ".join(map(str, a)))
 def test_trouble_is_one_line_and_2(
@@ -398,6 +401,7 @@ def test_damaged_files_are_one_line_and_2(
     assert str(path) in done.trouble
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "inside",
     ["krohn.compiled_model.prove", "krohn.network.modelfile.safetensors.numpy.save"],
@@ -520,6 +524,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"krohn {krohn.__version__}\n"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("at", [0, 2])
 def test_quiet_leaves_the_exit_code_and_errors(
     at: int, capsys: pytest.CaptureFixture[str]
@@ -564,6 +569,7 @@ def test_model_files_with_other_names_are_not_written(
     assert not (tmp_path / name).exists()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("text", ["no json", "[1]", "", "\udcff"])
 def test_evidence_that_is_no_json_is_said_to_be_none(
     call: Any, tmp_path: Path, text: str

@@ -117,7 +117,7 @@ def drawn(at: Sequence[float], curves: Mapping[str, Rows], loss: bool = False) -
     return chart
 
 
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(PLACES, st.data())
 def test_lines_lie_within_their_frame_and_labels_apart(
     places: list[int], data: st.DataObject
@@ -157,6 +157,7 @@ def test_marks_beyond_the_axis_stay_in_the_picture() -> None:
     assert float(x) == pytest.approx(72 * WIDTH * (INSIDE[0] + INSIDE[2] / 2), abs=1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("values", [(0.5, 0.1, 1e-9), (0.0, 0.0, 0.0), (2.0, 2.0, 2.0)])
 def test_losses_have_a_chart(values: tuple[float, ...]) -> None:
     chart = drawn([0, 10, 20], {"gpt": (values,)}, loss=True)

@@ -61,7 +61,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 # --- what is computed -----------------------------------------------------------------
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("method", ["auto", *METHODS])
 @pytest.mark.parametrize("name", ["Grid4", "S4", "abab", "Dyck4,2", "PermReset4"])
 def test_facts_agree_with_the_cascade(name: str, method: str) -> None:
@@ -134,6 +134,7 @@ def test_unknown_methods_are_refused() -> None:
 # --- the command ----------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "name",
     [
@@ -185,7 +186,7 @@ def test_text_is_cut_where_there_is_much(command: Command) -> None:
     assert "more values" in command("decompose", "C12").out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "json"])
 def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"c.{suffix}"
@@ -201,6 +202,7 @@ def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
         )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

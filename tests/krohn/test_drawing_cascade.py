@@ -112,7 +112,7 @@ def test_no_text_meets_another_or_a_wire(name: str, method: str) -> None:
         assert not [t for t, box in zip(shown, boxes, strict=True) if box.meets(wire)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_there_is_a_dot_for_every_dependency(name: str, method: str) -> None:
     decomposition = found(name, method)

@@ -125,6 +125,7 @@ def test_a_recurrence_has_an_arrow_for_each_read() -> None:
     assert {"s", "t", "D", "3, 2", "D[i−1, j]", "answer"} <= {*shown}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "name",
     ["CYK4", "Knapsack2,3", "FloydWarshall3", "MatrixChain1", "Viterbi2", "LIS1"],

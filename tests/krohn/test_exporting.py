@@ -88,6 +88,7 @@ def test_a_wrong_answer_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "options", "against"),
     [

@@ -19,7 +19,7 @@ def made(call: Call, tmp_path: Path) -> Callable[..., Path]:
 
     def make(*options: object) -> Path:
         path = tmp_path / "g.safetensors"
-        balanced = ("-T", 60, "--construction", "balanced")
+        balanced = ("-T", 20, "--construction", "balanced")
         code, result = call("compile", "Dyck4,2", *balanced, *options, "-o", path)
         assert (code, result["verdict"]) == (0, "verified")
         return path
@@ -56,7 +56,7 @@ def test_a_generator_is_compiled_run_and_verified(
         "--machine",
         "Dyck4,2",
     )
-    assert (code, result["verdict"], result["length"]) == (0, "verified", 60)
+    assert (code, result["verdict"], result["length"]) == (0, "verified", 20)
 
 
 def test_a_network_that_cannot_be_proved_is_refuted_by_a_prefix(
@@ -109,7 +109,7 @@ def test_other_trouble_is_one_line(
     )
     assert "no empty stack" in call("compile", "C5", "-T", 9, *balanced)[1]["error"]
     assert "letter 2 of the word is illegal" in call("run", path, "( ]")[1]["error"]
-    assert "up to 60 letters" in call("run", path, "()" * 31)[1]["error"]
+    assert "up to 20 letters" in call("run", path, "()" * 11)[1]["error"]
     assert call("verify", path, "--exhaustive", 61)[1]["verdict"] == "out-of-range"
     assert "take a length" in call("verify", path, "--exhaustive", 40)[1]["error"]
     with pytest.raises(ModelFileError, match="it is a generator"):

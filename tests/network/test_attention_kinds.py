@@ -121,7 +121,7 @@ def test_the_state_of_linear_attention_does_not_grow() -> None:
         assert [part.shape for part in cache.parts] == sizes
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("same", [True, False])
 def test_trees_of_words_give_what_whole_words_give(

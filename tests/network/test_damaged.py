@@ -4,6 +4,7 @@ import json
 import os
 import struct
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -224,11 +225,10 @@ def test_tensors_of_other_shapes(
 @EACH
 def test_extreme_weights(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
     built = parts(*model)
-    for name in built.tensors:
-        for number in (3e38, -3e38, 1e-45):
-            tensors = built.tensors
-            tensors[name][...] = number
-            answer(place(built.pack(tensors=tensors)))
+    for name, number in zip(built.tensors, cycle((3e38, -3e38, 1e-45)), strict=False):
+        tensors = built.tensors
+        tensors[name][...] = number
+        answer(place(built.pack(tensors=tensors)))
 
 
 # --- the inner header -----------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_every_field_of_the_program_may_be_wrong(
 ) -> None:
     built, random = parts(*model), Random(5)
     places = [at for at in leaves(built.header) if at[0] == "program"]
-    for at in places:
+    for at in places[::3]:
         value = random.choice([..., *(v for v in ODD if v != 10**30)])
         header = changed(built.header, at, value)
         try:

@@ -107,7 +107,7 @@ def test_what_is_set_is_off_for_a_while(way: Any) -> None:
     assert settings() == before
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("name", "arch"),

@@ -110,7 +110,7 @@ def continued(
     return logits, torch.cat(words), grow
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("construction", ["scan", "sequential", "elman"])
@@ -132,7 +132,7 @@ def test_a_tree_of_continuations_is_every_word_by_itself(
     torch.testing.assert_close(after, expected, rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("construction", ["scan", "elman"])

@@ -30,7 +30,7 @@ FORMATS = pytest.mark.parametrize("dtype", list(PRECISIONS))
 BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @FORMATS
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
@@ -75,6 +75,7 @@ def test_every_finite_number_of_a_format_survives(
     assert back == kept
 
 
+@pytest.mark.sample(1)
 @FORMATS
 def test_equal_content_gives_equal_bytes(tmp_path: Path, dtype: str) -> None:
     paths = [tmp_path / "one.safetensors", tmp_path / "two.safetensors"]
@@ -89,6 +90,7 @@ def test_equal_content_gives_equal_bytes(tmp_path: Path, dtype: str) -> None:
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+@pytest.mark.sample(1)
 @FORMATS
 def test_the_safetensors_library_is_enough(tmp_path: Path, dtype: str) -> None:
     model = krohn.compile("Grid4", 5, dtype=dtype)
@@ -126,6 +128,7 @@ def test_permissions_follow_the_mask(parts: Build, tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fault", ["os.replace", "os.fsync", "os.chmod"])
 @pytest.mark.parametrize("existed", [False, True])
 def test_a_full_disk_leaves_the_old_file(
@@ -277,6 +280,7 @@ def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
             modelfile.read(place(built.pack({**header, "version": 1})))
 
 
+@pytest.mark.sample(2)
 @FORMATS
 def test_how_an_array_lies_in_memory_does_not_matter(parts: Build, dtype: str) -> None:
     """A transposed array was once written in the order of its memory."""

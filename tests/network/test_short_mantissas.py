@@ -27,6 +27,7 @@ def test_all_results_have_so_many_digits() -> None:
     assert not torch.equal(x, copied)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("attention", ["standard", "linear", "sparse"])
 def test_texts_survive_few_digits_and_not_fewer(attention: str) -> None:
     """Heads take fewer than the read-out, which squares the numbers that it tells apart."""

@@ -91,7 +91,7 @@ def lines(system: Rewriting) -> list[tuple[int, ...]]:
     return [x for n in sizes for x in product(range(system.end), repeat=n)]
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_program_writes_the_text_of_every_line(seed: int) -> None:
     system = random_system(np.random.default_rng(seed))
@@ -106,7 +106,7 @@ def test_the_program_writes_the_text_of_every_line(seed: int) -> None:
             assert row[len(line) :].tolist() == text[len(line) + 1 :]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(40, 60))
 def test_nothing_is_fetched_from_further_back_than_a_line(seed: int) -> None:
     """Lemma 5l: in all texts look-backs by flags or distances reach n positions."""
@@ -182,7 +182,7 @@ def test_a_rule_that_cannot_be_is_refused(rule: Rule, reason: str) -> None:
 def test_few_rules_whose_tables_do_not_fit_memory_are_refused() -> None:
     """Rules that look at places of their own fit in 3^16 ways; copies in pairs square."""
     rng, every = np.random.default_rng(0), (0, 1, 2)
-    fixed = rng.random((300, 16)) < 0.2
+    fixed = rng.random((150, 16)) < 0.2
     letters = rng.integers(3, size=fixed.shape).tolist()
     wide = tuple(
         Rule(tuple((a,) if x else every for a, x in zip(*row, strict=True)), 0, 16, ())

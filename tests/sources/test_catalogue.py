@@ -28,7 +28,7 @@ def test_each_is_said_in_plain_python() -> None:
     assert FUNCTIONS.keys() == PLAIN.keys()
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_it_says_what_plain_python_says(name: str) -> None:
     function = FUNCTIONS[name]()
@@ -36,7 +36,7 @@ def test_it_says_what_plain_python_says(name: str) -> None:
         assert function.run(word) == PLAIN[name](word), word
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_its_network_is_proved_and_says_the_same(name: str) -> None:
     function = FUNCTIONS[name]()

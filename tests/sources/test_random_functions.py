@@ -143,7 +143,7 @@ def words() -> list[Word]:
     return ["".join(word) for same in each for word in same]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_function_says_what_its_values_say(seed: int) -> None:
     """By the Program for each length of a word, and by the one for words of any length."""

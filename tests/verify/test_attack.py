@@ -57,7 +57,7 @@ def proof_of(built: CompiledModel, bounds: Established) -> Proof:
     return replace(built.proof, bounds=bounds)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
 def test_every_bound_of_a_transformer_holds(
     name: str, construction: str, length: int, dtype: str
@@ -124,6 +124,7 @@ def damaged(file: ModelFile, name: str, change: Callable[[FloatArray], None]) ->
     return replace(file, tensors={**file.tensors, name: tensor})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -152,7 +153,7 @@ def test_what_is_not_verified_is_not_attacked() -> None:
         against(built, "C2", file=file, proof=prove(file, zoo.machine("C2")))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
 def test_the_program_of_a_file_means_what_was_compiled(
     name: str, construction: str, length: int, dtype: str, levels: Any
@@ -164,6 +165,7 @@ def test_the_program_of_a_file_means_what_was_compiled(
         assert np.array_equal(true[channel].numpy(), right)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", range(3))
 def test_other_orders_are_the_same_function(order: int) -> None:
     built = krohn.compile("Grid4", 8, "gridworld", dtype="float64")
@@ -174,6 +176,7 @@ def test_other_orders_are_the_same_function(order: int) -> None:
         assert torch.allclose(one, other, rtol=0, atol=1e-9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction"), [("C3", "counter"), ("Grid4", "scan")]
 )

@@ -267,7 +267,7 @@ def test_a_damaged_head_is_noticed(name: str) -> None:
     assert prove(wrong, MACHINE).verdict != "verified"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("feature", ["one", "bits", "bos", "index"])
 @pytest.mark.parametrize("kept", [False, True])
 def test_an_mlp_that_touches_a_feature_is_noticed(feature: str, kept: bool) -> None:

@@ -140,6 +140,7 @@ def test_a_class_that_shows_two_things_proves_neither() -> None:
         check(program, evidence, machine)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("cells", [2, 4, 9])
 def test_a_gridworld_has_as_many_states_as_walks_and_windows(cells: int) -> None:
     built = krohn.compile(f"Grid{cells}", 100, "gridworld")

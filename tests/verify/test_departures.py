@@ -52,7 +52,7 @@ def recognised(file: ModelFile, length: int) -> dict[str, tuple[str, ...]]:
     return departures(parse(file.header["program"], len(LETTERS), length))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("word", "length"),
     [

@@ -653,6 +653,7 @@ class TestE30:
     match and mismatch (E31): then each side has half of the gap, and recency fills it.
     """
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("Grid6", 8)])
     def test_a_gap_that_is_believed_too_wide(self, name: str, length: int) -> None:
         file, machine = compiled(name, "gridworld", length)

@@ -48,13 +48,13 @@ def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
     return prove(file, zoo.machine(name)).verdict
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(
     st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),
     st.sampled_from(["random", "symmetric", "uniform"]),
     st.sampled_from(["given", "attended"]),
     st.integers(0, 1_000),
-    st.integers(1, 60),
+    st.integers(1, 24),
 )
 def test_every_choice_of_the_free_parameters_is_proved_in_float64(
     name: str, pattern: str, depth: str, seed: int, length: int
@@ -79,6 +79,7 @@ def test_all_short_prefixes_get_the_law_up_to_one_rounding(
     assert found.words == sum(law.count(n) for n in range(1, 9))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("dtype", "length"), [("float64", 10_000), ("float32", 256), ("float16", 8)]
 )
@@ -97,7 +98,9 @@ def test_uniform_attention_is_certified_in_narrow_formats(
 
 def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
     for pattern, exactly in (("symmetric", True), ("uniform", True), ("random", False)):
-        law = prove(built(pattern=pattern), zoo.machine("Dyck3,2")).evidence[0]["law"]
+        law = prove(built(length=10, pattern=pattern), zoo.machine("Dyck3,2")).evidence[
+            0
+        ]["law"]
         assert law["exactly balanced"] is exactly
         assert law["residual"] < 1e-9
         assert law["error"] <= 2.0**-53
@@ -124,14 +127,14 @@ def changed(file: ModelFile, name: str, value: FloatArray) -> ModelFile:
 
 
 def test_a_score_that_breaks_the_balance_is_rejected() -> None:
-    file = built(length=200)
+    file = built(length=60)
     query = file.tensors["layers.0.attention.query"].copy()
     query[8, 0] += 0.5  # the query closes the first kind and leaves depth 2
     damaged = changed(file, "layers.0.attention.query", query)
     assert verdict(file) == "verified"
     assert verdict(damaged) == "undecided"
     machine = zoo.machine("Dyck3,2")
-    assert not run_sample(damaged, machine, 200, 200, 0, quiet).passed
+    assert not run_sample(damaged, machine, 200, 60, 0, quiet).passed
 
 
 def test_scores_of_other_queries_are_free() -> None:

@@ -150,6 +150,7 @@ def with_sawtooth(model: ModelFile, marked: int) -> ModelFile:
     return replace(model, header=header, tensors={**model.tensors, **tensors})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("dtype", "marked", "verdict"),
     [

@@ -77,7 +77,7 @@ def outcomes(key: Key) -> tuple[Outcome, ...]:
     return tuple(grind(subject(key), seed=(MODELS.index(key),)))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @EACH
 def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     found = score(outcomes(key))
@@ -87,7 +87,7 @@ def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     assert found.harmless_accepted > 0
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @EACH
 def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
     kinds = {o.kind for o in outcomes(key)}
@@ -95,7 +95,8 @@ def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
 
 
 def test_every_kind_has_something_to_change_somewhere() -> None:
-    found = {o.kind for key in MODELS for o in outcomes(key)}
+    rng = np.random.default_rng(0)
+    found = {k for key in MODELS for k in KINDS if draw(k, subject(key), rng)}
     # No model here has two blocks alike or tells the latest value before a position.
     rare = {"two blocks exchanged", "channel: level ±1"}
     assert KINDS.keys() - found <= rare
@@ -155,9 +156,10 @@ def test_what_a_checker_raises_is_no_acceptance() -> None:
 
 
 def test_the_same_seed_gives_the_same_mutants() -> None:
-    again = tuple(grind(subject(COUNTER), seed=(0,)))
-    other = tuple(grind(subject(COUNTER), seed=(1,)))
-    assert again == outcomes(COUNTER)
+    one, again, other = (
+        tuple(grind(subject(COUNTER), rejects_all, seed=(n,))) for n in (0, 0, 1)
+    )
+    assert again == one
     assert [o.where for o in other] != [o.where for o in again]
 
 

@@ -75,6 +75,7 @@ def test_baselines_pass(construction: str, name: str, length: int) -> None:
         assert passes(construct(construction, m, length), m)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["C2", "D6", "Grid4"])
 def test_long_chunks_pass(name: str) -> None:
     """Every layer is followed letter by letter, and only as far as its chunk."""
@@ -115,6 +116,7 @@ def test_what_is_right_passes_and_nothing_else(case: tuple[Program, Automaton]) 
     assert passes(source, machine) == is_right(source, machine)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("by", [1, 2, 4])
 def test_a_chunk_that_looks_back_to_another_place(by: int) -> None:
     machine = zoo.machine("Grid4")

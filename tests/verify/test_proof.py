@@ -42,7 +42,7 @@ def noises(file: ModelFile, evidence: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @EACH
 @FORMS
 def test_no_run_is_noisier_than_certified(
@@ -67,7 +67,7 @@ def test_no_run_is_noisier_than_certified(
             assert off <= bound[channel.name], (channel.name, snapshot)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @EACH
 @FORMS
 def test_evidence_says_what_was_established(
@@ -121,6 +121,7 @@ def test_a_longer_claim_is_undecided(levels: Build) -> None:
     assert proof.verdict == "undecided"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 2, 5, 11])
 def test_a_shorter_claim_is_proved(levels: Build, length: int) -> None:
     built = levels("S3", "scan", 12)
@@ -160,6 +161,7 @@ def test_another_machine_is_refuted_with_a_word(
     assert right[-1] != wrong[-1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [("C3", "counter", 6), ("FlipFlop", "memory", 6), ("Grid4", "scan", 4)],

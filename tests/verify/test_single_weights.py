@@ -91,7 +91,7 @@ def verified(file: ModelFile, machine: Automaton) -> bool:
     return prove(file, machine).verdict == "verified"
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 @pytest.mark.parametrize("factor", [-1.0, 1.1, 0.9])
@@ -102,7 +102,7 @@ def test_every_copy_of_a_head_matters(key: Key, factor: float, part: int) -> Non
         assert not verified(changed(file, tensor, index, factor).file, machine)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 def test_every_sign_in_the_result_of_a_table_matters(key: Key, part: int) -> None:
@@ -120,7 +120,7 @@ def test_every_sign_in_the_read_out_matters(key: Key, part: int) -> None:
         assert not verified(changed(file, tensor, index, -1.0).file, machine)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @part_of(PARTS)
 @pytest.mark.parametrize("key", PLAIN)
 def test_every_entry_of_the_token_embedding_matters(key: Key, part: int) -> None:

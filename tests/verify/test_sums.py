@@ -48,13 +48,14 @@ def test_the_sum_is_proved() -> None:
     assert len(adds(file)[0]) == 3
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layer", [0, 1])
 def test_every_weight_of_the_sum_matters(layer: int) -> None:
     file = corridor()
     weight = file.tensors[f"{last(file)}.{layer}.weight"].reshape(-1)
     used = np.flatnonzero(weight).tolist()
     assert used
-    for index in used:
+    for index in used[::3]:
         for value in (-1.0, 0.4):
             wrong = changed(file, f"{last(file)}.{layer}.weight", index, value)
             assert verdict(wrong) != "verified"
@@ -72,7 +73,7 @@ def test_a_constant_is_not_added() -> None:
 def test_nothing_else_is_added() -> None:
     file = corridor()
     weight = file.tensors[f"{last(file)}.0.weight"]
-    for index in np.flatnonzero(weight.reshape(-1) == 0)[::5].tolist():
+    for index in np.flatnonzero(weight.reshape(-1) == 0)[::15].tolist():
         wrong = changed(file, f"{last(file)}.0.weight", index, 1.0)
         if verdict(wrong) == "verified":
             assert exhaustive(Model(wrong), zoo.machine("Grid3"), 6).passed

@@ -48,6 +48,7 @@ def words_of(length: int) -> torch.Tensor:
     return torch.from_numpy(np.concatenate([drawn, runs, ~runs]).astype(np.int64))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_each_value_of_a_sum_is_within_its_own_bound(dtype: str) -> None:
     length = {"float32": 1000, "bfloat16": 6, "float16": 40}[dtype]

@@ -163,6 +163,27 @@ class Extent:
     positions: float = float("inf")
 
 
+def check_attackable(file: ModelFile, proof: Proof) -> None:
+    """Refuse a network whose bounds are not proved, or of which no attack is known.
+
+    Raises:
+        CheckError: With the reason.
+    """
+    if proof.verdict != "verified":
+        raise CheckError(
+            f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
+        )
+    shape = file.header["architecture"]
+    if is_disguised(file.header):
+        raise CheckError("there is no attack on disguised networks yet")
+    if any(attention_kind(block) == Linear() for block in shape.get("blocks", [])):
+        raise CheckError("there is no attack on blocks of linear attention yet")
+    if shape["kind"] not in ROUNDS or "ranks" in shape:
+        raise CheckError(
+            f"there is no attack on networks of kind {shape['kind']!r} yet"
+        )
+
+
 def attack(
     file: ModelFile,
     machine: Automaton,
@@ -190,18 +211,8 @@ def attack(
             has linear attention or is an LSTM or a GRU, of which no worst arithmetic is
             known yet.
     """
-    if proof.verdict != "verified":
-        raise CheckError(
-            f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
-        )
-    blocks = file.header["architecture"].get("blocks", [])
-    if is_disguised(file.header):
-        raise CheckError("there is no attack on disguised networks yet")
-    if any(attention_kind(block) == Linear() for block in blocks):
-        raise CheckError("there is no attack on blocks of linear attention yet")
+    check_attackable(file, proof)
     kind = file.header["architecture"]["kind"]
-    if kind not in ROUNDS or "ranks" in file.header["architecture"]:
-        raise CheckError(f"there is no attack on networks of kind {kind!r} yet")
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)
     try:

@@ -29,6 +29,7 @@ def machines(seeds: range) -> Iterator[Automaton]:
         yield chained(rng) if seed % 2 else ordered(rng)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tail", [False, True])
 def test_node_and_value_tell_the_state(tail: bool) -> None:
     """Along random words, with the machine itself as the oracle."""

@@ -125,6 +125,7 @@ def test_small_groups_have_their_names(title: str, group: PermutationGroup) -> N
     assert name(group) == title
 
 
+@pytest.mark.sample(19)
 @pytest.mark.parametrize(("title", "group"), OTHERS.items())
 def test_well_known_groups_have_their_names(
     title: str, group: PermutationGroup
@@ -230,6 +231,7 @@ def test_isomorphisms_are_isomorphisms(
     assert np.array_equal(found[first.product], second.product[np.ix_(found, found)])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("group", "count"),
     [

@@ -41,7 +41,11 @@ def test_sixteen_positions_are_biased_as_the_formula_says() -> None:
     predicted = SERIES.sigma + expected_bias(bases(SERIES), 16)
     off = np.abs(found.averaged - predicted)
     assert np.all(off < 3 * found.deviation + 0.005)
-    # what the formula leaves is O(1/τ²), so it is better where τ is larger
+
+
+@pytest.mark.slow
+def test_the_formula_is_better_where_there_are_more_positions() -> None:
+    """What it leaves is O(1/τ²)."""
     further = of_logits(sampled(SERIES, 600, 64).logits, 6)
     predicted = SERIES.sigma + expected_bias(bases(SERIES), 64)
     off = np.abs(further.averaged - predicted)
@@ -137,6 +141,7 @@ def test_heads_of_gpt2_are_those_that_attend() -> None:
     assert (np.diff(heads[0].pooled(8).sigma) <= 0).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
 def test_networks_that_are_compared_are_read_through_their_bodies(
     positions: Positions,

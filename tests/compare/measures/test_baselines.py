@@ -24,6 +24,7 @@ from krohn.compare.tasks.languages import FlipFlop
 FEW = 2**14
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", names())
 def test_every_task_has_its_baselines(name: str, rng: np.random.Generator) -> None:
     asked = task(name)

@@ -51,6 +51,7 @@ def states(name: str, words: Tensor) -> Tensor:
     return torch.from_numpy(machine.semiautomaton.trace(words.numpy(), machine.start))
 
 
+@pytest.mark.sample(2)
 @each
 def test_it_says_the_states(name: str) -> None:
     network = compiled(file_of(name))

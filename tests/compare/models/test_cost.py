@@ -89,6 +89,7 @@ def test_operations_of_lstms_are_what_torch_counts(
         assert counted(lambda: network(word)) == flops(network, length)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["Grid4", "S3", "C3"])
 def test_operations_of_compiled_networks_are_what_torch_counts(name: str) -> None:
     made = {"Grid4": "gridworld", "S3": "scan"}

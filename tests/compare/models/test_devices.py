@@ -80,6 +80,7 @@ def test_a_gpu_gives_nearly_the_same_inside(name: str) -> None:
         assert torch.allclose(ours.cpu(), theirs, atol=1e-3)
 
 
+@pytest.mark.sample(5)
 @each
 def test_a_copy_is_another_network_of_the_same_weights(name: str) -> None:
     built = network(name).eval()

@@ -34,13 +34,13 @@ def test_after_l_blocks_a_scan_knows_products_of_two_to_the_l_letters(
     network: Compiled, task: BeliefTask
 ) -> None:
     """b_t is read exactly at t ≤ 2^l, and nothing is known of it at t = 8 before."""
-    words = task.batch(np.random.default_rng(0), 600, LENGTH)
+    words = task.batch(np.random.default_rng(0), 300, LENGTH)
     with torch.no_grad():
         hidden = network.inside(torch.tensor(words.letters)).hidden
     for blocks in range(4):
         stream = hidden[2 * blocks].double().numpy()
         for t in range(1, LENGTH + 1):
-            states = np.concatenate([stream[:, t - 1], np.ones((600, 1))], axis=1)
+            states = np.concatenate([stream[:, t - 1], np.ones((300, 1))], axis=1)
             truth = words.truth[:, t - 1]
             fit = np.linalg.lstsq(states, truth, rcond=1e-9)[0]
             off = np.abs(states @ fit - truth).max()

@@ -121,6 +121,7 @@ def test_selective_is_what_is_stored_and_not_what_is_known_by_heart() -> None:
     assert found.accuracy < 0.7
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "channel"),
     [

@@ -16,7 +16,7 @@ def machine(table: list[list[int]]) -> Automaton:
     return Automaton(Semiautomaton(np.array(table), letters, states), name="small")
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 2, 5])
 @pytest.mark.parametrize(
     "table",

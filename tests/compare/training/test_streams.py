@@ -54,13 +54,13 @@ class Watched:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_survey_looks_at_no_word_of_the_first_step(seed: int) -> None:
-    taught = task("C2").batch(stream(seed, 0, Purpose.WORDS), 64, 32).letters
+    taught = task("C2").batch(stream(seed, 0, Purpose.WORDS), 64, 24).letters
     seen: list[IntArray] = []
     survey(
-        build(Lstm(4, 4), 2, 2, 32, seed),
+        build(Lstm(4, 4), 2, 2, 24, seed),
         task("C2", Watched(seen)),
         None,
-        Survey(90, 32, exchanges=0, seed=seed),
+        Survey(90, 24, exchanges=0, seed=seed),
     )
     known = {word.tobytes() for word in taught}
     assert len(seen) == 1

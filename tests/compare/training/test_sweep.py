@@ -251,7 +251,7 @@ def test_a_cluster_finds_the_same_and_replaces_a_killed_worker(tmp_path: Path) -
     pytest.importorskip("distributed")
     (tmp_path / "deaths").mkdir()
     measure = Deadly(str(tmp_path / "deaths"), 1)
-    results = sweep(CELLS, tmp_path / "runs", measure, cluster="local:2")
+    results = sweep(CELLS, tmp_path / "runs", measure, "local:2")
     assert [r.measured for r in results] == [0, 1]
     whole = train(CELLS[1].task, Lstm(4, 8), SMALL, 1)
     weights = results[1].run().network.parameters()

@@ -130,6 +130,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("text", "build", "wanted"), NAMED)
 def test_named_examples(text, build, wanted) -> None:  # noqa: ANN001
     m = regex(text)

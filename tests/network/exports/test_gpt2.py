@@ -1,6 +1,7 @@
 """An unmodified GPT-2 of Hugging Face's library answers as the machine does."""
 
 import json
+import math
 from itertools import product
 from pathlib import Path
 
@@ -30,30 +31,23 @@ def every(letters: int, length: int) -> torch.Tensor:
 
 
 CASES = [
-    ("FlipFlop", "float32", 7),
-    ("FlipFlop", "bfloat16", 7),
-    ("C2", "float32", 10),
-    ("D6", "float32", 10),
-    ("Grid4", "float32", 10),
-    ("A5", "float32", 6),
-    ("A5", "bfloat16", 6),
-    ("Adder", "float64", 5),
+    *(("FlipFlop", "float32"), ("FlipFlop", "bfloat16"), ("C2", "float32")),
+    *(("D6", "float32"), ("Grid4", "float32"), ("Adder", "float64")),
+    *(("A5", "float32"), ("A5", "bfloat16")),
 ]
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize(("name", "dtype", "short"), CASES)
-def test_every_answer_is_right(
-    name: str, dtype: str, short: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_every_answer_is_right(name: str, dtype: str, tmp_path: Path) -> None:
     """On all short words, and on random ones of 32 letters."""
     file = krohn.compile(name, length=32, strict=True, dtype=dtype).file
     write(file, tmp_path)
     logits = open_logits(tmp_path)
     letters = file.header["architecture"]["vocabulary"] - 1
     rng = np.random.default_rng(0)
-    longer = torch.from_numpy(rng.integers(letters, size=(500, 32)))
-    for words in (every(letters, short), longer):
+    longer = torch.from_numpy(rng.integers(letters, size=(100, 32)))
+    for words in (every(letters, int(math.log(800, letters))), longer):
         said = logits(words).argmax(-1).numpy()
         assert np.array_equal(said, answers(file, words))
 

@@ -61,6 +61,7 @@ def test_units_may_all_be_gelus(tmp_path: Path) -> None:
     assert torch.equal(ours, theirs)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float64", "bfloat16", "float16"])
 def test_they_are_so_in_every_format(dtype: str, tmp_path: Path) -> None:
     file = krohn.compile("FlipFlop", length=12, strict=True, dtype=dtype).file
@@ -163,3 +164,14 @@ def test_what_it_lacks_is_refused(
     file = krohn.compile(source, length=length, **options).file
     with pytest.raises(ExportError, match=reason):
         write(file, tmp_path)
+
+
+def test_names_that_are_not_those_of_the_file_are_seen(
+    turnstile: ModelFile, tmp_path: Path
+) -> None:
+    write(turnstile, tmp_path, states=True)
+    path = tmp_path / "names.json"
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps({**said, "letters": said["letters"][::-1]}))
+    with pytest.raises(ExportError, match="beside the tensors is not what the file"):
+        proved(turnstile, tmp_path)

@@ -219,7 +219,7 @@ def cases() -> Iterator[tuple[str, str]]:
         yield from ((name, sizes) for sizes in each)
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("name", "sizes"), list(cases()))
 def test_inputs_of_small_sizes_have_the_answer_of_plain_recursion(
     name: str, sizes: str
@@ -237,7 +237,7 @@ def test_1000_random_inputs_of_larger_sizes_have_it(name: str, sizes: str) -> No
     check(name, sizes, chain.continued(prompts_of(chain, 1000)))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SMALL)
 def test_networks_of_small_sizes_are_proved_and_write_right(name: str) -> None:
     model = krohn.compile(name + SMALL[name][1])

@@ -62,6 +62,7 @@ def prompts_of(base: int, count: int, rng: np.random.Generator) -> IntArray:
     return numbers
 
 
+@pytest.mark.sample(19)
 @pytest.mark.parametrize("base", [2, 3, 10, 64])
 @pytest.mark.parametrize("said", EXPRESSIONS)
 def test_digits_say_what_whole_numbers_are(said: str, base: int) -> None:

@@ -64,6 +64,7 @@ EXPRESSIONS = [
 ]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(("said", "meant"), EXPRESSIONS)
 def test_expressions_mean_what_they_say(said: str, meant: object) -> None:
     assert callable(meant)

@@ -29,7 +29,7 @@ def beliefs(
     return found
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(MODELS, st.sampled_from([0.3, 0.1, 0.03]))
 def test_no_word_is_further_from_its_context_than_the_error(
     model: HiddenMarkovModel, error: float

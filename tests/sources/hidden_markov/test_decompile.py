@@ -32,7 +32,7 @@ def error(found: Decompiled, emissions: FloatArray, transitions: FloatArray) -> 
     )
 
 
-@pytest.mark.sample(18)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("task", TASKS, ids=str)
 @pytest.mark.parametrize(("states", "letters"), SIZES)

@@ -18,6 +18,7 @@ from printed_normaliser import (
 from krohn.sources.hidden_markov import HiddenMarkovModel
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("model", "word"),
     [

@@ -28,6 +28,7 @@ def test_causal_kernels_lose_nothing() -> None:
         assert invariant_floor(on_unit(name)) < 1e-30
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_least_squares_on_samples_come_to_the_floors(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -90,6 +90,7 @@ def test_affine_maps_stay_within_their_bounds(precision: Precision, seed: int) -
     assert case.within(case.noisy.affine(weight, bias), real)
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=40)
@@ -239,6 +240,7 @@ def jointly(x: Noisy, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntA
     return widest.products(weight, value, grid).stored(bias), row
 
 
+@pytest.mark.sample(2)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=20)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import krohn
@@ -137,6 +137,7 @@ def test_noise_of_what_keys_read_counts() -> None:
         sublayers.attention(*first_block(file, {flag: 0.4}), 0)
 
 
+@settings(max_examples=12)
 @given(st.integers(0, 999), st.sampled_from([1e-6, 1e-4, 1e-3]))
 def test_true_scores_stay_within_the_stated_error(seed: int, noise: float) -> None:
     file, name, flag = memory()

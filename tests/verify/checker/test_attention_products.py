@@ -56,7 +56,7 @@ def built(model: HiddenMarkovModel, length: int, dtype: str = "float64") -> Mode
     return HiddenMarkovModels().file(model, made, claim, options)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(2, 3),
@@ -145,6 +145,7 @@ def forgetful(states: int, seed: int) -> HiddenMarkovModel:
     return HiddenMarkovModel.of("forgetful", step, say, before=start)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_words_contract_distances_by_what_is_shown(seed: int) -> None:
     """Of words that are multiplied out, and of those that are put together of them."""

@@ -1,6 +1,8 @@
 """Targets of attention: what is shown bounds what is measured, and is not far above it."""
 
 import copy
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,12 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
 from krohn.sources.attention_targets.sampling import attention_target, named
 from krohn.verify.checker import tents as checked
+
+
+@cache
+def curved() -> ModelFile:
+    """A network that no test may change."""
+    return built(smooth(), 4, 32)
 
 
 def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
@@ -68,6 +76,7 @@ def test_the_checker_reads_tents_as_they_are_written() -> None:
             checked.axes_of(worse)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("half", [1e-3, 0.3, 2.0])
 def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     """Lemma T2, which is reached: by two groups with equal weight in the middle."""
@@ -85,7 +94,7 @@ def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     assert q[0] / q.sum() - a == pytest.approx(np.tanh(half / 2))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("knots", [16, 64, 256])
 def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
@@ -110,7 +119,7 @@ def test_the_error_is_of_second_order_in_the_knots(
     assert ((ratios > 3.5) & (ratios < 4.5)).all()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("rank", range(1, 6))
 def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
     file = sine(256, rank=rank)
@@ -121,7 +130,7 @@ def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
     assert error >= shown(sine(256, rank=rank + 1)).error
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("knots", "dtype", "options"),
     [
@@ -207,7 +216,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
     ],
 )
 def test_other_sources_are_refused(told: dict[str, Any], reason: str) -> None:
-    file = changed(built(smooth(), 4, 32), **told)
+    file = changed(curved(), **told)
     with pytest.raises((Refused, ValueError), match=reason):
         shown(file)
 
@@ -227,15 +236,15 @@ def test_other_sources_are_refused(told: dict[str, Any], reason: str) -> None:
     ],
 )
 def test_other_architectures_are_refused(told: dict[str, Any]) -> None:
-    file = built(smooth(), 4, 32)
-    file.header["architecture"] |= told
+    good = curved()
+    shape = {**good.header["architecture"], **told}
     with pytest.raises(Refused):
-        shown(file)
+        shown(replace(good, header={**good.header, "architecture": shape}))
 
 
 @pytest.mark.parametrize("more", [1, -1])
 def test_another_number_of_outputs_is_refused(more: int) -> None:
-    file = built(smooth(), 4, 32)
+    file = curved()
     tensors = {n: t.copy() for n, t in file.tensors.items()}
     for name in ("output.2.weight", "output.2.bias"):
         one = tensors[name]

@@ -31,7 +31,7 @@ def test_120_letters_of_the_family_of_the_paper() -> None:
     assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(1, 4),
@@ -48,6 +48,7 @@ def test_no_error_is_above_what_is_shown(
     assert errors(file, words_of(file, 40, seed)).max() <= most + ROUNDED
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [8, 32])
 def test_float32_holds_some_models(length: int) -> None:
     file = built("RanHMM5,5@3", length, "float32")
@@ -63,7 +64,7 @@ def test_the_error_of_the_curve_falls_as_the_square_of_its_scale(length: int) ->
 
 def test_what_is_shown_hardly_grows_with_the_length() -> None:
     """Old errors are forgotten as the model forgets; norms have them grow as T."""
-    short, long = (shown(built("RanHMM5,5@3", t)).error for t in (32, 480))
+    short, long = (shown(built("RanHMM5,5@3", t)).error for t in (32, 200))
     assert long < 2 * short
 
 

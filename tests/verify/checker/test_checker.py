@@ -73,7 +73,7 @@ def counter() -> tuple[ModelFile, dict[str, Any]]:
     return file, find(packed(file))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "length", "how", "options"), RIGHT)
 def test_evidence_is_found_for_what_is_compiled_and_accepted(
     name: str, length: int, how: str, options: dict[str, Any]
@@ -103,6 +103,7 @@ def left(change: Callable[[dict[str, Any]], object]) -> float:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -39,7 +39,7 @@ def machine_of(name: str) -> Automaton:
     return replace(krohn.read(name), output=None)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("name", "dtype"),
@@ -63,6 +63,7 @@ def test_all_words_of_up_to_six_letters(kind: str) -> None:
     assert (report.verdict, report.words) == ("verified", 19530)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
@@ -177,6 +178,7 @@ def test_what_may_leave_the_format_is_refused(dtype: str) -> None:
         cell.stored(large, large)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", [*KINDS, "rnn", "transformer"])
 def test_no_other_claim_about_a_machine_is_verified(kind: str) -> None:
     """What is shown of a machine says nothing about an error, or about a text."""

@@ -63,6 +63,7 @@ def normalised(found: Head, read: list[int], dtype: str) -> FloatArray:
     return (centred / max(norm, found.constant)).astype(np.float64)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "pattern", "dtype"),
     [
@@ -171,6 +172,7 @@ def packed(file: ModelFile) -> bytes:
     return pack(file.header, file.tensors)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("depth", ["given", "attended"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_evidence_is_found_and_accepted(depth: str, dtype: str) -> None:

@@ -54,7 +54,7 @@ def good(file: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Files:
     return files(directory)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "activation"),
     [

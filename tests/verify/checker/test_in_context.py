@@ -28,7 +28,7 @@ NAMES = (
 SMALL = of("InContext2,2:demonstrations=3,history=3,steps=3")
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_prompt_is_further_off_than_is_shown(name: str, dtype: str) -> None:

@@ -35,7 +35,7 @@ KERNELS = [
 ]
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
@@ -55,6 +55,7 @@ def test_the_exponential_is_right_up_to_rounding() -> None:
     assert file.header["architecture"]["hidden"] == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "most"), [("Power64,1", 1e-3), ("Power64,2", 1e-5)])
 def test_the_bound_of_a_shortened_kernel_is_reached(name: str, most: float) -> None:
     """The worst input takes the sign of each deviation, and the norm is a maximum."""
@@ -133,7 +134,7 @@ def test_what_grows_is_refused() -> None:
             np.array([[1.0, 1.0], [0, 0.9], [-0.9, 0]]), np.ones(2), np.ones(2)
         ),
     ):
-        kernel = Kernel("long", (1.0,), (), 2000)
+        kernel = Kernel("long", (1.0,), (), 500)
         with pytest.raises(Refused, match=r"stable|large|bounded|far"):
             shown(recurrent(kernel, way=way))
 

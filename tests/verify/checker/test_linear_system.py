@@ -30,6 +30,7 @@ def test_mat_mul_at_120_letters() -> None:
     assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("scale", [2.0**10, 2.0**12, 1e4])
 def test_the_law_of_the_curve(scale: float) -> None:
     """(2^L − 1)·2/(3λ²), where rounding is small: measured, and shown."""
@@ -42,6 +43,7 @@ def test_the_law_of_the_curve(scale: float) -> None:
     assert law <= shown(file).error < 1.1 * law
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "options", "length"),
     [

@@ -334,12 +334,12 @@ def cases(
 @part_of(4)
 def test_what_is_accepted_keeps_its_bounds(part: int, activation: str) -> None:
     accepted = 0
-    for case, rng in cases(part, 25, activation):
+    for case, rng in cases(part, 12, activation):
         noise = case.verdict()
         if noise is not None:
             accepted += 1
             assert case.excess(noise, rng) <= 0
-    assert accepted > 15
+    assert accepted > 7
 
 
 @UNITS
@@ -348,7 +348,7 @@ def test_what_is_accepted_after_damage_keeps_its_bounds(
     part: int, activation: str
 ) -> None:
     verdicts = []
-    for case, rng in cases(part, 25, activation):
+    for case, rng in cases(part, 12, activation):
         for spoilt in (damaged(case, rng), damaged(case, rng), misstated(case, rng)):
             noise = spoilt.verdict()
             verdicts.append(noise is not None)
@@ -361,7 +361,7 @@ def test_what_is_accepted_after_damage_keeps_its_bounds(
 def test_what_other_evidence_shows_keeps_its_bounds(part: int) -> None:
     """Other sums, sets and parts than those that were found."""
     verdicts = []
-    for case, rng in cases(20 + part, 25):
+    for case, rng in cases(20 + part, 12):
         if not needed(case.mlp, case.channel):
             continue
         said = told(case.mlp, case.channel)
@@ -389,6 +389,7 @@ def forged(said: Json, program: Stated, rng: np.random.Generator) -> Json:
     return said
 
 
+@pytest.mark.sample(1)
 @UNITS
 def test_nearly_everything_that_is_built_without_noise_is_accepted(
     activation: str,

@@ -57,6 +57,7 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     assert answers.shape == (64, 300)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS],
@@ -71,7 +72,7 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
     )
     rng, n = np.random.default_rng(0), len(cell.weight)
     net: Any = Model(file).network
-    for node in rng.choice(own, 20):
+    for node in rng.choice(own, 4):
         place = nodes.own[node]
         low, high = nodes.bounds.low[place], nodes.bounds.high[place]
         assert nodes.directions is not None
@@ -79,7 +80,7 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
         y = low + (high - low) * rng.choice([0.001, 0.5, 0.999], size=(40, len(low)))
         x = torch.from_numpy(np.linalg.solve(turned, y.T).T).float()
         at = np.full(40, node)
-        for _ in range(12):
+        for _ in range(6):
             letter = rng.integers(cell.reads, size=40)
             parts = tuple(x[:, k : k + n] for k in range(0, x.shape[1], n))
             x = torch.cat(net.advance(torch.from_numpy(letter), parts)[1], dim=1)
@@ -124,7 +125,7 @@ def test_old_evidence_shows_no_wrong_network(name: str) -> None:
     file, told, machine = file_of(name), proof_of(name).told, NETWORKS[name][0]
     told = {key: value for key, value in told.items() if key != "margin"}
     rng, verified, broken = np.random.default_rng(0), 0, 0
-    for _ in range(40):
+    for _ in range(10):
         tensor = str(rng.choice([n for n in file.tensors if not n.startswith("start")]))
         values = file.tensors[tensor].copy()
         place = tuple(rng.integers(size) for size in values.shape)

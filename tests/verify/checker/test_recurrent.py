@@ -109,6 +109,7 @@ def damaged(
     return replace(file, tensors={**file.tensors, name: tensor})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("sparse")
 @pytest.mark.parametrize(
     ("name", "dtype"),
@@ -131,7 +132,7 @@ def test_no_harmful_change_of_one_entry_is_accepted(name: str, dtype: str) -> No
         if not name.endswith(".offsets") and tensor.flat[at] != value
     ]
     wrong = 0
-    for i in rng.permutation(len(places))[:50]:
+    for i in rng.permutation(len(places))[:20]:
         name, at, value = places[i]
         mutant = damaged(file, name, lambda t, at=at, v=value: t.put(at, v))
         try:
@@ -147,7 +148,7 @@ def test_no_harmful_change_of_one_entry_is_accepted(name: str, dtype: str) -> No
         assert (proof.word is not None) == (proof.verdict == "refuted")
         assert shown(mutant, machine) == (proof.verdict == "verified")
         wrong += bool(fails)
-    assert wrong > 9
+    assert wrong > 3
 
 
 def shown(file: ModelFile, machine: Automaton) -> bool:

@@ -38,6 +38,7 @@ SMALL = Rewriting(
     4,
 )
 LENGTH = 24
+PARTS = 20
 
 
 def compiled(source: Any, **how: Any) -> ModelFile:
@@ -64,11 +65,13 @@ def file(request: pytest.FixtureRequest) -> ModelFile:
     return compiled(SMALL, length=LENGTH, attention=request.param)
 
 
+@pytest.mark.sample(1)
 def test_what_is_proved_is_right_for_every_line(file: ModelFile) -> None:
     assert prove(file, None).verdict == "verified"
     assert every_line_is_right(file)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["Sorting3", "Brackets4", "Counter4"])
 def test_systems_by_name(name: str, dtype: str) -> None:
@@ -118,29 +121,32 @@ OTHERS = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("change", OTHERS)
 def test_another_source_is_not_proved(file: ModelFile, change: dict[str, Any]) -> None:
     assert prove(with_source(file, **change), None).verdict != "verified"
 
 
-def test_no_other_rules_are_proved(file: ModelFile) -> None:
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_other_rules_are_proved(file: ModelFile, part: int) -> None:
     """Each change of a rule that changes some text is refused."""
     lines = [x for n in range(1, 5) for x in product(range(2), repeat=n)]
     own = [text_of(SMALL, line, LENGTH) for line in lines]
     windows = [((1,), (0,)), ((0,), (1,)), ((0, 1), (1,)), ((0, 2), (1,)), ((2,), (1,))]
+    every = list(product(windows, windows, ((), (0,), (1,), (0, 0)), (0, 1)))
     tried = 0
-    for first, second, writes in product(windows, windows, ((), (0,), (1,), (0, 0))):
-        for start in (0, 1):
-            try:
-                rules = (Rule(first, start, 2, writes), Rule(second, 1, 2, ()))
-                other = replace(SMALL, rules=rules)
-            except Refused:
-                continue
-            changed = with_source(file, rules=other.to_wire()["rules"])
-            tried += 1
-            if prove(changed, None).verdict == "verified":
-                assert [text_of(other, line, LENGTH) for line in lines] == own
-    assert tried > 60
+    for first, second, writes, start in every[part::PARTS]:
+        try:
+            rules = (Rule(first, start, 2, writes), Rule(second, 1, 2, ()))
+            other = replace(SMALL, rules=rules)
+        except Refused:
+            continue
+        changed = with_source(file, rules=other.to_wire()["rules"])
+        tried += 1
+        if prove(changed, None).verdict == "verified":
+            assert [text_of(other, line, LENGTH) for line in lines] == own
+    assert tried > 60 // PARTS
 
 
 def test_flags_of_other_heads_are_not_near() -> None:
@@ -162,6 +168,7 @@ def near(program: Program) -> set[str]:
     return set(nearby(own, SMALL, said, classes).near)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("operators", "prime"), [(1, 5), (2, 3)])
 def test_all_expressions_of_few_operators(operators: int, prime: int) -> None:
     system = arithmetic(operators, prime)

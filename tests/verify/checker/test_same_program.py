@@ -125,7 +125,7 @@ def test_a_class_is_a_whole_number(own: object) -> None:
 
 def test_work_grows_with_the_program_and_no_faster() -> None:
     few, many = (
-        tuple(map(statement_of, reversed(pairs(count)))) for count in (100, 800)
+        tuple(map(statement_of, reversed(pairs(count)))) for count in (50, 400)
     )
     with calls_at_most(10**7) as counted:
         Classes(*few, find(*few))

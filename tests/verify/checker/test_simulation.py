@@ -44,6 +44,7 @@ def changed(text: str, change: Numbers, code: str = "<i4") -> str:
     return b64encode(numbers.tobytes()).decode()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_found_is_shown(kind: str) -> None:
     data, evidence = proved(kind)

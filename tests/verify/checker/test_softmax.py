@@ -53,6 +53,7 @@ def kernel(
     return float(np.float32(mean / total))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scale", [0.1, 3.0, 40.0])
 def test_no_kernel_is_further_off_than_is_shown(scale: float) -> None:
     random, worst = np.random.default_rng(0), 0.0

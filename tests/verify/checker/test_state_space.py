@@ -82,7 +82,7 @@ def agrees(file: ModelFile, machine: Automaton, length: int) -> bool:
     return bool(np.array_equal(said, right))
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("form", "name", "dtype"),
     [
@@ -233,6 +233,7 @@ def test_a_step_with_a_decay_of_0_or_more_keeps_the_order(dtype: str) -> None:
         assert (np.diff(step(h, -a, b, form).after) <= 0).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_sums_that_are_sure_are_exact(dtype: str) -> None:
     """Lemma D8: against rational numbers, and by torch."""

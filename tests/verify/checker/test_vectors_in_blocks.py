@@ -69,6 +69,7 @@ def words_of(source: VectorsInBlocks, letters: int, count: int) -> IntArray:
     return words
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "block", "scale"),
     [

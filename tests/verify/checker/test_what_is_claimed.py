@@ -56,7 +56,7 @@ def check(kind: str, at: tuple[Any, ...], value: Any, machine: Any = None) -> No
     recheck(data, json.dumps(for_file(data, told)).encode(), machine)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("kind", "term", "value"),
     [

@@ -103,6 +103,7 @@ def test_directories(
         assert command("learn", tmp_path / "d", "--queries", 9) in (0, 1, 2)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", ["FlipFlop", "C3", "Sorted3,2"])
 def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
     path, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"

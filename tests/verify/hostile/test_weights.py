@@ -88,7 +88,7 @@ def test_scores_that_overflow(dtype: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit", [100, pytest.param(simulations.MOST_LETTERS, marks=pytest.mark.slow)]
+    "limit", [30, pytest.param(simulations.MOST_LETTERS, marks=pytest.mark.slow)]
 )
 def test_an_rnn_that_counts_without_end(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, limit: int

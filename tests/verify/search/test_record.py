@@ -40,6 +40,7 @@ def shown(
     return file, evidence, found
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_a_record_tells_every_bound_of_every_sublayer(
     name: str, length: int, how: str, dtype: str

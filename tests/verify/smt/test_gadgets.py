@@ -137,6 +137,7 @@ def test_E3_the_printed_conjunctions_are_always_0() -> None:
     assert list(found.output) == [0]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("largest", [2, 3])
 def test_gates_above_the_largest_value_pass_on_the_noise_of_one_value(
     largest: int,

@@ -67,6 +67,7 @@ def damaged(file: ModelFile, name: str, index: int, by: float) -> ModelFile:
     return replace(file, tensors={**file.tensors, name: tensor})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_compiled_networks_are_right_on_all_words(case: tuple[str, str, int]) -> None:
     found = asked(*case).decide()

@@ -140,6 +140,7 @@ def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
     assert {f.verdict for f in found} == {"verified"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["EditDistance3,3:letters=4", "LIS4", "Knapsack2,3"])
 def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(name: str) -> None:
     source = KIND.named(name)
@@ -165,6 +166,7 @@ def test_edit_distance_takes_noise_of_a_fourteenth() -> None:
     assert wrong
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("at", ["1.mlp.0.weight", "2.mlp.0.bias", "1.mlp.1.weight"])
 def test_a_changed_weight_is_refuted_with_numbers(at: str) -> None:
     source = KIND.named("EditDistance2,2:letters=3")

@@ -28,6 +28,7 @@ def parity(words: IntArray) -> IntArray:
     return PARITY.semiautomaton.trace(words, PARITY.start)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 5, 11])
 def test_all_words_are_run(length: int) -> None:
     seen: list[tuple[int, ...]] = []

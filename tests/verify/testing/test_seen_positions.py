@@ -32,6 +32,7 @@ def mask(file: ModelFile, one: Seen) -> np.ndarray:
     return equation_6(len(one.depends), *sizes)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name", ["EditDistance4,4:letters=4", "LocalEditDistance3,3", "LIS6", "Knapsack2,3"]
 )
@@ -74,6 +75,7 @@ def test_a_runtime_with_another_mask_is_found(monkeypatch: pytest.MonkeyPatch) -
         assert any((one.depends & ~mask(file, one)).any() for one in found)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["standard", "linear"])
 def test_other_heads_see_all_that_came_before(kind: str) -> None:
     file = krohn.compile("EditDistance3,3:letters=2", attention=kind).file

@@ -121,6 +121,7 @@ def test_shards_come_to_what_one_walk_comes_to(
             assert found.words == whole.words == 2 ** (T + 1) - 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("after", [0, 1, 5, 16])
 def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, after: int
@@ -137,6 +138,7 @@ def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
     assert len(path.read_text().splitlines()) == 17
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("lost", [1, 30, 400, 10**6])
 def test_a_line_that_was_cut_off_is_run_again(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, lost: int

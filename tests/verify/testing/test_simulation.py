@@ -122,6 +122,7 @@ def machines(draw: st.DrawFn) -> tuple[Automaton, Automaton]:
 
 
 class TestExhaustive:
+    @pytest.mark.sample(5)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     @pytest.mark.parametrize("block", [None, 5])
     def test_right_networks_pass(
@@ -145,7 +146,7 @@ class TestExhaustive:
             assert found is not None
             assert found.word == brute_force(model, other, 4)
 
-    @pytest.mark.sample(4)
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_a_damaged_network_is_refuted_by_the_shortest_word(
         self, name: str, construction: str
@@ -299,7 +300,7 @@ class TestSample:
         for strategy in STRATEGIES.values():
             assert not strategy(np.random.default_rng(0), a, 5, 7).any()
 
-    @pytest.mark.sample(7)
+    @pytest.mark.sample(3)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_right_networks_pass(self, name: str, construction: str) -> None:
         machine = zoo.machine(name)

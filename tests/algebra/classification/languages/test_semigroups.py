@@ -128,7 +128,7 @@ def told_apart(a: Automaton, part: list[int]) -> bool:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_equations(oracle: ModuleType, definitions: ModuleType, seed: int) -> None:
     held: dict[str, set[bool]] = {}
-    for a in definitions.languages(100 + seed, 24):
+    for a in definitions.languages(100 + seed, 12):
         elements, found = Elements(oracle, a), classes(a)
         wanted = {
             "star-free": elements.aperiodic(),
