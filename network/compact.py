@@ -7,7 +7,7 @@ import numpy as np
 
 from krohn.network.architecture import is_index
 from krohn.network.precision import FloatArray, Precision
-from krohn.program.stored_tensors import MOST_BITS, POSITION, REST, formula
+from krohn.program.stored_tensors import LARGEST, MOST_BITS, POSITION, REST, formula
 
 BITS = 20
 """Periods of bits and angles that are tried go up to 2^BITS."""
@@ -18,14 +18,16 @@ def compact(
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """What the header of a compact file states under ``stored``, and what it holds.
 
-    A tensor is held by its entries where that takes fewer bytes.
+    A tensor is held by its entries where that takes fewer bytes, and all that are made
+    of others together have no more than `LARGEST` entries.
     """
-    stored, held = dict[str, Any](), dict[str, FloatArray]()
-    if POSITION in tensors and precision.name in ("float32", "float64"):
-        table = tensors[POSITION]
+    stored, held, room = dict[str, Any](), dict[str, FloatArray](), LARGEST
+    table = tensors.get(POSITION, np.zeros((0, 0)))
+    if 0 < table.size <= room and precision.name in ("float32", "float64"):
         columns = [_formula(column, precision) for column in table.T]
         rest = table[:, [told is None for told in columns]]
         if rest.shape[1] < table.shape[1]:
+            room -= table.size
             stored["positions"] = {"rows": len(table), "columns": columns}
             tensors = {n: t for n, t in tensors.items() if n != POSITION}
             tensors |= {REST: rest} if rest.size else {}
@@ -36,7 +38,8 @@ def compact(
             continue
         places = np.flatnonzero(tensor)
         size = np.dtype(precision.name).itemsize
-        if len(places) * (4 + size) < tensor.size * size and tensor.size < 2**31:
+        if len(places) * (4 + size) < tensor.size * size and tensor.size <= room:
+            room -= tensor.size
             entries[name] = list(tensor.shape)
             held[f"{name}.places"] = places.astype(np.float64)
             held[f"{name}.values"] = tensor.flat[places]

@@ -17,8 +17,8 @@ from krohn.program.errors import demand
 
 POSITION, REST = "embed.position", "embed.position.rest"
 """The position table, and its columns that have no formula."""
-LARGEST = 2**31
-"""The most entries of a tensor."""
+LARGEST = 2**27
+"""The most entries that are made of all tensors together: a GiB, however small the file."""
 MOST_BITS = 24
 """Of the period 2^bits of an angle."""
 
@@ -36,12 +36,14 @@ def expanded(
     Raises:
         Refused: If they are not what it states.
     """
-    found = dict(tensors)
+    found, room = dict(tensors), LARGEST
     demand(stored.keys() <= {"entries", "positions"}, "it stores something unknown")
     for name, shape in stored["entries"].items():
         places, values = (found.pop(f"{name}.{part}") for part in ("places", "values"))
         right = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
-        demand(right and prod(shape) <= LARGEST, f"tensor {name!r} has no shape")
+        demand(right, f"tensor {name!r} has no shape")
+        room -= prod(shape)
+        demand(room >= 0, "its tensors have too many entries to be made")
         ascend = (np.diff(places) > 0).all() and places.ndim == values.ndim == 1
         inside = ((places >= 0) & (places < prod(shape))).all()
         alike = ascend and inside and places.shape == values.shape
@@ -53,14 +55,14 @@ def expanded(
     if "positions" in stored:
         demand(POSITION not in found, f"tensor {POSITION!r} is there twice")
         rest = found.pop(REST, None)
-        found[POSITION] = _table(stored["positions"], rest, dtype)
+        found[POSITION] = _table(stored["positions"], rest, dtype, room)
     return found
 
 
-def _table(told: Any, rest: FloatArray | None, dtype: str) -> FloatArray:
+def _table(told: Any, rest: FloatArray | None, dtype: str, room: int) -> FloatArray:
     """``(positions, d)``: the position table by its formulas."""
     count, columns = told["rows"], told["columns"]
-    right = type(count) is int and 0 < count * len(columns) <= LARGEST
+    right = type(count) is int and 0 < count * len(columns) <= room
     demand(right and dtype in ("float32", "float64"), "no such position table")
     left = [] if rest is None else list(rest.T)
     demand(len(left) == columns.count(None), "a column of positions has no place")

@@ -102,6 +102,8 @@ def test_wrong_places_are_refused(places: list[float], values: list[float]) -> N
     [
         {"entries": {"x": [2, -2]}},
         {"entries": {"x": [2**40]}},
+        {"entries": {"x": [2**28]}},
+        {"positions": {"rows": 2**26, "columns": [[1, "affine", 0, 1]] * 3}},
         {"entries": {"x": [2, 2]}, "more": 1},
         {"positions": {"rows": 0, "columns": [[1, "affine", 0, 1]]}},
         {"positions": {"rows": 3, "columns": [[1, "tangent", 4]]}},
