@@ -12,6 +12,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import SHOWS, Shown, output_classes
 from krohn.network.architecture import kind_of
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
@@ -27,7 +28,6 @@ from krohn.verify.search.find import (
     claims,
     machine_of,
     model_of,
-    one_thread,
     search,
 )
 
