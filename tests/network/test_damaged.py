@@ -344,13 +344,13 @@ def test_damage_to_what_is_run_and_shown(
     assert said(use, path)
 
 
-@pytest.mark.parametrize("version", [7, 99, "1", 0, None])
+@pytest.mark.parametrize("version", [8, 99, "1", 0, None])
 def test_other_versions_say_what_to_do(
     parts: Build, place: Build, version: Json
 ) -> None:
     built = parts()
     found = answer(place(built.pack({**built.header, "version": version})))
-    assert f"format version {version!r}; this Krohn reads versions up to 6" in found
+    assert f"format version {version!r}; this Krohn reads versions up to 7" in found
 
 
 @pytest.mark.parametrize("key", ["architecture", "machine", "claim", "format"])
