@@ -310,7 +310,9 @@ Definition right_answers (n : transformer) (outs : list nat) (decode : list (lis
         match all (told S row) outs, all (read row) sources with
         | Some vs, Some xs =>
             match lookup decode vs, all (fired xs) units with
-            | Some c, Some zs => ahead c zs | _, _ => false end
+            | None, _ => true          (* the Program never says this *)
+            | Some c, Some zs => ahead c zs
+            | _, None => false end
         | _, _ => false end) (prods (map snd of))
   end.
 End Checker.

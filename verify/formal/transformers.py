@@ -22,6 +22,8 @@ GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
 FETCHES = ("shift", "latest", "latest-match", "earliest")
 """The operations of heads that its theorem about attention is about."""
+LONGEST = 128
+"""It looks at all triples of positions, which takes 20 s for so many."""
 MOST_CASES = 2**14
 """How many values a few channels have together at most."""
 NETWORK = """\
@@ -78,6 +80,7 @@ def computed(model: Model) -> bool:
     return (
         plain
         and model.disguise is None
+        and model.header["claim"]["length"] <= LONGEST
         and model.format.name in ("float32", "float64")
         and all(c["op"] in FETCHES for c in heads)
         and all(c.get("code", "integer") in ("integer", "one-hot") for c in channels)
@@ -260,9 +263,8 @@ class Layout:
         if not held and not self._is_feature(dim):
             name = self._token
         sources: list[str | None] = [name]
-        channel = self._channels[held.channel] if held else {"op": None}
-        if held and held.born == snapshot and channel["op"] in ("map", "position"):
-            inputs = channel.get("inputs", [held.channel])
+        if held and self._is_computed(held, snapshot):
+            inputs = self._channels[held.channel].get("inputs", [held.channel])
             sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
             demand(cases <= MOST_CASES, f"{held.channel} reads too many values")
@@ -270,6 +272,11 @@ class Layout:
             f"{{| holds_channel := {self._place(name)}; "
             f"of_channels := {self._all(sources)} |}}"
         )
+
+    def _is_computed(self, held: Lives, snapshot: int) -> bool:
+        """Whether a channel is first there, and no head writes it."""
+        op = self._channels[held.channel]["op"]
+        return held.born == snapshot and op in ("map", "position")
 
     def _later(self, name: str | None) -> list[int]:
         if name is None:
@@ -293,6 +300,7 @@ class Layout:
             for c in self._channels.values()
             if c.get("head") == h and c["snapshots"][0] == 2 * b + 1
         ]
+        demand(bool(mine), f"the file does not say what head {h} of block {b} fetches")
         first = mine[0]
         fetches = [
             next(
