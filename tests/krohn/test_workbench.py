@@ -205,7 +205,7 @@ def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
         "two-noisy-states",
         "flip-flop-disguised",
         pytest.param("s3-disguised", marks=pytest.mark.slow),
-        pytest.param("even-process", marks=pytest.mark.slow),
+        pytest.param("three-noisy-states", marks=pytest.mark.slow),
         pytest.param("corridor4", marks=pytest.mark.slow),
         pytest.param("dyck2-2", marks=pytest.mark.slow),
         pytest.param("adder", marks=pytest.mark.slow),
