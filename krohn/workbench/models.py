@@ -185,7 +185,7 @@ MODELS = (
     *_at(
         "trained",
         12,
-        """parity mod3 flip-flop memory3 even-b third-last ends-in-aba no-aa""",
+        """parity flip-flop memory3 third-last ends-in-aba no-aa""",
     ),
 )
 """In the order in which they are made."""

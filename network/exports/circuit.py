@@ -334,14 +334,15 @@ def _edges(
 ) -> list[dict[str, Any]]:
     """From the component that writes a variable to each that reads it.
 
-    Variables that are the same on all words of one length carry nothing along an edge.
+    Variables that are the same on all words of one length carry nothing along an edge;
+    and of two that one MLP writes, none is read there: both are computed from its input.
     """
     telling = {name for name in variables if _differs(stated, name)}
     edges = [
         {"from": writer(variables[read]), "to": writer(variable), "variable": read}
         for variable in variables.values()
         for read in variable.reads
-        if read in telling
+        if read in telling and writer(variables[read]) != writer(variable)
     ]
     ends = dict.fromkeys(
         read

@@ -205,7 +205,7 @@ def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
         "two-noisy-states",
         "flip-flop-disguised",
         pytest.param("s3-disguised", marks=pytest.mark.slow),
-        pytest.param("even-process", marks=pytest.mark.slow),
+        pytest.param("three-noisy-states", marks=pytest.mark.slow),
         pytest.param("corridor4", marks=pytest.mark.slow),
         pytest.param("dyck2-2", marks=pytest.mark.slow),
         pytest.param("adder", marks=pytest.mark.slow),
@@ -229,9 +229,22 @@ def test_a_circuit_is_a_graph(made: Path) -> None:
     assert list(found.nodes) == circuits.nodes(told)
     edges = [(u, v, x) for u, v, d in found.edges(data=True) for x in d["variables"]]
     true = [(e["from"], e["to"], e["variable"]) for e in told["edges"]]
+    assert {(u, v) for u, v, _ in true} <= set(circuits.possible(told))
     assert sorted(edges) == sorted(true)
     written = [x for _, names in found.nodes(data="writes") for x in names]
     assert sorted(written) == sorted(v["variable"] for v in told["variables"])
+
+
+def test_edges_lead_to_later_components_and_tell_of_words() -> None:
+    """Not from an MLP to itself, nor along what only the position decides."""
+    told = circuits.circuit(patched("sorting")[0].file)
+    edges = {(e["from"], e["to"]) for e in told["edges"]}
+    assert edges <= set(circuits.possible(told))
+    told = circuits.circuit(patched("abab")[0].file)
+    names = {v["variable"] for v in told["variables"]}
+    silent = {"any-letter.one-hot", "state0.one-hot", "state=4.one-hot"}
+    assert silent <= names
+    assert not silent & {e["variable"] for e in told["edges"]}
 
 
 def test_listed_beliefs_are_those_of_the_filter(made: Path) -> None:
