@@ -299,7 +299,9 @@ def _factors(number: int, base: int) -> list[int]:
     """
     found = list[int]()
     while number > 1:
-        able = [f for f in (*range(2, WIDEST + 1), base) if number % f == 0]
+        # Small ones last, as they are preferred: a step's noise grows with its divisor.
+        tried = (*range(WIDEST, WIDEST // 2, -1), *range(2, WIDEST // 2 + 1), base)
+        able = [f for f in tried if number % f == 0]
         demand(
             bool(able),
             f"a number in digits is divided by products of numbers up to {WIDEST}, and "
