@@ -18,7 +18,7 @@ from krohn.program.expressions import (
     value,
 )
 from krohn.program.rectified_functions import differs, gate, maximum, minimum
-from krohn.sources.dynamic_programs.terms import Cell, Term
+from krohn.sources.dynamic_programs.terms import MOST_ENTRIES, Cell, Term
 
 # Terms of one shape as one rule, with what each of them reads.
 
@@ -166,6 +166,11 @@ def _quotient(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """A whole division by a constant: a step at each of its multiples."""
     assert isinstance(node.detail, int)
     x, divisor, (low, high) = value(inner[0]), node.detail, ends[0]
+    demand(
+        high // divisor - low // divisor < MOST_ENTRIES,
+        f"{low} to {high} divided by {divisor} has over {MOST_ENTRIES} values; write "
+        "numbers in digits",
+    )
     total = number(low // divisor)
     for reached in range(low // divisor + 1, high // divisor + 1):
         total = total + greater(x, number(reached * divisor - 1))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import demand
 from krohn.sources.dynamic_programs.terms import (
     Term,
     Value,
@@ -94,10 +94,7 @@ class Lowering:
                 return self._product(inner, term)
             case "entry":
                 return self._entry(inner[0], term)
-        raise Refused(
-            f"{term.low} to {term.high} are numbers in digits, and // and % by a constant "
-            "are for numbers of one token"
-        )
+        return self._divided(inner[0], term)
 
     def digits(self, term: Term) -> Term:
         """A number as digits: those that it has, or those of an expression."""
@@ -246,6 +243,42 @@ class Lowering:
             found = self._carried(rows, 0, (0, min(high, term.high)))
         return found
 
+    def _divided(self, number: Term, term: Term) -> Term:
+        """A division by a constant, by a division of digits for each of its factors."""
+        divisor = term.detail
+        assert isinstance(divisor, int)
+        # Of a number that can be negative, a multiple of the divisor more is divided.
+        below = max(0, -(number.low // divisor))
+        added = below * divisor
+        parts = self.digits(number)
+        assert isinstance(parts.detail, int)
+        if parts.detail or added:
+            ends = number.low + added, number.high + added
+            parts = self._carried(parts.inner, parts.detail + added, ends)
+        whole, rest = parts, constant(0)
+        for factor in _factors(divisor, self.base):
+            whole, rest = self._divided_digits(whole, factor)
+        if term.kind == "quotient":
+            ends = term.low, term.high
+            return self._carried(whole.inner, -below, ends) if below else whole
+        if len(_factors(divisor, self.base)) == 1:
+            return rest
+        (left,) = numbers(parts - divisor * whole)
+        return self._sum(replace(left, low=0, high=divisor - 1))
+
+    def _divided_digits(self, number: Term, divisor: int) -> tuple[Term, Term]:
+        """Digits without an offset, divided as on paper; and the remainder."""
+        high, rest, found = number.high // divisor, constant(0), list[Term]()
+        if divisor == self.base:
+            found, rest = list(number.inner[1:]) or [constant(0)], number.inner[0]
+            return digits_of(found, 0, high), rest
+        for k, place in reversed([*enumerate(number.inner)]):
+            total = self.base * rest + place
+            digit = self.say(quotient(total, divisor), f" digit {k}")
+            rest = self.say(remainder(total, divisor), " rest")
+            found.insert(0, digit)
+        return digits_of(found[: count_digits(high, self.base)], 0, high), rest
+
     def _entry(self, at: Term, term: Term) -> Term:
         """An entry of a table of wide numbers: the digits of each are tables."""
         assert isinstance(term.detail, tuple)
@@ -256,6 +289,27 @@ class Lowering:
             column = [(e - target) // self.base**k % self.base for e in term.detail]
             found.append(self.say(entry(column, at), f" digit {k}"))
         return digits_of(found, term.low, term.high, target)
+
+
+def _factors(number: int, base: int) -> list[int]:
+    """Factors of a number, the base first, which costs nothing; no other is too large.
+
+    Raises:
+        Refused: If it has a prime factor that is.
+    """
+    found = list[int]()
+    while number > 1:
+        # Small ones last, as they are preferred: a step's noise grows with its divisor.
+        tried = (*range(WIDEST, WIDEST // 2, -1), *range(2, WIDEST // 2 + 1), base)
+        able = [f for f in tried if number % f == 0]
+        demand(
+            bool(able),
+            f"a number in digits is divided by products of numbers up to {WIDEST}, and "
+            f"{number} is none",
+        )
+        found.append(able[-1])
+        number //= able[-1]
+    return found
 
 
 def _linear(term: Term, factor: int) -> tuple[list[tuple[int, Term]], int]:

@@ -266,7 +266,7 @@ def quotient(left: Value, right: Value) -> Value:
     """A whole division by a constant, rounded down.
 
     Raises:
-        Refused: If the divisor is 0 or no constant, or the result has too many values.
+        Refused: If the divisor is 0 or no constant.
     """
     divisor = _divisor(right)
     if isinstance(left, int):
@@ -284,7 +284,7 @@ def remainder(left: Value, right: Value) -> Value:
     """The remainder of a division by a constant; it has the sign of the divisor.
 
     Raises:
-        Refused: If the divisor is 0 or no constant, or the quotient has too many values.
+        Refused: If the divisor is 0 or no constant.
     """
     divisor = _divisor(right)
     if isinstance(left, int):
@@ -312,12 +312,7 @@ def _divisor(value: Value) -> int:
 
 
 def _ends_of_quotient(term: Term, divisor: int) -> tuple[int, int]:
-    least, most = term.low // divisor, term.high // divisor
-    demand(
-        most - least < MOST_ENTRIES,
-        f"{term.low} to {term.high} divided by {divisor} has over {MOST_ENTRIES} values",
-    )
-    return least, most
+    return term.low // divisor, term.high // divisor
 
 
 def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> Value:

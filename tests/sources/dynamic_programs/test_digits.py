@@ -28,6 +28,12 @@ EXPRESSIONS = [
     "y[1] * y[2] * x[1] + 17",
     "sum(x[k] for k in 1..3 if y[1] == k)",
     "12345",
+    "x[1] // 7",
+    "x[1] % 7 + x[2] % 32",
+    "max(0, (x[1] - x[2]) // 12 + x[3])",
+    "(x[1] - x[2]) % 12",
+    "(x[1] + x[2]) // 100 + (x[3] - x[2]) % 360",
+    "(x[1] * y[1] + x[2]) // 60",
     "if y[1] == 1 then 900 else 5",
 ]
 MEANT = {
@@ -111,8 +117,8 @@ def test_digits_say_what_whole_numbers_are(said: str, base: int) -> None:
             "line 3: the answer can be -99, and has digits; add a number to it",
         ),
         (
-            "digits 10\ninput x[1..2] of 0..99\nanswer x[1] % 7",
-            "and // and % by a constant are for numbers of one token",
+            "digits 10\ninput x[1..2] of 0..99\nanswer x[1] % 74",
+            "line 3: a number in digits is divided by products of numbers up to 32, and 37",
         ),
         (
             "digits 10\ninput x[1..2] of 0..99\nanswer x[1] * (x[2] - 5)",
@@ -129,6 +135,19 @@ def test_what_has_no_digits_is_refused(text: str, reason: str) -> None:
     with pytest.raises(Refused) as refused:
         _ = read_text(text, "test").chain_of_thought
     assert reason in str(refused.value)
+
+
+def test_a_network_says_weekdays_of_numbers_of_9_digits() -> None:
+    said = "x[1] // 86400 + x[1] % 7"
+    text = f"digits 10\ninput x[1..1] of 0..999999999\nanswer {said}"
+    model = krohn.compile(read_text(text, "days"))
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    asked = ("000000000", "999999999", "123456789", "000086399", "000086400")
+    texts = model.write([" ".join(number) for number in asked])
+    for number, text_ in zip(asked, texts, strict=True):
+        wanted = int(number) // 86400 + int(number) % 7
+        assert int(text_.answer.replace(" ", "")) == wanted
 
 
 def test_a_network_adds_and_compares_numbers_of_9_digits() -> None:
