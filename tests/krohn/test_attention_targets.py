@@ -93,6 +93,7 @@ def test_files_of_vectors_have_the_names_or_no_heading(tmp_path: Path) -> None:
     [
         (("--exhaustive", "2"), "cannot all be run"),
         (("--machine", "Sine4,1.5"), "about another source"),
+        (("-T", "3"), "are for models of machines"),
     ],
 )
 def test_verify_refuses_clearly(

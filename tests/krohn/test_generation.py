@@ -110,8 +110,8 @@ def test_other_trouble_is_one_line(
     assert "no empty stack" in call("compile", "C5", "-T", 9, *balanced)[1]["error"]
     assert "letter 2 of the word is illegal" in call("run", path, "( ]")[1]["error"]
     assert "up to 20 letters" in call("run", path, "()" * 11)[1]["error"]
-    assert call("verify", path, "--exhaustive", 61)[1]["verdict"] == "out-of-range"
-    assert "take a length" in call("verify", path, "--exhaustive", 40)[1]["error"]
+    assert call("verify", path, "--exhaustive", 21)[1]["verdict"] == "out-of-range"
+    assert "take a length" in call("verify", path, "--exhaustive", 20)[1]["error"]
     with pytest.raises(ModelFileError, match="it is a generator"):
         krohn.load(path)
 

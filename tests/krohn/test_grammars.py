@@ -36,7 +36,9 @@ def test_a_cut_grammar_is_compiled_and_says_the_law_of_the_next_letter(
     assert first["#"] == pytest.approx(float(Fraction(3, 4) / masses[2]))
 
 
-def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
+def test_the_command_says_depths_laws_words_and_sentences(
+    call: Call, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ("--depth", 1, "-T", 2, "--word", "( ]", "--sample", 2, "--seed", 3)
     code, told = call("grammar", "pcfg:Dyck2", *arguments)
     assert code == 0
@@ -44,6 +46,10 @@ def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
     assert [row["length"] for row in told["cut"]["lengths"]] == [0, 1, 2]
     assert told["asked"]["prefix"] == "0"
     assert len(told["sample"]) == 2
+    assert cli.run(["grammar", "pcfg:Dyck2", *map(str, arguments)]) == 0
+    said = capsys.readouterr().out
+    for row in told["sample"]:
+        assert f"depth {row['depth']}: {' '.join(row['sentence'])}" in said
     code, told = call("grammar", "pcfg:Dyck2", "--word", "( _ ] )")
     assert told["asked"]["hidden"]["2"]["["] == "1"
 

@@ -95,11 +95,14 @@ def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
 
 
 def test_every_kind_has_something_to_change_somewhere() -> None:
-    rng = np.random.default_rng(0)
-    found = {k for key in MODELS for k in KINDS if draw(k, subject(key), rng)}
     # No model here has two blocks alike or tells the latest value before a position.
     rare = {"two blocks exchanged", "channel: level ±1"}
-    assert KINDS.keys() - found <= rare
+    left, rng = KINDS.keys() - rare, np.random.default_rng(0)
+    for key in MODELS:
+        left -= {kind for kind in left if draw(kind, subject(key), rng)}
+        if not left:
+            return
+    raise AssertionError(left)
 
 
 def test_two_blocks_of_one_shape_can_trade_places() -> None:
