@@ -124,7 +124,7 @@ def compare(model: bytes, text: str) -> None:
         Different: If it has another form, or says something else than the file.
     """
     tensors, header = _opened(model)
-    recurrent = header["architecture"]["kind"] != "transformer"
+    recurrent = "blocks" not in header["architecture"]
     whole = "network_of_file" in text
     form = NETWORK if recurrent else TRANSFORMER if whole else PROGRAM
     told = _read(form, text)

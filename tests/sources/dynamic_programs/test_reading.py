@@ -195,8 +195,8 @@ def test_constants_and_copies_are_not_written() -> None:
             "this expression divides by 0; if only some inputs lead to that, decide before",
         ),
         (
-            "table A[i in 1..n]\nA[i] = x[i] * 999 // 2",
-            "line 5, column 8: A[1]: 0 to 3996 divided by 2 has over 1024 values",
+            "table A[i in 1..n]\nA[i] = x[i] * 999 // 2\nanswer A[1]",
+            "line 5: A[1]: 0 to 3996 divided by 2 has over 1024 values",
         ),
         (
             "table A[i in 1..n]\nA[i] = 1 when x[i] > 2",
