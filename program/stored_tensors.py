@@ -76,6 +76,9 @@ def _column(told: Any, t: IntArray, dtype: str) -> FloatArray:
     first, kind, *numbers = told
     right = all(type(n) in (int, float) and abs(n) < 2**62 for n in (first, *numbers))
     demand(right, "a formula of positions has no sensible numbers")
+    # A circle has at most eight times as many points as there are rows, or takes long.
+    fits = kind not in ("cosine", "sine") or max(numbers) <= len(t).bit_length() + 2
+    demand(fits, "the period of an angle is too long")
     values = np.asarray(formula(kind, numbers, t), np.float64)
     values[0] = first
     return values.astype(dtype).astype(np.float64)
@@ -84,7 +87,7 @@ def _column(told: Any, t: IntArray, dtype: str) -> FloatArray:
 def formula(kind: str, numbers: Any, t: IntArray) -> FloatArray:
     """The values of a formula at positions t, in float64."""
     if kind == "affine":
-        start, slope = numbers
+        start, slope = map(float, numbers)
         return np.asarray(start + slope * t)
     if kind == "bit":
         bit, low, high = numbers

@@ -82,6 +82,13 @@ def test_what_is_stated_is_expanded() -> None:
     assert found["embed.position"].tolist() == [[1], [3], [2]]
 
 
+def test_formulas_are_computed_in_float64_whatever_their_numbers_are() -> None:
+    told = {"rows": 9, "columns": [[0, "affine", 0, 2**61], [0, "affine", 1, 2**54]]}
+    found = expanded(GOOD | {"positions": told}, tensors([1, 2], [5, 6]), "float64")
+    right = [[2.0**61 * t, 1.0 + 2.0**54 * t] for t in range(1, 9)]
+    assert found["embed.position"][1:].tolist() == right
+
+
 @pytest.mark.parametrize(
     ("places", "values"),
     [
@@ -109,6 +116,7 @@ def test_wrong_places_are_refused(places: list[float], values: list[float]) -> N
         {"positions": {"rows": 3, "columns": [[1, "tangent", 4]]}},
         {"positions": {"rows": 3, "columns": [[1, "cosine", 1]]}},
         {"positions": {"rows": 3, "columns": [[1, "cosine", 99]]}},
+        {"positions": {"rows": 3, "columns": [[1, "sine", 24]]}},
         {"positions": {"rows": 3, "columns": [None]}},
         {"positions": {"rows": 2**40, "columns": [[1, "affine", 0, 1]]}},
         {"positions": {"rows": 3, "columns": []}},

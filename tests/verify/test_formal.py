@@ -23,7 +23,13 @@ from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
 from krohn.verify.checker.model_file import read
-from krohn.verify.formal.comparing import Different, compare, main
+from krohn.verify.formal.comparing import (
+    Different,
+    _machine,
+    _written_block,
+    compare,
+    main,
+)
 from krohn.verify.formal.coq import HERE, compiled, coqc
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
@@ -104,6 +110,30 @@ def test_nothing_else_may_stand_there(file: bytes, more: str) -> None:
         text = f"{remark}*)\n{text}"
         with pytest.raises(Different):
             compare(file, text)
+
+
+def test_rows_are_as_many_and_as_long_as_in_the_file() -> None:
+    """Coq leaves out what is beyond a row, and takes missing rows for zeros."""
+    file = rnn("C2")
+    text = development(file).text
+    rows = "[[(0,1);(1,1)];\n  [(0,1);(1,1)];"
+    joined = "[[(0,1);(1,1);(1,1);(1,1)];"
+    assert text.count(rows) == 1
+    with pytest.raises(Different, match="number of rows"):
+        compare(file, text.replace(rows, joined))
+    with pytest.raises(Different, match="too long"):
+        compare(file, text.replace(rows, "[[(0,1);(1,1);(1,1);(1,1)];[];"))
+    with pytest.raises(Different, match="too long"):
+        compare(file, text.replace("[[(0,1);(1,1)];", "[[(0,1);(1,1);(-1,0)];"))
+
+
+def test_what_is_no_machine_or_no_mask_is_refused() -> None:
+    machine = json.loads(json.dumps(krohn.compile("C2", 4).file.header))
+    machine["machine"]["transitions"] = [[], []]
+    with pytest.raises(Different, match="not complete"):
+        _machine(machine)
+    with pytest.raises(Different, match="mask"):
+        _written_block(([], 0, 0, [], [1, 2]), "blocks.0.", 2)
 
 
 def test_another_file_is_noticed(

@@ -180,7 +180,11 @@ def _machine(header: Any) -> tuple[Any, ...]:
     shows = list(range(len(said["states"])))
     if header["claim"].get("shows", "states") == "outputs":
         shows = said["output"]["table"]
-    return said["states"].index(said["start"]), said["transitions"], shows
+    moves, states = said["transitions"], range(len(said["states"]))
+    whole = len(shows) == len(states) and len(moves) == len(said["letters"])
+    if not whole or any(len(m) != len(states) or set(m) - set(states) for m in moves):
+        raise Different("the machine of the file is not complete")  # and shows nothing
+    return said["states"].index(said["start"]), moves, shows
 
 
 def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
@@ -199,8 +203,7 @@ def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
             raise Different(f"{name} has another shape in the file")
         step = Fraction(2) ** int(told[f"u{i}"])
         rows = _list(told[TENSORS[i]])
-        written = [x * step for row in rows for x in _spread(row, shape[-1])]
-        if written != list(map(Fraction, numbers)):
+        if [x * step for x in _entries(rows, shape)] != list(map(Fraction, numbers)):
             raise Different(f"{name} has other numbers in the file")
 
 
@@ -223,8 +226,8 @@ def _compare_transformer(
         stored, size, numbers = tensors[name]
         if stored != dtype or size != own:
             raise Different(f"{name} has another shape or format in the file")
-        rows = [(Fraction(2) ** unit, row) for unit, part in parts for row in part]
-        said = [x * step for step, row in rows for x in _spread(row, own[-1])]
+        each = [(Fraction(2) ** unit, _entries(rows, own)) for unit, rows in parts]
+        said = [x * step for step, entries in each for x in entries]
         if said != list(map(Fraction, numbers)):
             raise Different(f"{name} has other numbers in the file")
 
@@ -252,6 +255,8 @@ def _written_tensors(told: Mapping[str, str], shape: Any, letters: int) -> Writt
 
 def _written_block(block: Any, at: str, d: int) -> Written:
     heads, k, v, layers, mask = block
+    if not set(mask) <= {0, 1}:
+        raise Different("a residual mask has other entries than 0 and 1")
     found: Written = {f"{at}mlp.residual": ([d], [(0, [[(0, x) for x in mask]])])}
     shapes = {"query": [d, k], "key": [d, k], "value": [d, v], "out": [v, d]}
     for i, (name, own) in enumerate(shapes.items() if heads else ()):
@@ -265,12 +270,26 @@ def _written_block(block: Any, at: str, d: int) -> Written:
     return found
 
 
+def _entries(rows: list[list[tuple[int, int]]], shape: list[int]) -> list[int]:
+    """The entries of a vector, or of a matrix, the last two axes of a shape.
+
+    Raises:
+        Different: If they are not so many rows, or one is too long: Coq leaves out what
+            is beyond a row, and takes rows that are missing for zeros.
+    """
+    if len(rows) != [1, *shape][-2]:
+        raise Different("a tensor is written with another number of rows")
+    return [x for row in rows for x in _spread(row, shape[-1])]
+
+
 def _spread(row: list[tuple[int, int]], width: int) -> Iterator[int]:
     """The entries of a row of which only those other than 0 are written."""
     for zeros, entry in row:
+        width -= zeros + 1
+        if zeros < 0 or width < 0:
+            raise Different("a row of a tensor is too long")
         yield from (0,) * zeros
         yield entry
-        width -= zeros + 1
     yield from (0,) * width
 
 
