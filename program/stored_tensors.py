@@ -65,7 +65,9 @@ def _table(told: Any, rest: FloatArray | None, dtype: str, room: int) -> FloatAr
     right = type(count) is int and 0 < count * len(columns) <= room
     demand(right and dtype in ("float32", "float64"), "no such position table")
     left = [] if rest is None else list(rest.T)
-    demand(len(left) == columns.count(None), "a column of positions has no place")
+    whole = rest is None or len(rest) == count
+    full = whole and len(left) == columns.count(None)
+    demand(full, "a column of positions has no place")
     raw, t = iter(left), np.arange(count)
     table = [next(raw) if c is None else _column(c, t, dtype) for c in columns]
     return np.stack(table, axis=1)

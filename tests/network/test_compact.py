@@ -11,7 +11,7 @@ import krohn
 from krohn.network import modelfile
 from krohn.network.errors import ModelFileError
 from krohn.program.errors import Refused
-from krohn.program.stored_tensors import circle, expanded
+from krohn.program.stored_tensors import POSITION, REST, circle, expanded
 from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.checker.model_file import read as trusted
 from krohn.verify.checker.network import digest, recheck
@@ -129,6 +129,13 @@ def test_wrong_places_are_refused(places: list[float], values: list[float]) -> N
 def test_damage_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises((Refused, *DAMAGE)):
         expanded(GOOD | change, tensors([1, 2], [5, 6]), "float32")
+
+
+def test_the_rest_of_positions_has_all_rows() -> None:
+    told = {"entries": {}, "positions": {"rows": 3, "columns": [None]}}
+    assert len(expanded(told, {REST: np.ones((3, 1))}, "float32")[POSITION]) == 3
+    with pytest.raises(Refused, match="no place"):
+        expanded(told, {REST: np.ones((2, 1))}, "float32")
 
 
 @pytest.mark.parametrize(

@@ -113,12 +113,15 @@ class Different(Exception):
     """The terms are not those of the file; the message says where."""
 
 
-def compare(model: bytes, text: str) -> None:
+def compare(model: bytes, text: str) -> str:
     """Hold every number of a development against those of a model file.
 
     Args:
         model: The model file.
         text: The development.
+
+    Returns:
+        What the theorem is about: its numbers, or its Program alone.
 
     Raises:
         Different: If it has another form, or says something else than the file.
@@ -136,6 +139,7 @@ def compare(model: bytes, text: str) -> None:
         _compare_transformer(told, tensors, header)
     elif _read_program(told) != _program(header):
         raise Different("the Program is another one than that of the file")
+    return "numbers" if recurrent or whole else "Program alone"
 
 
 def _read(form: str, text: str) -> dict[str, str]:
@@ -366,11 +370,11 @@ def _numbers(data: bytes, dtype: str) -> Iterator[float]:
 def main(model: str, development: str) -> int:
     """Compare two files, and say so."""
     try:
-        compare(Path(model).read_bytes(), Path(development).read_text())
+        about = compare(Path(model).read_bytes(), Path(development).read_text())
     except (Different, OSError, *DAMAGE) as error:
         print(f"{development} is not about {model}: {error}", file=sys.stderr)
         return 2
-    print(f"{development} says what {model} says, and nothing else")
+    print(f"{development} is about {model}, its {about}, and says nothing else")
     return 0
 
 
