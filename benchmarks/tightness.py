@@ -33,7 +33,6 @@ FILES = {
     "posterior head": ["RanHMM3,4@7:23given1"],
     "beliefs": [
         "Mess3 -T 32",
-        "Mess3 -T 32 --dtype float32",
         "Mess3 -T 32 --construction normalised-products --dtype float64",
         "RRXOR -T 32",
         "Cyclic-HARD5,5@3 --arch rnn",
@@ -43,22 +42,32 @@ FILES = {
 
 
 def measured(sample: int, job: tuple[str, str]) -> Row:
-    """The row of a network."""
+    """The row of a network, of which so many inputs are run."""
     kind, words = job
     with TemporaryDirectory() as folder:
         path = str(Path(folder, "model"))
         made = json.loads(_run("compile", *shlex.split(words), "-o", path, "--json"))
         told = json.loads(_run("verify", path, "--sample", str(sample), "--json"))
-    found = told["largest_error"]
+    proved, found = told["error"], told["largest_error"]
     return {
         "kind": kind,
         "network": words,
         "construction": made["construction"],
         "format": told["about"]["dtype"],
-        "proved": f"{told['error']:.2e}",
+        "proved": f"{proved:.2e}",
         "found": f"{found:.2e}",
-        "proved/found": round(told["error"] / found, 1) if found else None,
+        "proved/found": round(proved / found, 1) if found else None,
     }
+
+
+def again(row: dict[str, str]) -> Row:
+    """The row of a network without what was found, which may differ by the processor."""
+    found = measured(1, (row["kind"], row["network"]))
+    return {n: cell for n, cell in found.items() if "found" not in n}
+
+
+AGAIN = {TITLE: again}
+"""How rows are made again."""
 
 
 def _run(*words: str) -> str:

@@ -6,6 +6,7 @@ says what one proof needs of it.
 
 import json
 import shlex
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,6 +56,7 @@ KINDS = {
 """An example of each kind, as `krohn compile` takes it."""
 
 
+@cache
 def imported(kind: str) -> dict[str, Any]:
     """The files that the proof of a file of a kind rests on, as `--trusted` lists them."""
     with TemporaryDirectory() as folder:

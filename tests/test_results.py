@@ -33,7 +33,7 @@ SLOW_PAGES = {
 # Scripts of whose tables a row takes more than a second.
 SLOW_SCRIPTS = {
     *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
-    *("depth_records", "trusted", "margins", "arithmetic"),
+    *("depth_records", "trusted", "margins", "arithmetic", "tightness"),
 }
 SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.

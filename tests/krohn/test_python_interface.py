@@ -1,6 +1,7 @@
 """The Python face: five functions from a machine to a verdict."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,3 +97,18 @@ def test_machines_are_aligned_by_name(own: Build) -> None:
 
 def test_completion_names_everything_promised() -> None:
     assert set(krohn.__all__) <= set(dir(krohn))
+
+
+def test_a_report_says_the_largest_error_that_was_seen() -> None:
+    file = krohn.compile("Exp8", arch="rnn").file
+    right = krohn.verify(file, proof=False, sample=20)
+    assert right.largest_error is not None
+    assert right.largest_error <= file.header["claim"]["error"]
+    # Outputs are off by a quarter of an input, and inputs reach 1.
+    claim = {**file.header["claim"], "error": 10.0}
+    tensors = {**file.tensors, "skip.weight": file.tensors["skip.weight"] + 0.25}
+    off = replace(file, header={**file.header, "claim": claim}, tensors=tensors)
+    found = krohn.verify(off, proof=False, sample=20)
+    assert found.largest_error == pytest.approx(0.25, rel=0.01)
+    assert found.to_object()["largest_error"] == found.largest_error
+    assert krohn.verify(krohn.compile("C2", 4), sample=5).largest_error is None
