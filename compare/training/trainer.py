@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from krohn.algebra.errors import KrohnError
@@ -202,6 +202,10 @@ class Average:
         """
         self.decay = decay
         self.network = deepcopy(network) if decay else network
+        for module in self.network.modules():
+            if isinstance(module, nn.RNNBase):
+                # On CUDA its weights are one block of memory, which a copy is not.
+                module.flatten_parameters()
         self._followed = _weights(network)
         self._averages = _weights(self.network)
 

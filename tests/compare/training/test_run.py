@@ -147,7 +147,7 @@ def put_to_death(architecture: Architecture, recipe: Recipe, folder: Path) -> No
 def test_runs_that_are_killed_at_random_points_end_with_the_same_weights(
     tmp_path: Path, architecture: Architecture, steps: int, seed: int
 ) -> None:
-    recipe, context = replace(SMALL, steps=steps), multiprocessing.get_context("fork")
+    recipe, context = replace(SMALL, steps=steps), multiprocessing.get_context("spawn")
     whole = train(PARITY, architecture, recipe, 0)
     rng, killed = random.Random(seed), 0
     for _ in range(3):
