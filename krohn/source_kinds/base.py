@@ -29,7 +29,7 @@ from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.cost import Cost
-from krohn.compiler.errors import CompileError
+from krohn.compiler.errors import CompileError, Uncertified
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
@@ -254,10 +254,11 @@ class SourceKind(Kind[S]):
         if asked.proved:
             proof = prove(file, None, asked.progress)
             if proof.verdict != "verified":
-                raise CompileError(
+                raise Uncertified(
                     f"the network cannot be certified in {precision.name}, so nothing "
                     f"was written ({proof.reason}); try --dtype float64"
-                    f"{self.other_way(source)}"
+                    f"{self.other_way(source)}",
+                    proof.reason,
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
@@ -23,7 +22,7 @@ from krohn.sources.dynamic_programs.terms import MOST_ENTRIES, Cell, Term
 # Terms of one shape as one rule, with what each of them reads.
 
 
-MOST_ATOMS, MOST_PAIRS = 4096, 1024
+MOST_ATOMS = 4096
 Ends: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = tuple[Cell, bool]
 """An argument of one step, and whether it is a letter."""
@@ -147,19 +146,20 @@ def _maximum_if(node: Term, inner: list[Expression], ends: Ends) -> Expression:
 def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """x·y: y once for each value that x has reached, by a gate.
 
-    Where one can be negative that would be a difference of large numbers, with bounds as
-    large: then a line that bends at each pair of values.
+    Where one can be negative this adds up large numbers of both signs, whose bounds are
+    too far apart; so the sum is cut off where no product can be.
     """
     (x, y), ((low, high), (least, most)) = inner, ends
-    x, y, span = x - low, y - least, most - least + 1
-    if min(low, least) < 0 and (high - low + 1) * span <= MOST_PAIRS:
-        pairs = product(range(low, high + 1), range(least, most + 1))
-        return _line([a * b for a, b in pairs], x * span + y)
+    x, y = x - low, y - least
     total = y * low + x * least + low * least
     for reached in range(1, high - low + 1):
         flag = value(greater(x, number(reached - 1)))
         total = total + gate(y, flag, most - least)
-    return value(total)
+    if min(low, least) >= 0:
+        return value(total)
+    products = [a * b for a in (low, high) for b in (least, most)]
+    first, last, found = min(products), max(products), value(total)
+    return value(first + rectified(found - first) - rectified(found - last))
 
 
 def _quotient(node: Term, inner: list[Expression], ends: Ends) -> Expression:
@@ -318,7 +318,11 @@ def assembled(
     signs = [*[BAR] * (len(inputs) > 1), *commas, SEPARATOR, END]
     names = (*map(str, range(low, high + 1)), *alphabet, *signs)
     twice = next((n for n in alphabet if names.count(n) > 1), None)
-    demand(twice is None, f"the letter {twice!r} is also the name of another token")
+    demand(
+        twice is None,
+        f"the letter {twice!r} is also another token: numbers are, {BAR!r} stands between "
+        f"inputs and {COMMA!r} behind rows; choose another letter",
+    )
     numbers = high - low + 1
     ways = [way.moved(-low) for way in ways]
     rules = tuple(dict.fromkeys(way.expression for way in ways))
@@ -430,6 +434,6 @@ def _inside(number: Number, ends: Interval) -> Interval:
     demand(
         least <= ends[0] and ends[1] <= most,
         f"{number.where}{number.name} can be {ends[0]} to {ends[1]}, and the table says "
-        f"{least}..{most}",
+        f"{least}..{most}; where you know better, bound it by min or max",
     )
     return ends

@@ -218,13 +218,17 @@ class Evaluator:
         name, limits = first.parts
         low, high = self.ends(limits, scope)
         demand(
-            name not in self.constants,
+            not self.is_number(name),
             f"{name!r} is the name of a number that is said above; call the index "
             "otherwise",
         )
         for i in range(low, high + 1):
             self._spend()
             yield from self.scopes(rest, {**scope, name: i})
+
+    def is_number(self, name: str) -> bool:
+        """Whether a name is that of one number: a constant, or an input without indices."""
+        return name in self.constants or () in self.indices.get(name, ())
 
     def ends(self, node: Node, scope: Scope) -> tuple[int, int]:
         """The two ends of a range."""
@@ -278,6 +282,8 @@ class Evaluator:
     def _name(self, parts: tuple[str], scope: Scope) -> Value:
         (name,) = parts
         known = {**self.constants, **scope}
+        if name not in known and self.is_number(name):
+            return self._read(name, ())
         letter = "; letters stand in quotes, as 'a'" if len(name) == 1 else ""
         demand(name in known, f"there is no {name!r}{letter}")
         return known[name]

@@ -142,7 +142,8 @@ class Filler(Evaluator):
         scope = dict[str, int]()
         for pattern, i in zip(patterns, at, strict=True):
             name = pattern.parts[0] if pattern.kind == "name" else ""
-            if pattern.kind == "name" and name not in (*scope, *self.constants):
+            new = name not in scope and not self.is_number(name)
+            if pattern.kind == "name" and new:
                 scope[name] = i
             elif self.whole(pattern, scope) != i:
                 return None
@@ -366,9 +367,9 @@ class Reader(Filler):
         demand(len(set(told)) == len(told), "a letter is there twice")
         return told
 
-    def _do_input(self, name: str, ranges: Node, of: Node) -> None:
+    def _do_input(self, name: str, ranges: Node | None, of: Node) -> None:
         sides = []
-        for each in ranges.parts:
+        for each in ranges.parts if ranges else ():
             low, high = self.ends(each, {})
             sides.append(range(low, high + 1))
         first, *more = of.parts

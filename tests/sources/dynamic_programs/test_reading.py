@@ -1,6 +1,8 @@
 """Texts of dynamic programs: what the words mean, and which line is refused for what."""
 
+from collections.abc import Sequence
 from itertools import product
+from re import escape
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ from krohn.sources.dynamic_programs import CATALOGUE, named, read_text
 HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"
 
 
-def answer(text: str, word: list[int]) -> int:
-    """The answer of a text to a word of numbers."""
+def answer(text: str, word: Sequence[int | str]) -> int:
+    """The answer of a text to a word of numbers, with signs between inputs."""
     chain = read_text(text, "test").chain_of_thought
     prompt = [chain.tokens.index(str(x)) for x in word]
     prompt.append(chain.tokens.index("<sep>"))
@@ -81,6 +83,30 @@ def test_a_table_of_numbers_is_read_at_an_index_of_the_input() -> None:
     second, first = [1, 7, 5, 4, -9], [3, 0, -2, 4, 9]
     for a, b in product(range(5), repeat=2):
         assert answer(text, [a, b]) == second[a] - first[b]
+
+
+def test_an_input_without_indices_is_one_number() -> None:
+    text = "input x[1..2] of 0..4\ninput k of 1..2\ntable A[i in 1..2]\n"
+    for a, b, k in product(range(5), range(5), (1, 2)):
+        told = text + "A[i] = x[i] * k\nanswer A[k] + x[k]"
+        assert answer(told, [a, b, "|", k]) == (k + 1) * (a, b)[k - 1]
+    for wrong, reason in (
+        ("A[k] = 1", "line 4, column 3: this number must not depend on the input"),
+        ("A[i] = k[1]", "line 4, column 8: A[1]: 'k' has 0 indices, not 1"),
+        ("A[i] = sum(x[k] for k in 1..2)", "'k' is the name of a number"),
+    ):
+        with pytest.raises(Refused, match=escape(reason)):
+            read_text(f"{text}{wrong}\nanswer A[1]", "test")
+
+
+def test_products_of_negative_numbers_have_no_tokens_for_more_than_they_can_be() -> (
+    None
+):
+    text = "input x[1..2] of -3..4\ntable A[i in 1..1]\nA[i] = x[1] * x[2]\nanswer A[1]"
+    for a, b in product(range(-3, 5), repeat=2):
+        assert answer(text, [a, b]) == a * b
+    tokens = read_text(text, "test").chain_of_thought.tokens
+    assert tokens == (*map(str, range(-12, 17)), "<sep>", "<eos>")
 
 
 def test_cells_of_a_group_stand_in_the_order_in_which_they_read_each_other() -> None:
@@ -222,7 +248,7 @@ def test_constants_and_copies_are_not_written() -> None:
         ),
         (
             "table A[i in 1..n]\nA[i] = max(x[k] for k in 1..i if x[k] > 1)",
-            "first number",
+            "no number where no condition holds",
         ),
         (
             "table A[i in 1..n]\nA[i] = x[i] +",
@@ -261,7 +287,7 @@ def test_constants_and_copies_are_not_written() -> None:
             "no line says the answer; add: answer EXPRESSION",
         ),
         ("table A[i in 1..n]\nA[i] = x[i] * 9999\nanswer A[1]", "at most 2048 numbers"),
-        ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also the name of another"),
+        ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also another token"),
     ],
 )
 def test_the_line_that_is_wrong_is_named(text: str, reason: str) -> None:
