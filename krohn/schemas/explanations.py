@@ -421,6 +421,26 @@ class NoKernelNetwork(TypedDict):
     why_not: str
 
 
+class ErrorByUnits(TypedDict):
+    """How near linear RNNs of so many units come to a kernel, in float64.
+
+    Attributes:
+        hankel: The first singular value of its Hankel matrix that is left out: no linear
+            RNN of so many units has a smaller ``hinf`` or ``l1``.
+        l1: Σ|e(s)|, the least found.
+        l2: (Σ e(s)²)^½.
+        hinf: max |Σ e(s) e^{−iωs}|.
+        max: max |e(s)|.
+    """
+
+    units: int
+    hankel: float
+    l1: float
+    l2: float
+    hinf: float
+    max: float
+
+
 class Kernel(TypedDict):
     """A convolution."""
 
@@ -434,6 +454,7 @@ class Kernel(TypedDict):
     largest_eigenvalue: float
     stable: bool
     dtype: Dtype
+    units: list[ErrorByUnits]
     networks: list[KernelNetwork | NoKernelNetwork]
 
 
