@@ -71,8 +71,8 @@ class Asked:
             of every length or up to one (docs/state-space-models.md).
         dtype: The number format it is stored and run in, by name or as a dtype of torch or
             numpy. If none is given, float32; for linear systems float64; for hidden
-            Markov models and dynamic programs the first of these two in which a network
-            is proved.
+            Markov models, dynamic programs and rewriting systems the first of these two
+            in which a network is proved.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         keep: Every variable keeps its dimensions to the end: none is overwritten, so that

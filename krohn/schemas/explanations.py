@@ -515,18 +515,29 @@ class PosteriorHeadFacts(TypedDict):
 
 
 class RewritingFacts(TypedDict):
-    """A rewriting system; sizes of the network where its texts have an end, or -T."""
+    """A rewriting system; sizes of the network where its texts have an end, or -T.
+
+    Attributes:
+        whole_texts: So many tokens of a text are read at most; null if it is not known
+            whether texts end.
+        order: Weights of lines, in words, one of which each rule makes smaller, and
+            those before that not larger; empty if none were found.
+        steps: So many steps there are at most by this order.
+    """
 
     name: str
     kind: Literal["rewriting"]
     claim: Literal["generates"]
     letters: str
     rules: int
+    whole_texts: int | None
     rules_that_never_apply: NotRequired[list[int]]
     lines_of_these_rules: NotRequired[list[int]]
     places_read: int
     longest_line: int
     sparse_window: int
+    order: list[str]
+    steps: int | None
     tokens: int | str
     dtype: Dtype
     depth: NotRequired[int]

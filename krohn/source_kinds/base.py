@@ -29,7 +29,7 @@ from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.cost import Cost
-from krohn.compiler.errors import Uncertified
+from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
@@ -203,7 +203,7 @@ class SourceKind(Kind[S]):
         """The facts of a source, in the order in which they are printed."""
         told = {"name": source.name, "kind": self.wire, "claim": self.claim}
         told |= self.facts(source, asked)
-        return {**told, "dtype": asked.options.precision.name}
+        return {**told, "dtype": told.get("dtype", asked.options.precision.name)}
 
     def facts(self, source: S, asked: Asked) -> dict[str, Any]:
         """The facts of a source beside its name, its kind and its claim."""
@@ -254,7 +254,7 @@ class SourceKind(Kind[S]):
         if asked.proved:
             proof = prove(file, None, asked.progress)
             if proof.verdict != "verified":
-                raise Uncertified(
+                raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
                     f"was written ({proof.reason}); try --dtype float64"
                     f"{self.other_way(source)}",

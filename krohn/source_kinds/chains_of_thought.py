@@ -11,15 +11,15 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiled_model import BY_NEED, CompiledModel
-from krohn.compiler.compiled_network import Tried, as_written
+from krohn.compiled_model import BY_NEED
+from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.chain_of_thought import (
     ATTENTION,
     NAME,
     block_size,
     chain_of_thought,
 )
-from krohn.compiler.errors import CompileError, Uncertified
+from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse, parts
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
@@ -115,17 +115,6 @@ class ChainsOfThought(TextKind[Source]):
             return read_text(text, name, (), given)
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its text, {error}") from None
-
-    def compile(self, source: Source, asked: Asked) -> CompiledModel:
-        """The network in the first of the formats in which it is proved."""
-        tried, (*narrow, last) = list[Tried](), asked.formats
-        for dtype in narrow:
-            try:
-                return super().compile(source, replace(asked, formats=(dtype,)))
-            except Uncertified as reason:
-                tried.append(Tried(NAME, None, reason.why, dtype))
-        found = super().compile(source, replace(asked, formats=(last,)))
-        return replace(found, tried=tuple(tried))
 
     def build(self, source: Source, asked: Asked) -> Built:
         """The network, for texts of the one length that there is."""

@@ -102,9 +102,9 @@ def test_texts_that_shrink_have_an_end() -> None:
         lines = [random_line(system, rng, 9) for _ in range(40)]
         sizes = [len(text_of(system, line, 10_000)) for line in lines]
         assert max(sizes) <= length + 1
-    sorting = named("Sorting6")
-    assert sorting is not None
-    assert usual_length(sorting) is None
+    counter = named("Counter6")
+    assert counter is not None
+    assert usual_length(counter) is None
 
 
 def test_every_example_has_a_name() -> None:
