@@ -256,7 +256,8 @@ class SourceKind(Kind[S]):
             if proof.verdict != "verified":
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
-                    f"was written ({proof.reason}); try --dtype float64"
+                    f"was written ({proof.reason})"
+                    f"{'; try --dtype float64' * (precision.name != 'float64')}"
                     f"{self.other_way(source)}",
                     proof.reason,
                 )

@@ -1,7 +1,8 @@
 """From the numbers of a dynamic program to rules, and to a chain of thought."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
@@ -119,6 +120,13 @@ def _affine(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     return inner[0] * node.detail if node.kind == "scaled" else inner[0] - node.detail
 
 
+def _gate(inside: Expression, bit: Expression, most: int) -> Expression:
+    """A gate; where the bit is always the same there is none."""
+    if bit.terms:
+        return gate(inside, bit, most)
+    return inside if bit.constant else number(0)
+
+
 def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """``one`` where the bit is 1, else ``zero``: a gate for each that varies."""
     flag = value(inner[0])
@@ -129,7 +137,7 @@ def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
         (1 - flag, inner[2], ends[2]),
     ):
         if (one - low).terms or one.constant > low:
-            total = total + gate(one - low, bit, most - low)
+            total = total + _gate(one - low, bit, most - low)
     return value(total)
 
 
@@ -150,11 +158,11 @@ def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     too far apart; so the sum is cut off where no product can be.
     """
     (x, y), ((low, high), (least, most)) = inner, ends
-    x, y = x - low, y - least
+    x, y = value(x) - low, y - least
     total = y * low + x * least + low * least
     for reached in range(1, high - low + 1):
         flag = value(greater(x, number(reached - 1)))
-        total = total + gate(y, flag, most - least)
+        total = total + _gate(y, flag, most - least)
     if min(low, least) >= 0:
         return value(total)
     products = [a * b for a in (low, high) for b in (least, most)]
@@ -365,11 +373,41 @@ def _prompt(
     return tuple(found)
 
 
+def _repeated(term: Term) -> tuple[int, ...]:
+    """The pattern of what a term reads, if reading a number twice makes it simpler: x − x.
+
+    Such numbers have rules of their own; () for others. In a rule of two arguments it would
+    be another function than the network is shown to compute where both are the same.
+    """
+    places = [n.cell.place for n in term.nodes() if n.cell is not None and n.cell.place]
+    if len(set(places)) == len(places):
+        return ()
+    apart = Rule([_apart(term, count(1))]).expression
+    if _units(Rule([term]).expression) == _units(apart):
+        return ()
+    return tuple(map(places.index, places))
+
+
+def _apart(term: Term, places: Iterator[int]) -> Term:
+    """The same term of numbers at places that are all different."""
+    cell = term.cell
+    if cell is not None and cell.place:
+        return replace(term, cell=cell._replace(place=next(places)))
+    return replace(term, inner=tuple(_apart(each, places) for each in term.inner))
+
+
+def _units(expression: Expression) -> int:
+    """How many terms max(e, 0) and values there are in an expression."""
+    inside = (a.inside for a, _ in expression.terms if isinstance(a.inside, Expression))
+    return sum(1 + _units(each) for each in inside)
+
+
 def _ways(numbers: Sequence[Number]) -> list[Way]:
     """How each number is found: one rule for all of one shape."""
     groups = dict[Hashable, list[int]]()
     for i, each in enumerate(numbers):
-        groups.setdefault(shape(each.term), []).append(i)
+        key = shape(each.term), _repeated(each.term)
+        groups.setdefault(key, []).append(i)
     found = dict[int, Way]()
     for members in groups.values():
         try:

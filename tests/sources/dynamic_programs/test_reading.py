@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from work import calls_at_most
 
+import krohn
 from krohn.program.errors import Refused
 from krohn.sources.dynamic_programs import CATALOGUE, named, read_text
 
@@ -97,6 +98,42 @@ def test_an_input_without_indices_is_one_number() -> None:
     ):
         with pytest.raises(Refused, match=escape(reason)):
             read_text(f"{text}{wrong}\nanswer A[1]", "test")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("sum(x[i] == x[1] for i in 1..3)", lambda a, b, c: 1 + (a == b) + (a == c)),
+        ("sum(x[i] - x[2] for i in 1..3)", lambda a, b, c: a + c - 2 * b),
+        (
+            "max(x[i] * (x[i] < x[3]) for i in 1..3)",
+            lambda a, b, c: max(a * (a < c), b * (b < c)),
+        ),
+        (
+            "sum(if x[i] == x[2] then x[i] else x[1] for i in 1..3)",
+            lambda a, b, c: a + b + (c if b == c else a),
+        ),
+        (
+            "min(9, x[i] for i in 1..3 if x[i] >= x[2])",
+            lambda *x: min(a for a in x if a >= x[1]),
+        ),
+        (
+            "max(0, 1 + x[i] for i in 1..3 if x[i] > x[1])",
+            lambda *x: max([0, *(a + 1 for a in x if a > x[0])]),
+        ),
+    ],
+)
+def test_a_number_that_is_compared_with_itself_is_one_token(
+    said: str, meant: object
+) -> None:
+    """Where a term reads a number twice and is always the same, the network knows it."""
+    assert callable(meant)
+    for x in product(range(5), repeat=3):
+        assert value(said, list(x)) == meant(*x)
+    text = f"input x[1..3] of 0..4\ntable A[i in 1..1]\nA[i] = {said}\nanswer A[1]"
+    proof = krohn.compile(read_text(text, "same")).proof
+    assert proof is not None
+    assert proof.verdict == "verified"
 
 
 def test_products_of_negative_numbers_have_no_tokens_for_more_than_they_can_be() -> (
