@@ -257,17 +257,21 @@ class SourceKind(Kind[S]):
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
                     f"was written ({proof.reason})"
-                    f"{'; try --dtype float64' * (precision.name != 'float64')}"
-                    f"{self.other_way(source)}",
+                    f"{self.advice(source, precision.name != 'float64')}",
                     proof.reason,
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)
         return CompiledModel(file, built.construction, proof, seconds, built.tried)
 
-    def other_way(self, source: S) -> str:
-        """What may help besides a finer format where one is too coarse, after a comma."""
-        return ""
+    def advice(self, source: S, finer: bool) -> str:
+        """What may help where a format is too coarse, after a semicolon.
+
+        Args:
+            source: The source.
+            finer: Whether there is a finer format.
+        """
+        return "; try --dtype float64" * finer
 
     def file(
         self,

@@ -106,7 +106,8 @@ def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
         ("x[1] % 90", "; its widest number is 0 to 900, for the answer"),
     ):
         (folder / "wide.dp").write_text(text + said)
-        told = command("compile", f"{folder}/wide.dp", "-o", f"{folder}/x", code=2)
+        asked = "compile", f"{folder}/wide.dp", "-o", f"{folder}/x"
+        told = command(*asked, "--dtype", "float32", code=2)
         assert f"try --dtype float64{advice}" in told
 
 
