@@ -177,6 +177,7 @@ class NumberTable:
 
 Scope: TypeAlias = Mapping[str, int]
 Index: TypeAlias = tuple[int, ...]
+NUMBERED = "number letters by a table, as in: let place[base] = [1, 2, 3, 4]"
 MOST_WORK = 2**19
 """Expressions that are evaluated."""
 
@@ -216,6 +217,9 @@ class Evaluator:
             return
         first, *rest = binders
         name, limits = first.parts
+        demand(
+            limits.kind == "range", f"an index runs over numbers, as 1..3; {NUMBERED}"
+        )
         low, high = self.ends(limits, scope)
         demand(
             not self.is_number(name),
@@ -295,6 +299,10 @@ class Evaluator:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
             raise Refused(f"the table {name!r} {self._missing_table(name)}")
+        letter = any(isinstance(each, Term) and each.is_letter for each in at)
+        demand(
+            not letter, f"an index of {name!r} is a number, not a letter; {NUMBERED}"
+        )
         if not fixed(*at):
             hint = "; where the input decides, a condition before can keep it inside: "
             hint += "if … then … else …"

@@ -55,8 +55,7 @@ class Filler(Evaluator):
 
         At each place first those cells are computed that others at the place read.
         """
-        ends = None if limits is None else self.ends(limits, {})
-        group = [self.program.table(name, ends) for name in tables]
+        group = [self.program.table(name) for name in tables]
         cells = dict[Index, Index]()
         names = [binder.parts[0] for binder in binders]
         for scope in self.scopes(binders, {}):
@@ -75,6 +74,10 @@ class Filler(Evaluator):
             if cells[at] != row and rows:
                 self.program.row()
             row = cells[at]
+            if limits is not None:
+                ends = self.ends(limits, dict(zip(names, at, strict=True)))
+                for table in group:
+                    table.limits = ends
             group = self._compute_group(group, at)
         if rows:
             self.program.row()
@@ -329,6 +332,8 @@ class Reader(Filler):
         """The indices of a table of numbers: a range, or letters."""
         if node.kind == "name" and node.parts[0] in self.alphabets:
             return self.alphabets[node.parts[0]]
+        if node.kind == "range" and node.parts[0].kind == "letter":
+            return _some(node)
         demand(node.kind == "range", "an index has a range, as 1..5, or an alphabet")
         low, high = self.ends(node, {})
         return range(low, high + 1)

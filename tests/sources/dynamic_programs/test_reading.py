@@ -143,6 +143,19 @@ def test_products_of_negative_numbers_have_no_tokens_for_more_than_they_can_be()
     assert tokens == (*map(str, range(-12, 17)), "<sep>", "<eos>")
 
 
+def test_letters_are_numbered_by_a_table_and_limits_may_differ_by_cell() -> None:
+    text = (
+        "let place['a'..'c'] = [1, 2, 3]\ninput s[1..3] of 'a'..'c'\n"
+        "table C[i in 0..3, b in 1..3] in 0..i\nC[0, b] = 0\n"
+        "C[i, b] = C[i-1, b] + (place[s[i]] == b)\nanswer C[3, place[s[1]]]"
+    )
+    chain = read_text(text, "test").chain_of_thought
+    for word in product("abc", repeat=3):
+        prompt = [chain.tokens.index(x) for x in (*word, "<sep>")]
+        found = chain.continued(np.array([prompt]))[0]
+        assert chain.tokens[found[chain.answer - 1]] == str(word.count(word[0]))
+
+
 def test_cells_of_a_group_stand_in_the_order_in_which_they_read_each_other() -> None:
     """D reads P and Q at its own place, and P reads Q, though D is the first of them."""
     text = (
@@ -310,6 +323,18 @@ def test_constants_and_copies_are_not_written() -> None:
         ("table A[i in 1..n]\nA[i] = 1 2", "or the end of the line, found '2'"),
         ("table A[i in 1..n]\nA[i] = 1 < 2 < 3", "join comparisons by 'and'"),
         ("table A[i in 3..n-1]\nA[i] = 1", "line 4: the table has no cells"),
+        (
+            "table A[i in 1..n] in 0..i + 2\nA[i] = x[i] + 1\nanswer A[1]",
+            "line 5: A[1] can be 1 to 5, and the table says 0..3",
+        ),
+        (
+            "alphabet ab = 'a', 'b'\ntable A[i in ab]\nA[i] = 1",
+            "line 5: an index runs over numbers, as 1..3; number letters by a table",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = 1\nanswer A[w[1]]",
+            "line 6, column 8: an index of 'A' is a number, not a letter; number letters",
+        ),
         ("table n[i in 1..n]\nn[i] = 1", "'n' is said twice"),
         ("B[i] = 1", "line 4: there is no table 'B'"),
         ("size m = 3 in 4..5", "line 4: m is 3, not 4 to 5"),
