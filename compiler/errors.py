@@ -4,7 +4,15 @@ from krohn.algebra.errors import KrohnError
 
 
 class CompileError(KrohnError):
-    """A machine cannot be compiled as asked; the message says what to do."""
+    """A machine cannot be compiled as asked; the message says what to do.
+
+    Attributes:
+        why: The reason alone.
+    """
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why or message
 
 
 class Unsuited(CompileError):

@@ -32,6 +32,7 @@ class NetworkKeywords(TypedDict, total=False):
     block: int | None
     effort: str | float
     within: float | None
+    norm: str
 
 
 class ExplainKeywords(NetworkKeywords, total=False):
@@ -70,7 +71,8 @@ class Asked:
             of every length or up to one (docs/state-space-models.md).
         dtype: The number format it is stored and run in, by name or as a dtype of torch or
             numpy. If none is given, float32; for linear systems float64; for hidden
-            Markov models the first of these two in which a network is proved.
+            Markov models, dynamic programs and rewriting systems the first of these two
+            in which a network is proved.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         keep: Every variable keeps its dimensions to the end: none is overwritten, so that
@@ -103,6 +105,8 @@ class Asked:
         effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
             or steps.
         within: How far an output of a network of real numbers may be off.
+        norm: Of the kernel of a linear RNN, what ``within`` is about: ``"l1"``, which
+            is outputs, or ``"l2"``, ``"hinf"`` or ``"max"`` (docs/kernels.md).
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
@@ -128,6 +132,7 @@ class Asked:
     block: int | None = None
     effort: str | float = "normal"
     within: float | None = None
+    norm: str = "l1"
     proved: bool = True
     observe: Observer | None = None
     progress: Callable[[int, int], None] | None = None

@@ -172,6 +172,7 @@ FORM = Need(
 
 TRANSFORMER = (
     Need(("strength",), _any("disguise"), "is for --disguise"),
+    Need(("norm",), _any("within"), "is for --within E"),
     Need(
         ("length",),
         lambda values: not _endless(values),

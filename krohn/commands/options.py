@@ -300,6 +300,14 @@ class NetworkOptions:
             "of functions.",
         ),
     ] = None
+    norm: Annotated[
+        str,
+        typer.Option(
+            metavar="NORM",
+            help="What --within is about, of the kernel of a linear RNN: l1 (outputs, "
+            "which is what is proved), l2, hinf or max.",
+        ),
+    ] = "l1"
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:

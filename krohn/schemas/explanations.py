@@ -421,6 +421,26 @@ class NoKernelNetwork(TypedDict):
     why_not: str
 
 
+class ErrorByUnits(TypedDict):
+    """How near linear RNNs of so many units come to a kernel, in float64.
+
+    Attributes:
+        hankel: The first singular value of its Hankel matrix that is left out: no linear
+            RNN of so many units has a smaller ``hinf`` or ``l1``.
+        l1: Σ|e(s)|, the least found.
+        l2: (Σ e(s)²)^½.
+        hinf: max |Σ e(s) e^{−iωs}|.
+        max: max |e(s)|.
+    """
+
+    units: int
+    hankel: float
+    l1: float
+    l2: float
+    hinf: float
+    max: float
+
+
 class Kernel(TypedDict):
     """A convolution."""
 
@@ -434,6 +454,7 @@ class Kernel(TypedDict):
     largest_eigenvalue: float
     stable: bool
     dtype: Dtype
+    units: list[ErrorByUnits]
     networks: list[KernelNetwork | NoKernelNetwork]
 
 
@@ -494,18 +515,29 @@ class PosteriorHeadFacts(TypedDict):
 
 
 class RewritingFacts(TypedDict):
-    """A rewriting system; sizes of the network where its texts have an end, or -T."""
+    """A rewriting system; sizes of the network where its texts have an end, or -T.
+
+    Attributes:
+        whole_texts: So many tokens of a text are read at most; null if it is not known
+            whether texts end.
+        order: Weights of lines, in words, one of which each rule makes smaller, and
+            those before that not larger; empty if none were found.
+        steps: So many steps there are at most by this order.
+    """
 
     name: str
     kind: Literal["rewriting"]
     claim: Literal["generates"]
     letters: str
     rules: int
+    whole_texts: int | None
     rules_that_never_apply: NotRequired[list[int]]
     lines_of_these_rules: NotRequired[list[int]]
     places_read: int
     longest_line: int
     sparse_window: int
+    order: list[str]
+    steps: int | None
     tokens: int | str
     dtype: Dtype
     depth: NotRequired[int]

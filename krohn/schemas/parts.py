@@ -109,8 +109,11 @@ class Remarks(MachineRemark, total=False):
         lines_that_define_no_cell: Lines of a dynamic program, counted from 1.
         rules_that_never_apply: Rules of a rewriting system, counted from 1.
         lines_of_these_rules: Where these are written.
+        whole_texts: So many tokens of a text of a rewriting system are read at most;
+            null if it is not known whether texts end.
     """
 
     lines_that_define_no_cell: list[int]
     rules_that_never_apply: list[int]
     lines_of_these_rules: list[int]
+    whole_texts: int | None

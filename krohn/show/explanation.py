@@ -141,11 +141,11 @@ def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, a line each, then its networks."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        if name not in ("networks", "tried", "proved"):
+        if name not in ("networks", "units", "tried", "proved"):
             table.add_row(_label(name), _fact_text(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
-    if rows := found.get("networks", []):
+    for rows in filter(None, (found.get("units"), found.get("networks"))):
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*map(_label, columns))
         for row in rows:
@@ -171,6 +171,10 @@ LABELS = {
     "largest": "largest number",
     "reads": "reads in a step",
     "meeting_flops": "pair flops",
+    "l1": "ℓ1",
+    "l2": "ℓ2",
+    "hinf": "H∞",
+    "hankel": "Hankel σ",
     "c0": "C0",
     "c1": "C1",
     "c2": "C2",

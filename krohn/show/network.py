@@ -210,6 +210,14 @@ def _warnings(result: dict[str, Any]) -> Iterator[str]:
             f"{place}rule {number} never applies: wherever it fits, another rule fits "
             "that ends sooner or stands before it"
         )
+    whole, length = result.get("whole_texts", 0), result.get("length")
+    if whole is None:
+        yield (
+            f"texts may have more than {length} tokens, or no end: no order was found by "
+            "which lines get smaller"
+        )
+    elif length and whole > length:
+        yield f"texts may have more than {length} tokens; {whole:,} are enough for all"
     for line in result.get("lines_that_define_no_cell", []):
         yield (
             f"line {line} defines no cell: earlier lines define all that it is about, or "

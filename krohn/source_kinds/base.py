@@ -203,7 +203,7 @@ class SourceKind(Kind[S]):
         """The facts of a source, in the order in which they are printed."""
         told = {"name": source.name, "kind": self.wire, "claim": self.claim}
         told |= self.facts(source, asked)
-        return {**told, "dtype": asked.options.precision.name}
+        return {**told, "dtype": told.get("dtype", asked.options.precision.name)}
 
     def facts(self, source: S, asked: Asked) -> dict[str, Any]:
         """The facts of a source beside its name, its kind and its claim."""
@@ -256,16 +256,22 @@ class SourceKind(Kind[S]):
             if proof.verdict != "verified":
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
-                    f"was written ({proof.reason}); try --dtype float64"
-                    f"{self.other_way(source)}"
+                    f"was written ({proof.reason})"
+                    f"{self.advice(source, precision.name != 'float64')}",
+                    proof.reason,
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)
         return CompiledModel(file, built.construction, proof, seconds, built.tried)
 
-    def other_way(self, source: S) -> str:
-        """What may help besides a finer format where one is too coarse, after a comma."""
-        return ""
+    def advice(self, source: S, finer: bool) -> str:
+        """What may help where a format is too coarse, after a semicolon.
+
+        Args:
+            source: The source.
+            finer: Whether there is a finer format.
+        """
+        return "; try --dtype float64" * finer
 
     def file(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiled_model import BY_NEED
 from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.chain_of_thought import (
     ATTENTION,
@@ -63,6 +64,7 @@ class ChainsOfThought(TextKind[Source]):
     called = "a dynamic program"
     measured = True
     claim = "generates"
+    formats = BY_NEED
     takes = frozenset({"strict", "keep", "activation", "attention"})
     asks = ("gadgets", "error", "timeout")
 
@@ -157,14 +159,19 @@ class ChainsOfThought(TextKind[Source]):
         found = source.idle_lines if isinstance(source, DynamicProgram) else []
         return {"lines_that_define_no_cell": found} if found else {}
 
-    def other_way(self, source: Source) -> str:
-        """The widest number, and digits, which keep numbers small, if none is divided."""
+    def advice(self, source: Source, finer: bool) -> str:
+        """A finer format; digits, which keep numbers small; and the widest number."""
+        ways = ["try --dtype float64"] * finer
         if not isinstance(source, DynamicProgram):
-            return ""
-        told = source.widest
-        if source.base or source.divides:
-            return f"; {told}"
-        return f", or write numbers in digits by the line: digits 10; {told}"
+            return "".join(f"; {way}" for way in ways)
+        if not (source.base or source.divides):
+            ways.append("write numbers in digits by the line: digits 10")
+        told = [", or ".join(ways)] * bool(ways) + [source.widest]
+        if source.multiplies_products:
+            told.append(
+                "a product of products is surer as a table, so that it is a token"
+            )
+        return "".join(f"; {each}" for each in told)
 
     def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.compiler import linear_recurrence
+from krohn.asked import Asked, check_one_of
+from krohn.compiler import linear_recurrence, short_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.kernel_attention import kernel_attention
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CONSTRUCTIONS = {"rnn": "linear-rnn", "transformer": "kernel-attention"}
+NAMES_OF_NORMS = {
+    "l1": "ℓ1",
+    "l2": "ℓ2",
+    "hinf": "H∞",
+    "max": "max",
+    "hankel": "Hankel σ left out",
+}
+"""What norms of errors are called in a picture."""
 TAPS = 5
 """The length of a filter that is spoken of where none is given: that of the paper."""
 
@@ -74,7 +82,7 @@ class Kernels(RealSequences[Kernel]):
     wire = kernels.KIND
     examples = kernels.EXAMPLES
     source = Kernel
-    takes = frozenset({"arch", "within"})
+    takes = frozenset({"arch", "within", "norm"})
 
     def of_name(self, text: str) -> Kernel | None:
         """The kernel of a name or a file; None if it is of another form."""
@@ -95,6 +103,9 @@ class Kernels(RealSequences[Kernel]):
         except Refused as reason:
             raise CompileError(str(reason)) from None
         name = asked.made(CONSTRUCTIONS)
+        check_one_of("--norm", asked.norm, short_recurrence.NORMS)
+        if "norm" in asked.given and (asked.within is None or asked.arch != "rnn"):
+            raise CompileError("--norm is for --arch rnn --within E: what E is about")
         if asked.arch == "rnn" and kernel.order is not None:
             raise CompileError(
                 f"{kernel.name} reads inputs before they come, which no recurrent network "
@@ -106,7 +117,7 @@ class Kernels(RealSequences[Kernel]):
             built, claim = self.with_error(kernel, built, kernel.length, options)
             return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
-            return self._shortened(kernel, name, options, asked.within)
+            return self._shortened(kernel, name, options, asked)
         network = linear_recurrence.network(
             linear_recurrence.exact(kernel), options.precision
         )
@@ -114,24 +125,28 @@ class Kernels(RealSequences[Kernel]):
         return self.with_error(kernel, built, kernel.length, options)
 
     def _shortened(
-        self, kernel: Kernel, name: str, options: Options, within: float
+        self, kernel: Kernel, name: str, options: Options, asked: Asked
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
-        """The network with the fewest units that is proved to be within an error.
+        """The network with the fewest units that is found to be within an error.
+
+        In ℓ1, the error that the checker shows is meant. In another norm the kernel that
+        is said in float64, and the error that the checker shows is another one.
 
         Raises:
             CompileError: If there is none.
         """
-        low, high = kernel.inputs
+        assert asked.within is not None
+        (low, high), within, norm = kernel.inputs, asked.within, asked.norm
         # e(s) weighs an input of the box by (high − low)/2 at least.
-        most = 2 * within / (high - low)
-        for found in linear_recurrence.realisations(kernel, most):
+        most = 2 * within / (high - low) if norm == "l1" else within
+        for found in short_recurrence.realisations(kernel, most, norm):
             network = linear_recurrence.network(found, options.precision)
             built = CompiledNetwork(name, network, {}, None)
             try:
                 built, claim = self.with_error(kernel, built, kernel.length, options)
             except CompileError:
                 continue
-            if claim["error"] <= within:
+            if norm != "l1" or claim["error"] <= within:
                 return built, claim
         raise CompileError(
             f"no linear RNN of {kernel.name} is proved to be within {within:g} in "
@@ -152,6 +167,7 @@ class Kernels(RealSequences[Kernel]):
             "stable": largest < 1,
             **(_complexity(kernel) if kernel.causal else _floors(kernel)),
             "dtype": asked.options.precision.name,
+            "units": _errors_by_units(kernel),
             "networks": self._networks(kernel, asked),
         }
 
@@ -165,6 +181,8 @@ class Kernels(RealSequences[Kernel]):
                 row: dict[str, Any] = {"arch": arch, "within": within}
                 try:
                     one = replace(asked, length=None, arch=arch, within=within)
+                    if within is None or arch != "rnn":
+                        one = replace(one, norm="l1")
                     built, claim = self.build(kernel, one)
                 except CompileError as reason:
                     rows.append({**row, "why_not": str(reason)})
@@ -211,16 +229,34 @@ class Kernels(RealSequences[Kernel]):
         return ends
 
     def draw(self, source: Kernel) -> "Figure":
-        """ρ(s), s < T."""
+        """ρ(s), s < T; and how far off recurrences of so many units are."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6, 2.4), layout="constrained")
-        axes = figure.add_subplot()
+        rows = _errors_by_units(source)
+        several = len(rows) > 1
+        figure = Figure(figsize=(6, 5 if several else 2.4), layout="constrained")
+        axes = figure.add_subplot(2 if several else 1, 1, 1)
         axes.stem(np.arange(source.length), source.samples(), basefmt=" ")
         axes.set_xlabel("s")
         axes.set_ylabel("ρ(s)")
         axes.set_title(source.name)
+        if several:
+            axes = figure.add_subplot(2, 1, 2)
+            units = [row["units"] for row in rows]
+            for name, label in NAMES_OF_NORMS.items():
+                axes.plot(units, [row[name] for row in rows], ".-", label=label)
+            axes.set_xlabel("units of a linear RNN")
+            axes.set_ylabel("error")
+            axes.set_yscale("log")
+            axes.legend()
         return figure
+
+
+def _errors_by_units(kernel: Kernel) -> list[dict[str, float]]:
+    """How near linear RNNs of so many units come; nothing if that is too much work."""
+    if not kernel.causal or kernel.length > short_recurrence.MOST_MEASURED:
+        return []
+    return short_recurrence.errors_by_units(kernel.samples())
 
 
 def _complexity(kernel: Kernel) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class RealSequences(ReadableKind[S]):
     def draw_file(self, file: ModelFile) -> "Figure":
         """A picture of the function that a network computes."""
         figure = self.draw(self.of_file(file))
-        kind, (axes,) = kind_of(file.header["architecture"]), figure.axes
+        kind, axes = kind_of(file.header["architecture"]), figure.axes[0]
         axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
         return figure
 

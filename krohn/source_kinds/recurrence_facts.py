@@ -83,7 +83,8 @@ def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:
 def _letter_range(source: ChainOfThought, low: int, high: int) -> str:
     """The tokens that may stand at a place."""
     first, last = source.tokens[low], source.tokens[high]
-    return first if low == high else f"[{first}-{last}]"
+    between = "-" if len(first) == len(last) == 1 else ".."
+    return first if low == high else f"[{first}{between}{last}]"
 
 
 # The facts of a dynamic program that need no network.

@@ -12,6 +12,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiled_model import BY_NEED
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse
@@ -33,6 +34,7 @@ from krohn.source_kinds.written_texts import (
 )
 from krohn.sources import rewriting
 from krohn.sources.rewriting.arithmetic import no_value
+from krohn.sources.rewriting.termination import most_steps, order
 from krohn.sources.rewriting.text import random_line, unused
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ATTENTION = ("standard", "sparse")
+MOST_TOKENS = 2**12
+"""Tokens that are read for whole texts if nobody says how many."""
 
 
 class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
@@ -52,16 +56,12 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
     claim = "generates"
+    formats = BY_NEED
     takes = frozenset({"strict", "keep", "activation", "attention"})
 
     def build(self, source: Rewriting, asked: Asked) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""
-        length = asked.length or rewriting.usual_length(source)
-        if length is None:
-            raise CompileError(
-                f"texts of {source.name} may go on for ever: lines do not get shorter; "
-                "say how many tokens are read (-T)"
-            )
+        length = asked.length or _whole_texts(source)
         if length <= source.longest:
             raise CompileError(
                 f"a line of {source.name} can have {source.longest} letters, and so many "
@@ -83,7 +83,8 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
 
     def facts(self, source: Rewriting, asked: Asked) -> dict[str, Any]:
         """The facts of a rewriting system, and the size of its network."""
-        length = asked.length or rewriting.usual_length(source)
+        weights, whole = order(source), rewriting.usual_length(source)
+        length = asked.length or (whole if whole and whole <= MOST_TOKENS else None)
         told: dict[str, Any] = {
             "letters": " ".join(source.letters),
             "rules": len(source.rules),
@@ -91,19 +92,26 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             "places_read": source.widest,
             "longest_line": source.longest,
             "sparse_window": window(source),
-            "tokens": length or "without an end: say -T",
+            "order": [w.told(source.letters) for w in weights],
+            "steps": most_steps(weights, source.longest) if weights else None,
+            "tokens": length or "say -T",
             "dtype": asked.options.precision.name,
         }
-        if length is None:
-            return told
-        built, _ = self.build(source, asked)
-        assert built.cost is not None
-        return {**told, **sizes(built.cost)}
+        for dtype in asked.formats if length else ():
+            try:
+                built, _ = self.build(source, replace(asked, formats=(dtype,)))
+            except CompileError:
+                continue
+            assert built.cost is not None
+            return {**told, "dtype": dtype, **sizes(built.cost)}
+        return told
 
     def remarks(self, source: Rewriting) -> dict[str, Any]:
-        """The numbers of rules that never apply, if there are any, and their lines."""
+        """How long texts can be, and rules that never apply, with their lines."""
         found = unused(source)
-        told = {"rules_that_never_apply": found} if found else {}
+        told: dict[str, Any] = {"whole_texts": rewriting.usual_length(source)}
+        if found:
+            told["rules_that_never_apply"] = found
         if found and source.lines:
             told["lines_of_these_rules"] = [source.lines[i - 1] for i in found]
         return told
@@ -128,7 +136,7 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
     def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
-        length = rewriting.usual_length(source) or MOST_LINES
+        length = rewriting.shrinking_length(source) or MOST_LINES
         return _text_result(source, text_of(source, line, length + 1), len(line))
 
     def draw_text(self, source: Rewriting | ModelFile, words: list[str]) -> "Figure":
@@ -192,6 +200,26 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             f"the text of every line of up to {source.longest} letters "
             f"({source.end}^{source.longest} of this length), as far as {length} tokens go"
         )
+
+
+def _whole_texts(source: Rewriting) -> int:
+    """So many tokens are read for whole texts.
+
+    Raises:
+        CompileError: If it is not known whether texts end, or that is too much.
+    """
+    found = rewriting.usual_length(source)
+    if found is None:
+        raise CompileError(
+            f"texts of {source.name} may go on for ever: lines do not get shorter, and no "
+            "order was found by which they get smaller; say how many tokens are read (-T)"
+        )
+    if found > MOST_TOKENS:
+        raise CompileError(
+            f"texts of {source.name} end, within {found:,} tokens by the order that was "
+            "found; say how many are read (-T), or shorter lines (longest)"
+        )
+    return found
 
 
 def window(source: Rewriting) -> int:

@@ -10,7 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.asked import Asked
 from krohn.claimed_answers import Answers, marked
+from krohn.compiled_model import CompiledModel
+from krohn.compiler.compiled_network import Tried
+from krohn.compiler.errors import CompileError
 from krohn.network.decoding import decode
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Begin, reader
@@ -110,6 +114,17 @@ class Writer:
 
 class TextKind(SourceKind[S]):
     """Sources whose networks write texts after prompts."""
+
+    def compile(self, source: S, asked: Asked) -> CompiledModel:
+        """The network in the first of the formats in which it is proved."""
+        tried, (*narrow, last) = list[Tried](), asked.formats
+        for dtype in narrow:
+            try:
+                return super().compile(source, replace(asked, formats=(dtype,)))
+            except CompileError as reason:
+                tried.append(Tried(self.wire, None, reason.why, dtype))
+        found = super().compile(source, replace(asked, formats=(last,)))
+        return replace(found, tried=(*tried, *found.tried))
 
     def inputs(self, file: ModelFile) -> tuple[str, str]:
         """How long the texts are."""

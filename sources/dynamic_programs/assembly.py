@@ -1,8 +1,8 @@
 """From the numbers of a dynamic program to rules, and to a chain of thought."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
@@ -23,7 +23,7 @@ from krohn.sources.dynamic_programs.terms import MOST_ENTRIES, Cell, Term
 # Terms of one shape as one rule, with what each of them reads.
 
 
-MOST_ATOMS, MOST_PAIRS = 4096, 1024
+MOST_ATOMS = 4096
 Ends: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = tuple[Cell, bool]
 """An argument of one step, and whether it is a letter."""
@@ -120,6 +120,13 @@ def _affine(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     return inner[0] * node.detail if node.kind == "scaled" else inner[0] - node.detail
 
 
+def _gate(inside: Expression, bit: Expression, most: int) -> Expression:
+    """A gate; where the bit is always the same there is none."""
+    if bit.terms:
+        return gate(inside, bit, most)
+    return inside if bit.constant else number(0)
+
+
 def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """``one`` where the bit is 1, else ``zero``: a gate for each that varies."""
     flag = value(inner[0])
@@ -130,7 +137,7 @@ def _choice(node: Term, inner: list[Expression], ends: Ends) -> Expression:
         (1 - flag, inner[2], ends[2]),
     ):
         if (one - low).terms or one.constant > low:
-            total = total + gate(one - low, bit, most - low)
+            total = total + _gate(one - low, bit, most - low)
     return value(total)
 
 
@@ -147,19 +154,20 @@ def _maximum_if(node: Term, inner: list[Expression], ends: Ends) -> Expression:
 def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     """x·y: y once for each value that x has reached, by a gate.
 
-    Where one can be negative that would be a difference of large numbers, with bounds as
-    large: then a line that bends at each pair of values.
+    Where one can be negative this adds up large numbers of both signs, whose bounds are
+    too far apart; so the sum is cut off where no product can be.
     """
     (x, y), ((low, high), (least, most)) = inner, ends
-    x, y, span = x - low, y - least, most - least + 1
-    if min(low, least) < 0 and (high - low + 1) * span <= MOST_PAIRS:
-        pairs = product(range(low, high + 1), range(least, most + 1))
-        return _line([a * b for a, b in pairs], x * span + y)
+    x, y = value(x) - low, y - least
     total = y * low + x * least + low * least
     for reached in range(1, high - low + 1):
         flag = value(greater(x, number(reached - 1)))
-        total = total + gate(y, flag, most - least)
-    return value(total)
+        total = total + _gate(y, flag, most - least)
+    if min(low, least) >= 0:
+        return value(total)
+    products = [a * b for a in (low, high) for b in (least, most)]
+    first, last, found = min(products), max(products), value(total)
+    return value(first + rectified(found - first) - rectified(found - last))
 
 
 def _quotient(node: Term, inner: list[Expression], ends: Ends) -> Expression:
@@ -318,7 +326,11 @@ def assembled(
     signs = [*[BAR] * (len(inputs) > 1), *commas, SEPARATOR, END]
     names = (*map(str, range(low, high + 1)), *alphabet, *signs)
     twice = next((n for n in alphabet if names.count(n) > 1), None)
-    demand(twice is None, f"the letter {twice!r} is also the name of another token")
+    demand(
+        twice is None,
+        f"the letter {twice!r} is also another token: numbers are, {BAR!r} stands between "
+        f"inputs and {COMMA!r} behind rows; choose another letter",
+    )
     numbers = high - low + 1
     ways = [way.moved(-low) for way in ways]
     rules = tuple(dict.fromkeys(way.expression for way in ways))
@@ -361,11 +373,41 @@ def _prompt(
     return tuple(found)
 
 
+def _repeated(term: Term) -> tuple[int, ...]:
+    """The pattern of what a term reads, if reading a number twice makes it simpler: x − x.
+
+    Such numbers have rules of their own; () for others. In a rule of two arguments it would
+    be another function than the network is shown to compute where both are the same.
+    """
+    places = [n.cell.place for n in term.nodes() if n.cell is not None and n.cell.place]
+    if len(set(places)) == len(places):
+        return ()
+    apart = Rule([_apart(term, count(1))]).expression
+    if _units(Rule([term]).expression) == _units(apart):
+        return ()
+    return tuple(map(places.index, places))
+
+
+def _apart(term: Term, places: Iterator[int]) -> Term:
+    """The same term of numbers at places that are all different."""
+    cell = term.cell
+    if cell is not None and cell.place:
+        return replace(term, cell=cell._replace(place=next(places)))
+    return replace(term, inner=tuple(_apart(each, places) for each in term.inner))
+
+
+def _units(expression: Expression) -> int:
+    """How many terms max(e, 0) and values there are in an expression."""
+    inside = (a.inside for a, _ in expression.terms if isinstance(a.inside, Expression))
+    return sum(1 + _units(each) for each in inside)
+
+
 def _ways(numbers: Sequence[Number]) -> list[Way]:
     """How each number is found: one rule for all of one shape."""
     groups = dict[Hashable, list[int]]()
     for i, each in enumerate(numbers):
-        groups.setdefault(shape(each.term), []).append(i)
+        key = shape(each.term), _repeated(each.term)
+        groups.setdefault(key, []).append(i)
     found = dict[int, Way]()
     for members in groups.values():
         try:
@@ -430,6 +472,6 @@ def _inside(number: Number, ends: Interval) -> Interval:
     demand(
         least <= ends[0] and ends[1] <= most,
         f"{number.where}{number.name} can be {ends[0]} to {ends[1]}, and the table says "
-        f"{least}..{most}",
+        f"{least}..{most}; where you know better, bound it by min or max",
     )
     return ends

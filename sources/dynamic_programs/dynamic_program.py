@@ -57,7 +57,7 @@ class Table:
 
     def called(self, at: Sequence[int]) -> str:
         """The name of a cell."""
-        return f"{self.name}[{', '.join(map(str, at))}]"
+        return f"{self.name}[{', '.join(map(str, at))}]" if at else self.name
 
 
 @dataclass(eq=False)
@@ -103,7 +103,8 @@ class DynamicProgram:
 
         Args:
             name: What it is called.
-            sizes: Of each index the range, or the last one of 1, 2, ….
+            sizes: Of each index the range, or the last one of 1, 2, …; without any it
+                is one letter or number, and ``name[()]``.
             letters: The letters that may stand there, in the order of all letters.
             numbers: Or the least and the greatest number.
 
@@ -255,10 +256,10 @@ class DynamicProgram:
         for item in items:
             new, condition = item if isinstance(item, tuple) else (item, 1)
             if found is None:
-                first = "say one before all others, as in max(0, …)"
                 demand(
                     isinstance(condition, int) and condition == 1,
-                    f"{how} has no first number; {first}",
+                    f"{how} has no number where no condition holds; say one before all "
+                    f"others, as in {how}({99 if how == 'min' else 0}, …)",
                 )
                 found = new
             elif not _idle(how, found, new):
@@ -316,6 +317,13 @@ class DynamicProgram:
         """Whether there are ``//`` and ``%``, which numbers in digits do not have."""
         kinds = {node.kind for each in self._terms() for node in each.term.nodes()}
         return not kinds.isdisjoint(("quotient", "remainder"))
+
+    @property
+    def multiplies_products(self) -> bool:
+        """Whether the input decides a factor of a product that is a product of such."""
+        told = [node for each in self._terms() for node in each.term.nodes()]
+        products = (node.inner for node in told if node.kind == "product")
+        return any("product" == n.kind for p in products for f in p for n in f.nodes())
 
     @property
     def widest(self) -> str:

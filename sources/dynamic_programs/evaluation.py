@@ -177,6 +177,7 @@ class NumberTable:
 
 Scope: TypeAlias = Mapping[str, int]
 Index: TypeAlias = tuple[int, ...]
+NUMBERED = "number letters by a table, as in: let place[base] = [1, 2, 3, 4]"
 MOST_WORK = 2**19
 """Expressions that are evaluated."""
 
@@ -216,15 +217,22 @@ class Evaluator:
             return
         first, *rest = binders
         name, limits = first.parts
+        demand(
+            limits.kind == "range", f"an index runs over numbers, as 1..3; {NUMBERED}"
+        )
         low, high = self.ends(limits, scope)
         demand(
-            name not in self.constants,
+            not self.is_number(name),
             f"{name!r} is the name of a number that is said above; call the index "
             "otherwise",
         )
         for i in range(low, high + 1):
             self._spend()
             yield from self.scopes(rest, {**scope, name: i})
+
+    def is_number(self, name: str) -> bool:
+        """Whether a name is that of one number: a constant, or an input without indices."""
+        return name in self.constants or () in self.indices.get(name, ())
 
     def ends(self, node: Node, scope: Scope) -> tuple[int, int]:
         """The two ends of a range."""
@@ -278,6 +286,8 @@ class Evaluator:
     def _name(self, parts: tuple[str], scope: Scope) -> Value:
         (name,) = parts
         known = {**self.constants, **scope}
+        if name not in known and self.is_number(name):
+            return self._read(name, ())
         letter = "; letters stand in quotes, as 'a'" if len(name) == 1 else ""
         demand(name in known, f"there is no {name!r}{letter}")
         return known[name]
@@ -289,6 +299,10 @@ class Evaluator:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
             raise Refused(f"the table {name!r} {self._missing_table(name)}")
+        letter = any(isinstance(each, Term) and each.is_letter for each in at)
+        demand(
+            not letter, f"an index of {name!r} is a number, not a letter; {NUMBERED}"
+        )
         if not fixed(*at):
             hint = "; where the input decides, a condition before can keep it inside: "
             hint += "if … then … else …"

@@ -55,8 +55,7 @@ class Filler(Evaluator):
 
         At each place first those cells are computed that others at the place read.
         """
-        ends = None if limits is None else self.ends(limits, {})
-        group = [self.program.table(name, ends) for name in tables]
+        group = [self.program.table(name) for name in tables]
         cells = dict[Index, Index]()
         names = [binder.parts[0] for binder in binders]
         for scope in self.scopes(binders, {}):
@@ -75,6 +74,10 @@ class Filler(Evaluator):
             if cells[at] != row and rows:
                 self.program.row()
             row = cells[at]
+            if limits is not None:
+                ends = self.ends(limits, dict(zip(names, at, strict=True)))
+                for table in group:
+                    table.limits = ends
             group = self._compute_group(group, at)
         if rows:
             self.program.row()
@@ -142,7 +145,8 @@ class Filler(Evaluator):
         scope = dict[str, int]()
         for pattern, i in zip(patterns, at, strict=True):
             name = pattern.parts[0] if pattern.kind == "name" else ""
-            if pattern.kind == "name" and name not in (*scope, *self.constants):
+            new = name not in scope and not self.is_number(name)
+            if pattern.kind == "name" and new:
                 scope[name] = i
             elif self.whole(pattern, scope) != i:
                 return None
@@ -328,6 +332,8 @@ class Reader(Filler):
         """The indices of a table of numbers: a range, or letters."""
         if node.kind == "name" and node.parts[0] in self.alphabets:
             return self.alphabets[node.parts[0]]
+        if node.kind == "range" and node.parts[0].kind == "letter":
+            return _some(node)
         demand(node.kind == "range", "an index has a range, as 1..5, or an alphabet")
         low, high = self.ends(node, {})
         return range(low, high + 1)
@@ -366,9 +372,9 @@ class Reader(Filler):
         demand(len(set(told)) == len(told), "a letter is there twice")
         return told
 
-    def _do_input(self, name: str, ranges: Node, of: Node) -> None:
+    def _do_input(self, name: str, ranges: Node | None, of: Node) -> None:
         sides = []
-        for each in ranges.parts:
+        for each in ranges.parts if ranges else ():
             low, high = self.ends(each, {})
             sides.append(range(low, high + 1))
         first, *more = of.parts

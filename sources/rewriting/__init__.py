@@ -7,9 +7,10 @@ from krohn.program import text_files
 from krohn.program.errors import demand
 from krohn.program.rewriting import Rewriting
 from krohn.sources.rewriting.arithmetic import arithmetic, longest_text
+from krohn.sources.rewriting.termination import most_steps, order
 from krohn.sources.rewriting.text import MOST_TEXT, read_text
 
-__all__ = ["EXAMPLES", "SUFFIX", "named", "usual_length"]
+__all__ = ["EXAMPLES", "SUFFIX", "named", "shrinking_length", "usual_length"]
 SUFFIX = ".rules"
 CATALOGUE = {
     path.stem: path
@@ -42,10 +43,23 @@ def named(text: str) -> Rewriting | None:
 
 
 def usual_length(system: Rewriting) -> int | None:
-    """So many tokens a network reads for whole texts; None if texts may go on for ever.
+    """So many tokens a network reads for whole texts; None if that is not known.
+
+    Of arithmetic all expressions with n operators count. Lines that get shorter say how
+    many there are; of others an order may (`krohn.sources.rewriting.termination`).
+    """
+    found = shrinking_length(system)
+    if found is None and (weights := order(system)):
+        lines = most_steps(weights, system.longest) + 1
+        found = max(lines * (system.longest + 1) - 1, 2 * system.longest + 1)
+    return found
+
+
+def shrinking_length(system: Rewriting) -> int | None:
+    """The same if all lines get shorter, or it is arithmetic; else None.
 
     If each rule makes a line shorter by s letters or more, lines have at most n, n − s, …
-    letters. Of arithmetic all expressions with n operators count.
+    letters.
     """
     n, told = system.longest, _ARITHMETIC.fullmatch(system.name)
     if told:

@@ -97,7 +97,28 @@ class _Reading:
         """
         demand(words.count(ARROW) == 1, "a rule is said as: rule a b -> c")
         at = words.index(ARROW)
-        read, written = words[:at], words[at + 1 :]
+        for read in self.alike(words[:at]):
+            self.add_window(read, words[at + 1 :])
+
+    def alike(self, read: list[str]) -> list[list[str]]:
+        """The left sides that a left side means which says a name again: ``x:bit x``."""
+        places = [(i, w) for i, w in enumerate(read) if w not in self.letters]
+        named = {word.rpartition(":")[0]: i for i, word in reversed(places)}
+        for at, word in enumerate(read):
+            first = named.get(word, at)
+            if word and word not in self.letters and first < at:
+                _, known = self.place(read[first])
+                demand(len(self.letters) not in known, f"{END} is read twice as {word}")
+                sides = []
+                for letter in (self.letters[x] for x in known):
+                    side = [letter if w == word else w for w in read]
+                    side[first] = f"{word}:{letter}"
+                    sides += self.alike(side)
+                return sides
+        return [read]
+
+    def add_window(self, read: list[str], written: list[str]) -> None:
+        """A rule whose left side is a window, with what is written."""
         marked = OPENING in read and OPENING not in self.letters
         start = read.index(OPENING) if marked else 0
         stop = read.index(CLOSING) - 1 if marked and CLOSING in read else len(read)

@@ -53,6 +53,18 @@ def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -
     assert "is none" in command("verify", model, "--machine", "S5", code=2)
 
 
+def test_a_finer_format_is_taken_where_float32_is_too_coarse(folder: Path) -> None:
+    """A product of products makes noise as large as a step; nothing was asked for."""
+    text = "input x[1..3] of 1..6\nanswer x[1] * x[2] * x[3]"
+    (folder / "cubes.dp").write_text(text)
+    cubes, model = f"{folder}/cubes.dp", f"{folder}/m"
+    said = command("compile", cubes, "-o", model)
+    assert "float64, because no network is proved in float32" in said
+    assert command("run", model, "5 6 6", "--quiet") == "180\n"
+    told = command("compile", cubes, "-o", model, "--dtype", "float32", code=2)
+    assert "a product of products is surer as a table, so that it is a token" in told
+
+
 def test_mistakes_are_one_line(folder: Path) -> None:
     (folder / "wrong.dp").write_text(TEXT.replace("C[i-1, j]", "C[i+1, j]"))
     said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)
@@ -94,7 +106,8 @@ def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
         ("x[1] % 90", "; its widest number is 0 to 900, for the answer"),
     ):
         (folder / "wide.dp").write_text(text + said)
-        told = command("compile", f"{folder}/wide.dp", "-o", f"{folder}/x", code=2)
+        asked = "compile", f"{folder}/wide.dp", "-o", f"{folder}/x"
+        told = command(*asked, "--dtype", "float32", code=2)
         assert f"try --dtype float64{advice}" in told
 
 

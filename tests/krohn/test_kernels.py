@@ -47,6 +47,32 @@ def test_a_measured_kernel_is_compiled_within_an_error(tmp_path: Path) -> None:
     assert sizes[0] < sizes[1] < 12
 
 
+def test_noise_needs_many_units_in_one_norm_and_three_in_another(
+    tmp_path: Path,
+) -> None:
+    """Three poles and noise of 2e-3: the noise is Σ|e| = 0.1, and (Σe²)^½ = 0.016."""
+    random, s = np.random.default_rng(0), np.arange(64)
+    poles = 0.8 * 0.9**s + (0.5 * (0.7 + 0.4j) ** s).real
+    table, path = tmp_path / "noisy.csv", str(tmp_path / "f.safetensors")
+    np.savetxt(table, poles + 2e-3 * random.standard_normal(64))
+    ask = ("compile", str(table), "--arch", "rnn", "-o", path, "--within", "0.05")
+    sizes = {}
+    for norm in ("l1", "l2", "max"):
+        told = said(*ask, "--norm", norm)
+        sizes[norm] = told["d_model"]
+        assert (told["error"] <= 0.05) == (norm == "l1")
+        assert said("verify", path, "--proof")["error"] == told["error"]
+    assert sizes["l1"] > 12
+    assert sizes["l2"] == sizes["max"] == 3
+    rows = {row["units"]: row for row in said("explain", str(table))["units"]}
+    assert rows[2]["l2"] > 0.05 > rows[3]["l2"]
+    refused(
+        "is for --arch rnn --within E", "compile", "Exp32", "--norm", "l2", "-o", path
+    )
+    refused("--norm takes", *ask, "--norm", "l3")
+    refused("--norm is for --within E", "compile", "C2", "--norm", "l2", "-o", path)
+
+
 def test_explain_says_how_hard_it_is() -> None:
     told = said("explain", "Exp32", "--within", "0.1")
     assert told["c_rnn"] == pytest.approx(2)
@@ -123,3 +149,6 @@ def test_a_picture_of_a_file_says_that_it_is_of_the_source() -> None:
     assert axes.get_title() == "Exp8, the source of a linear RNN"
     (axes,) = krohn.draw("Exp8").axes
     assert axes.get_title() == "Exp8"
+    of_values, by_units = krohn.draw("Power64,1").axes
+    assert of_values.get_title() == "Power64,1"
+    assert len(by_units.get_lines()) == 5

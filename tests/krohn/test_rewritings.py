@@ -76,11 +76,15 @@ def test_rules_that_never_apply_are_warned_of(
         (("run", "A", ""), "has 1 to 11 letters, not 0"),
         (("verify", "A", "--exhaustive", "9"), "too many to run"),
         (("compile", "Arithmetic3,9", "-o", "F"), "modulo a prime up to 31, not 9"),
-        (("compile", "Sorting4", "-o", "F"), "may go on for ever"),
+        (("compile", "Counter4", "-o", "F"), "may go on for ever"),
+        (("compile", "Sorting24", "-o", "F"), "end, within 6,924 tokens"),
         (("compile", "Sorting4", "-T", "4", "-o", "F"), "say a larger length"),
         (("compile", "Brackets4", "--attention", "linear", "-o", "F"), "or sparse"),
         (("compile", "none.rules", "-o", "F"), "none.rules: cannot be read"),
-        (("compile", "Arithmetic32,11", "-o", "F"), "wider dtype"),
+        (
+            ("compile", "Arithmetic32,11", "--dtype", "float32", "-o", "F"),
+            "wider dtype",
+        ),
     ],
 )
 def test_trouble_is_one_line(
@@ -95,6 +99,24 @@ def test_trouble_is_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
     assert not list(tmp_path.iterdir())
+
+
+def test_an_order_says_how_many_tokens_are_read(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """28 pairs of 8 letters: 29 lines of 9 tokens, all but the last one read."""
+    made = str(tmp_path / "f.safetensors")
+    told = call("explain", "Sorting8")[1]
+    assert (told["steps"], told["tokens"], told["whole_texts"]) == (28, 260, 260)
+    assert "1 for each b before a a" in told["order"][0]
+    assert call("compile", "Sorting4", "-o", made)[1]["length"] == 7 * 5 - 1
+    assert call("run", made, "dcba")[1]["answer"] == "a b c d"
+    for source, words in (
+        ("Sorting4", "more than 20 tokens; 34 are enough for all"),
+        ("Counter4", "more than 20 tokens, or no end: no order was found"),
+    ):
+        assert cli.run(["compile", source, "-T", "20", "-o", made]) == 0
+        assert f"warning: texts may have {words}" in capsys.readouterr().out
 
 
 def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:

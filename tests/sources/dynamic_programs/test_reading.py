@@ -1,20 +1,23 @@
 """Texts of dynamic programs: what the words mean, and which line is refused for what."""
 
+from collections.abc import Sequence
 from itertools import product
+from re import escape
 from typing import Any
 
 import numpy as np
 import pytest
 from work import calls_at_most
 
+import krohn
 from krohn.program.errors import Refused
 from krohn.sources.dynamic_programs import CATALOGUE, named, read_text
 
 HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"
 
 
-def answer(text: str, word: list[int]) -> int:
-    """The answer of a text to a word of numbers."""
+def answer(text: str, word: Sequence[int | str]) -> int:
+    """The answer of a text to a word of numbers, with signs between inputs."""
     chain = read_text(text, "test").chain_of_thought
     prompt = [chain.tokens.index(str(x)) for x in word]
     prompt.append(chain.tokens.index("<sep>"))
@@ -81,6 +84,76 @@ def test_a_table_of_numbers_is_read_at_an_index_of_the_input() -> None:
     second, first = [1, 7, 5, 4, -9], [3, 0, -2, 4, 9]
     for a, b in product(range(5), repeat=2):
         assert answer(text, [a, b]) == second[a] - first[b]
+
+
+def test_an_input_without_indices_is_one_number() -> None:
+    text = "input x[1..2] of 0..4\ninput k of 1..2\ntable A[i in 1..2]\n"
+    for a, b, k in product(range(5), range(5), (1, 2)):
+        told = text + "A[i] = x[i] * k\nanswer A[k] + x[k]"
+        assert answer(told, [a, b, "|", k]) == (k + 1) * (a, b)[k - 1]
+    for wrong, reason in (
+        ("A[k] = 1", "line 4, column 3: this number must not depend on the input"),
+        ("A[i] = k[1]", "line 4, column 8: A[1]: 'k' has 0 indices, not 1"),
+        ("A[i] = sum(x[k] for k in 1..2)", "'k' is the name of a number"),
+    ):
+        with pytest.raises(Refused, match=escape(reason)):
+            read_text(f"{text}{wrong}\nanswer A[1]", "test")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("sum(x[i] == x[1] for i in 1..3)", lambda a, b, c: 1 + (a == b) + (a == c)),
+        ("sum(x[i] - x[2] for i in 1..3)", lambda a, b, c: a + c - 2 * b),
+        (
+            "max(x[i] * (x[i] < x[3]) for i in 1..3)",
+            lambda a, b, c: max(a * (a < c), b * (b < c)),
+        ),
+        (
+            "sum(if x[i] == x[2] then x[i] else x[1] for i in 1..3)",
+            lambda a, b, c: a + b + (c if b == c else a),
+        ),
+        ("x[1] * (x[2] < x[3])", lambda a, b, c: a * (b < c)),
+        ("(x[1] < x[2]) * (x[3] - 2)", lambda a, b, c: (a < b) * (c - 2)),
+        (
+            "((x[1] > 2) + (x[2] > x[1])) * x[3]",
+            lambda a, b, c: ((a > 2) + (b > a)) * c,
+        ),
+    ],
+)
+def test_numbers_read_twice_and_products_with_conditions_are_proved(
+    said: str, meant: object
+) -> None:
+    assert callable(meant)
+    for x in product(range(5), repeat=3):
+        assert value(said, list(x)) == meant(*x)
+    text = f"input x[1..3] of 0..4\ntable A[i in 1..1]\nA[i] = {said}\nanswer A[1]"
+    proof = krohn.compile(read_text(text, "same")).proof
+    assert proof is not None
+    assert proof.verdict == "verified"
+
+
+def test_products_of_negative_numbers_have_no_tokens_for_more_than_they_can_be() -> (
+    None
+):
+    text = "input x[1..2] of -3..4\ntable A[i in 1..1]\nA[i] = x[1] * x[2]\nanswer A[1]"
+    for a, b in product(range(-3, 5), repeat=2):
+        assert answer(text, [a, b]) == a * b
+    tokens = read_text(text, "test").chain_of_thought.tokens
+    assert tokens == (*map(str, range(-12, 17)), "<sep>", "<eos>")
+
+
+def test_letters_are_numbered_by_a_table_and_limits_may_differ_by_cell() -> None:
+    text = (
+        "let place['a'..'c'] = [1, 2, 3]\ninput s[1..3] of 'a'..'c'\n"
+        "table C[i in 0..3, b in 1..3] in 0..i\nC[0, b] = 0\n"
+        "C[i, b] = C[i-1, b] + (place[s[i]] == b)\nanswer C[3, place[s[1]]]"
+    )
+    chain = read_text(text, "test").chain_of_thought
+    for word in product("abc", repeat=3):
+        prompt = [chain.tokens.index(x) for x in (*word, "<sep>")]
+        found = chain.continued(np.array([prompt]))[0]
+        assert chain.tokens[found[chain.answer - 1]] == str(word.count(word[0]))
 
 
 def test_cells_of_a_group_stand_in_the_order_in_which_they_read_each_other() -> None:
@@ -222,7 +295,7 @@ def test_constants_and_copies_are_not_written() -> None:
         ),
         (
             "table A[i in 1..n]\nA[i] = max(x[k] for k in 1..i if x[k] > 1)",
-            "first number",
+            "no number where no condition holds",
         ),
         (
             "table A[i in 1..n]\nA[i] = x[i] +",
@@ -250,6 +323,18 @@ def test_constants_and_copies_are_not_written() -> None:
         ("table A[i in 1..n]\nA[i] = 1 2", "or the end of the line, found '2'"),
         ("table A[i in 1..n]\nA[i] = 1 < 2 < 3", "join comparisons by 'and'"),
         ("table A[i in 3..n-1]\nA[i] = 1", "line 4: the table has no cells"),
+        (
+            "table A[i in 1..n] in 0..i + 2\nA[i] = x[i] + 1\nanswer A[1]",
+            "line 5: A[1] can be 1 to 5, and the table says 0..3",
+        ),
+        (
+            "alphabet ab = 'a', 'b'\ntable A[i in ab]\nA[i] = 1",
+            "line 5: an index runs over numbers, as 1..3; number letters by a table",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = 1\nanswer A[w[1]]",
+            "line 6, column 8: an index of 'A' is a number, not a letter; number letters",
+        ),
         ("table n[i in 1..n]\nn[i] = 1", "'n' is said twice"),
         ("B[i] = 1", "line 4: there is no table 'B'"),
         ("size m = 3 in 4..5", "line 4: m is 3, not 4 to 5"),
@@ -261,7 +346,7 @@ def test_constants_and_copies_are_not_written() -> None:
             "no line says the answer; add: answer EXPRESSION",
         ),
         ("table A[i in 1..n]\nA[i] = x[i] * 9999\nanswer A[1]", "at most 2048 numbers"),
-        ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also the name of another"),
+        ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also another token"),
     ],
 )
 def test_the_line_that_is_wrong_is_named(text: str, reason: str) -> None:

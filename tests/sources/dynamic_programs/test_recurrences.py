@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from math import gcd, inf
+from math import gcd, inf, prod
 
 import numpy as np
 import pytest
@@ -158,6 +158,28 @@ def banded_warping(words: Words) -> int:
         return abs(x[i] - y[j]) + (before if i or j else 0)
 
     return int(cost(len(x) - 1, len(y) - 1))
+
+
+def last_in_the_circle(words: Words) -> int:
+    people, at = list(range(1, 10)), 0
+    while len(people) > 1:
+        at = (at + int(words[0][0]) - 1) % len(people)
+        del people[at]
+    return people[0]
+
+
+def sums_to(words: Words) -> int:
+    x, total = (list(map(int, each)) for each in words)
+    ways = product((0, 1), repeat=len(x))
+    return sum(
+        sum(a * b for a, b in zip(x, way, strict=True)) == total[0] for way in ways
+    )
+
+
+def largest_product(words: Words) -> int:
+    x = list(map(int, words[0]))
+    ends = product(range(len(x) + 1), repeat=2)
+    return max(prod(x[i:j]) for i, j in ends if i < j)
 
 
 RECURRENCES: dict[str, tuple[Callable[[Words], int], str]] = {
@@ -330,6 +352,46 @@ RECURRENCES: dict[str, tuple[Callable[[Words], int], str]] = {
         D[i, j] = abs(x[i] - y[j]) + min(D[a, b] for a in max(1, i-1)..i
           for b in max(1, j-1)..j if (a < i or b < j) and abs(a - b) <= band)
         answer D[n, n]
+        """,
+    ),
+    "Josephus": (
+        last_in_the_circle,
+        """
+        size n = 9
+        input k of 2..6
+        table J[i in 1..n]
+        J[1] = 0
+        J[i] = (J[i-1] + k) % i
+        answer J[n] + 1
+        """,
+    ),
+    "SubsetSums": (
+        sums_to,
+        """
+        size n = 5, most = 10
+        input x[1..n] of 1..4
+        input total of 0..most
+        table W[i in 0..n, s in 0..most]
+        W[0, s] = s == 0
+        W[i, s] = W[i-1, s] + (if x[i] <= s then W[i-1, s - x[i]] else 0)
+        answer W[n, total]
+        """,
+    ),
+    "LargestProduct": (
+        largest_product,
+        """
+        size n = 5
+        input x[1..n] of -2..2
+        table u, v, hi, lo[i in 1..n]
+        u[1] = 0
+        v[1] = 0
+        u[i] = hi[i-1] * x[i]
+        v[i] = lo[i-1] * x[i]
+        hi[1] = x[1]
+        lo[1] = x[1]
+        hi[i] = max(x[i], u[i], v[i])
+        lo[i] = min(x[i], u[i], v[i])
+        answer max(hi[i] for i in 1..n)
         """,
     ),
 }

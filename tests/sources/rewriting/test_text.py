@@ -73,6 +73,8 @@ def test_names_and_contexts_are_read() -> None:
         ("letters a\nfoo", "line 2: a line begins with"),
         ("letters a\nrule [ a -> a", "line 2: the replaced letters"),
         ("letters a b\nrule x:a x:b -> x", "line 2: x is read twice"),
+        ("letters a b\nrule x:a|= a x -> a", "line 2: = is read twice as x"),
+        ("letters a b\nrule x x:a -> a", "line 2: x is no letter"),
         ("letters a =", "line 1: a letter cannot be called ="),
         ("letters a\nlongest many", "line 2: longest takes one number"),
         ("letters a\nset a = a", "line 2: a has a meaning already"),
@@ -93,6 +95,21 @@ def test_a_file_can_have_another_longest_line(tmp_path: Path) -> None:
     assert (one.name, one.longest, other.longest) == ("my", 3, 7)
 
 
+def test_a_name_that_is_said_again_is_the_same_letter() -> None:
+    """Two equal ones become one, and equal ones around a letter take it away."""
+    head = "letters a b c\nset low = a b\n"
+    system = read_text(head + "rule x:low x -> x\nrule y:any [ c ] y ->", "equal")
+    assert len(system.rules) == 2 + 3
+    assert system.lines == (3, 3, 4, 4, 4)
+    for word, left in (
+        ("aabbcc", "abcc"),
+        ("acab", "ab"),
+        ("ccc", "cc"),
+        ("abc", "abc"),
+    ):
+        assert ends_with(system, word) == left
+
+
 def test_texts_that_shrink_have_an_end() -> None:
     for name in ("Brackets6", "Brackets7"):
         system = named(name)
@@ -102,9 +119,9 @@ def test_texts_that_shrink_have_an_end() -> None:
         lines = [random_line(system, rng, 9) for _ in range(40)]
         sizes = [len(text_of(system, line, 10_000)) for line in lines]
         assert max(sizes) <= length + 1
-    sorting = named("Sorting6")
-    assert sorting is not None
-    assert usual_length(sorting) is None
+    counter = named("Counter6")
+    assert counter is not None
+    assert usual_length(counter) is None
 
 
 def test_every_example_has_a_name() -> None:
