@@ -7,14 +7,16 @@ a few roundings of themselves, and a 0 stays 0. So operators may have zeros, and
 need be forgotten: what is proved is Theorem W13 of docs/within.md.
 
 Windows double as in `normalised_products`. Vectors are normalised at the end, and matrices
-where they might become too small: heads multiply them by max(a − v, 0), v the sum of all
-entries.
+where they might become too small: heads that weigh a 1 by max(a − v, 0), v the sum of all
+entries, make one number near 1/v, by which a head of the next block weighs all entries. So
+an entry is rounded once, and what that number is off by is the same for all of them.
 
 Departure from Hu et al. 2024, Theorem 5.3: their products are made by an MLP.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from math import ceil, log2
 
 import numpy as np
@@ -35,9 +37,9 @@ MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
 """What a score loses for each digit of a wrong position, in units of the largest."""
-KNOTS = {"float32": (16, 8, 4), "float64": (16,)}
+KNOTS = {"float32": (16, 24, 3), "float64": (16,)}
 """By how many pieces each stage approximates 1/v, at least, and all behind them by as many
-as the last: each piece is a rounding of all numbers, which matters in a coarse format."""
+as the last: each piece of that one is a rounding of the sum, which is to be 1."""
 WIDEST, NARROW = 24, 8
 """How many binary digits a piece spans at most, of vectors and of matrices."""
 NEAR = 2.0**-20
@@ -57,11 +59,13 @@ class Layout:
         size: n.
         length: T.
         stages: How often vectors are normalised.
+        factors: How often anything is.
     """
 
     size: int
     length: int
     stages: int
+    factors: int
 
     @property
     def levels(self) -> int:
@@ -92,20 +96,24 @@ class Layout:
         first = self.position(self.levels - 1).stop + stage * self.size
         return range(first, first + self.size)
 
+    def factor(self, which: int) -> int:
+        """A number that is near the inverse of a sum."""
+        return self.vector(self.stages).stop + which
+
     @property
     def width(self) -> int:
         """All of them."""
-        return self.vector(self.stages).stop
+        return self.factor(self.factors)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Heads that multiply vectors by Σ_k in_k·out_k·max(points_k − v, 0), near 1/v.
+    """Heads that say Σ_k in_k·out_k·max(points_k − v, 0), which is near 1/v.
 
     Attributes:
         points: ``(heads,)``.
-        into: ``(heads,)``: what values are multiplied by: powers of two, as large as they
-            may be, so that no product is small.
+        into: ``(heads,)``: values: powers of two, as large as they may be, so that no
+            product is small.
         out: ``(heads,)``: what is left.
     """
 
@@ -126,10 +134,9 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
         raise CompileError(f"{NAME} needs float32 or float64")
     letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision)
-    layout = Layout(model.size, length, len(plan.vectors))
-    heads = layout.levels * model.size**2 + sum(
-        len(s.points) for s in plan.matrices.values()
-    )
+    factors = len(plan.matrices) + len(plan.vectors)
+    layout = Layout(model.size, length, len(plan.vectors), factors)
+    heads = layout.levels * model.size**2 + len(plan.matrices)
     wide = max(layout.digits, model.size**2 if plan.matrices else model.size)
     numbers = heads * layout.width * 4 * (wide + 1)
     if numbers > MOST_NUMBERS:
@@ -172,8 +179,8 @@ def _planned(
         CompileError: If they might be so even then.
     """
     start = model.start / model.start.sum()
-    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 30
-    levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
+    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 10
+    levels, begun = Layout(model.size, length, 0, 0).levels, float(sizes.said[0])
     plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
     matrices, tops = dict[int, Stage](), [most]
     for level in range(levels - 1):
@@ -181,7 +188,7 @@ def _planned(
         least, most = (ahead, most) if plain else (2 * least, 2 * most)
         last = level == levels - 2
         after = 2 * least + (begun if last else 0.0)
-        if min(after, sizes.said.min() if last and plain else after) < -limit:
+        if min(after, sizes.said.min() if last and plain else after) - 3 < -limit:
             _fits(model, length, least - 3, limit)
             pieces = ceil((most + 4 - least) / NARROW)
             stage, over = _stage_of(least - 3, most + 1, pieces, precision)
@@ -265,24 +272,25 @@ def _network(
 ) -> Network:
     """Architecture and tensors."""
     tensors, blocks = Tensors(), list[dict[str, object]]()
-    every, which = list[Heads](), 0
+    every, which, factors = list[Heads](), 0, count()
     for level in range(layout.levels):
         shut = SHUT * _above(2 * max(1.0, 2.0 ** plan.most[level]))
         every.append(_doubling(layout, level, which, precision.round(start), shut))
         which = 1 - which
         if level in plan.matrices:
             places = layout.matrix(which), layout.matrix(1 - which)
-            every.append(_normalising(layout, *places, plan.matrices[level], True))
+            stage = plan.matrices[level]
+            every += _normalising(layout, *places, next(factors), stage, True)
             which = 1 - which
     for at, stage in enumerate(plan.vectors):
         places = layout.vector(at), layout.vector(at + 1)
-        every.append(_normalising(layout, *places, stage, False))
+        every += _normalising(layout, *places, next(factors), stage, False)
     for at, heads in enumerate(every):
         told = zip(("query", "key", "value", "out"), heads, strict=True)
         tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
-        count, _, wide = heads[2].shape
-        shape = {"heads": count, "d_qk": heads[0].shape[2], "d_v": wide}
-        causal = {"causal": [True] * count, "attention": {"kind": "relu"}}
+        many, _, wide = heads[2].shape
+        shape = {"heads": many, "d_qk": heads[0].shape[2], "d_v": wide}
+        causal = {"causal": [True] * many, "attention": {"kind": "relu"}}
         blocks.append({**shape, "mlp": [], **causal})
     token, position = _embedding(layout, letters, precision.round(start))
     tensors |= {"embed.token": token, "embed.position": position}
@@ -385,21 +393,31 @@ def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Hea
 
 
 def _normalising(
-    layout: Layout, source: range, result: range, heads: Stage, less: bool
-) -> Heads:
-    """Heads that multiply numbers by what is near the inverse of their sum."""
-    count, size = len(heads.points), len(source)
-    shut = SHUT * _above(float(heads.points.max()) + 1)
-    query, key = _looking(layout, count, None, shut)
-    query[:, layout.one, 0] = heads.points
+    layout: Layout,
+    source: range,
+    result: range,
+    factor: int,
+    stage: Stage,
+    less: bool,
+) -> tuple[Heads, Heads]:
+    """Heads that say what is near the inverse of a sum, and one that multiplies by it."""
+    many, size = len(stage.points), len(source)
+    shut = SHUT * _above(float(stage.points.max()) + 1)
+    query, key = _looking(layout, many, None, shut)
+    query[:, layout.one, 0] = stage.points
     query[:, source, 0] = -1
-    value = np.zeros((count, layout.width, size))
-    out = np.zeros((count, size, layout.width))
-    for i in range(size):
-        value[:, source[i], i] = heads.into
-        out[:, i, result[i]] = heads.out
-    if not less:
-        return query, key, value, out
-    own = np.zeros((1, layout.width, size))
-    own[0, source] = np.eye(size)
-    return _and_less((query, key, value, out), layout, own, shut)
+    value = np.zeros((many, layout.width, 1))
+    out = np.zeros((many, 1, layout.width))
+    value[:, layout.one, 0] = stage.into
+    out[:, 0, layout.factor(factor)] = stage.out
+    first = query, key, value, out
+    most = float((stage.points * stage.into * stage.out).sum())
+    shut = SHUT * _above(2 * most)
+    query, key = _looking(layout, 1, None, shut)
+    query[0, layout.factor(factor), 0] = 1
+    value = np.zeros((1, layout.width, size))
+    value[0, source] = np.eye(size)
+    out = np.zeros((1, size, layout.width))
+    out[0][:, result] = np.eye(size)
+    heads = query, key, value, out
+    return first, _and_less(heads, layout, value, shut) if less else heads

@@ -25,11 +25,13 @@ class Place(NamedTuple):
         size: n.
         length: T.
         stages: How many vectors there are after the first.
+        factors: How many numbers are said by which others are multiplied.
     """
 
     size: int
     length: int
     stages: int
+    factors: int
 
     @property
     def levels(self) -> int:
@@ -60,10 +62,14 @@ class Place(NamedTuple):
         first = self.position(self.levels).start + stage * self.size
         return range(first, first + self.size)
 
+    def factor(self, which: int) -> int:
+        """A number by which others are multiplied."""
+        return self.vector(self.stages + 1).start + which
+
     @property
     def width(self) -> int:
         """All dimensions."""
-        return self.vector(self.stages + 1).start
+        return self.factor(self.factors)
 
 
 class Product(NamedTuple):
@@ -81,7 +87,7 @@ class Product(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """A block that multiplies all numbers x of a place by c(v), v their sum.
+    """A block that says c(v), v the sum of a place, and one that multiplies by it.
 
     c(v) = Σ_k into_k·out_k·max(points_k − v, 0).
 
@@ -90,7 +96,8 @@ class Scaling(NamedTuple):
         points: ``(heads,)``.
         into: ``(heads,)``.
         out: ``(heads,)``.
-        shut: What wrong positions lose.
+        shut: What wrong positions lose of max(points_k − v, 0).
+        shut_out: What they lose of c(v).
     """
 
     vector: int
@@ -98,6 +105,7 @@ class Scaling(NamedTuple):
     into: FloatArray
     out: FloatArray
     shut: float
+    shut_out: float
 
 
 Step = Product | Scaling
@@ -111,38 +119,74 @@ def steps(model: Model, size: int, length: int) -> tuple[Place, list[Step]]:
     """
     demand(size > 1, "there is nothing to be multiplied")
     demand(length <= LONGEST, "words are too long to be checked")
-    blocks = model.header["architecture"]["blocks"]
-    wide = [block["d_v"] for block in blocks]
-    demand(1 in wide, "no block says a vector")
-    place = Place(size, length, len(wide) - 1 - wide.index(1))
-    stated = model.header["architecture"]
-    fits = stated["d_model"] == place.width and stated["positions"] == length + 1
-    demand(fits, "the stream has another width, or there are other positions")
-    found, level, which = list[Step](), 0, 0
-    for at, block in enumerate(blocks):
-        heads = {m: model.tensors[f"blocks.{at}.attention.{m}"] for m in MATRICES}
-        shut = -float(heads["query"][0, place.one, 1])
+    place = _place(model.header["architecture"], size, length)
+    found, level, which, at = list[Step](), 0, 0, 0
+    while at < place.levels + 2 * place.factors:
+        ahead, count = level < place.levels, len(found) - level
+        heads, shut = _heads(model, at), _shut(model, place, at)
         step: Step
-        if level < place.levels and wide[at] != size**2:
+        if ahead and heads["query"][0, place.one, 0] == 0:
             step = Product(level, level == place.levels - 1, shut)
-            count = size**2 + (0 if step.last else size)
-            demand(block["heads"] == count, "a product has another number of heads")
-            right = _doubling(place, step, which, model.tensors["embed.token"][-1])
+            whole = not step.last or count == place.factors - place.stages
+            demand(whole, "vectors are not where they must be")
+            right = [_doubling(place, step, which, model.tensors["embed.token"][-1])]
             level, which = level + 1, 1 - which
         else:
-            ahead = level < place.levels
-            stage = -1 if ahead else at - wide.index(1) - 1
-            step = _scaling(place, heads, which, stage, shut)
-            right = _scaled(place, step, which)
+            demand(count < place.factors, "a product is missing")
+            points, into = (heads[m][:, place.one, 0] for m in ("query", "value"))
+            out = heads["out"][:, 0, place.factor(count)]
+            stage = -1 if ahead else count + place.stages - place.factors
+            shut_out = _shut(model, place, at + 1)
+            step = Scaling(stage, points, into, out, shut, shut_out)
+            right = _scaled(place, step, count, which)
             which = 1 - which if ahead else which
-        shape = {"heads": len(right["query"]), "mlp": [], "d_qk": 1 + 2 * place.digits}
-        shape |= {"d_v": right["value"].shape[2], "attention": {"kind": "relu"}}
-        _same(block, {**shape, "causal": [True] * len(right["query"])})
-        for name, each in right.items():
-            demand(np.array_equal(heads[name], each), f"block {at} has another {name}")
+        for each in right:
+            _check_block(model, place, at, each)
+            at += 1
         found.append(step)
     _check_ends(model, place)
     return place, found
+
+
+def _place(said: dict[str, Any], size: int, length: int) -> Place:
+    """Where what lies: each scaling is two blocks and a number, or also a vector.
+
+    Raises:
+        Refused: If blocks, width and positions do not go together.
+    """
+    none = Place(size, length, 0, 0)
+    factors = (len(said["blocks"]) - none.levels) // 2
+    place = none._replace(factors=factors)
+    place = place._replace(stages=(said["d_model"] - place.width) // size)
+    fits = said["d_model"] == place.width and said["positions"] == length + 1
+    demand(fits, "the stream has another width, or there are other positions")
+    there = 0 <= place.stages <= factors
+    whole = len(said["blocks"]) == place.levels + 2 * factors
+    demand(there and whole, "there are other blocks")
+    for block in said["blocks"]:
+        some = min(block["heads"], block["d_v"]) > 0
+        demand(some and block["d_qk"] == 1 + 2 * place.digits, "heads are other ones")
+    return place
+
+
+def _heads(model: Model, at: int) -> Heads:
+    return {m: model.tensors[f"blocks.{at}.attention.{m}"] for m in MATRICES}
+
+
+def _shut(model: Model, place: Place, at: int) -> float:
+    """What wrong positions lose in a block."""
+    return -float(model.tensors[f"blocks.{at}.attention.query"][0, place.one, 1])
+
+
+def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
+    """Refuse a block with other heads than these."""
+    count, _, wide = right["value"].shape
+    shape = {"heads": count, "mlp": [], "d_qk": 1 + 2 * place.digits, "d_v": wide}
+    shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}
+    _same(model.header["architecture"]["blocks"][at], shape)
+    for name, each in right.items():
+        alike = np.array_equal(model.tensors[f"blocks.{at}.attention.{name}"], each)
+        demand(alike, f"block {at} has another {name}")
 
 
 def _same(said: Any, right: Any) -> None:
@@ -217,53 +261,44 @@ def _doubling(place: Place, step: Product, which: int, begun: FloatArray) -> Hea
     found |= {"value": value, "out": out}
     if step.last:
         return found
-    less = _looking(place, n, -1, step.shut)
-    less["query"][:, place.one, 0] = 1
-    own = np.zeros((n, place.width, n))
-    for i in range(n):
-        own[i, now[n * i : n * i + n]] = np.eye(n)
-    less |= {"value": own, "out": -own.transpose(0, 2, 1)}
-    return _both(found, less)
+    rows = [now[n * i : n * i + n] for i in range(n)]
+    return _all(found, *(_taking(place, place.one, r, r, -1, step.shut) for r in rows))
 
 
-def _both(one: Heads, other: Heads) -> Heads:
-    return {name: np.concatenate([one[name], other[name]]) for name in MATRICES}
+def _taking(
+    place: Place, score: int, source: range, result: range, sign: int, shut: float
+) -> Heads:
+    """A head whose score is a number of its own position, and which takes others there."""
+    found, same = _looking(place, 1, -1, shut), np.eye(len(source))
+    found["query"][0, score, 0] = 1
+    value = np.zeros((1, place.width, len(source)))
+    out = np.zeros((1, len(source), place.width))
+    value[0, source], out[0][:, result] = same, sign * same
+    return found | {"value": value, "out": out}
 
 
-def _ends_of(place: Place, which: int, stage: int) -> tuple[range, range]:
-    """Which numbers a block scales, and where they go."""
-    if stage < 0:
-        return place.matrix(which), place.matrix(1 - which)
-    return place.vector(stage), place.vector(stage + 1)
+def _all(*heads: Heads) -> Heads:
+    return {name: np.concatenate([each[name] for each in heads]) for name in MATRICES}
 
 
-def _scaling(
-    place: Place, heads: Heads, which: int, stage: int, shut: float
-) -> Scaling:
-    """What a block chooses; matrices have one head more, which subtracts."""
-    source, result = _ends_of(place, which, stage)
-    count = len(heads["query"]) - (stage < 0)
-    points = heads["query"][:count, place.one, 0]
-    into = heads["value"][:count, source[0], 0]
-    return Scaling(stage, points, into, heads["out"][:count, 0, result[0]], shut)
+def _scaled(place: Place, step: Scaling, factor: int, which: int) -> list[Heads]:
+    """Head k has the score points_k − v at its own position; then one has c(v).
 
-
-def _scaled(place: Place, step: Scaling, which: int) -> Heads:
-    """Head k has the score points_k − v at its own position, and takes all numbers."""
-    source, result = _ends_of(place, which, step.vector)
-    count, same = len(step.points), np.eye(len(source))
+    Matrices have one head more, which subtracts.
+    """
+    source, result = place.vector(step.vector), place.vector(step.vector + 1)
+    if step.vector < 0:
+        source, result = place.matrix(which), place.matrix(1 - which)
+    count, said = len(step.points), place.factor(factor)
     found = _looking(place, count, -1, step.shut)
     found["query"][:, place.one, 0] = step.points
     found["query"][:, source, 0] = -1
-    value = np.zeros((count, place.width, len(source)))
-    out = np.zeros((count, len(source), place.width))
-    value[:, source] = step.into[:, None, None] * same
-    out[:, :, result] = step.out[:, None, None] * same
+    value = np.zeros((count, place.width, 1))
+    out = np.zeros((count, 1, place.width))
+    value[:, place.one, 0], out[:, 0, said] = step.into, step.out
     found |= {"value": value, "out": out}
+    taken = _taking(place, said, source, result, 1, step.shut_out)
     if step.vector >= 0:
-        return found
-    less = _looking(place, 1, -1, step.shut)
-    less["query"][:, place.one, 0] = 1
-    own = np.zeros((1, place.width, len(source)))
-    own[0, source] = same
-    return _both(found, less | {"value": own, "out": -own.transpose(0, 2, 1)})
+        return [found, taken]
+    less = _taking(place, place.one, source, source, -1, step.shut_out)
+    return [found, _all(taken, less)]

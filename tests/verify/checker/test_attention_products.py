@@ -10,6 +10,8 @@ from belief_networks import LOOSE, changed, measured, shown, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions import attention_products
 from krohn.compiler.constructions.attention_products import NAME, network
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
@@ -19,10 +21,11 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import operator_words
-from krohn.verify.checker.arithmetic import FORMATS, Interval
+from krohn.verify.checker.arithmetic import FORMATS, Interval, gamma
 from krohn.verify.checker.attention_products import Held, _scaled, _sums
-from krohn.verify.checker.doubling_tensors import Scaling
+from krohn.verify.checker.doubling_tensors import Scaling, steps
 from krohn.verify.checker.operator_words import OperatorWords
+from krohn.verify.search.find import model_of
 
 REFERENCE = 2.0**-44
 """More than the reference filter, in float64, is off on short words."""
@@ -204,7 +207,7 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
     random = np.random.default_rng(seed)
     a, into, out = (2.0 ** random.uniform(-6, 3, 5) for _ in range(3))
     low, high = np.sort(2.0 ** random.uniform(-6, 4, 2))
-    step = Scaling(0, a, into, out, 1.0)
+    step = Scaling(0, a, into, out, 1.0, 1.0)
     between = Interval(np.asarray(low), np.asarray(high))
     found = _sums(step, between, Interval.of(2.0**-40))
     v = np.append(np.geomspace(low, high, 999), np.clip(a, low, high))[:, None]
@@ -214,16 +217,37 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
     assert found.high <= 1.05 * right.max() + 1e-6
 
 
-def test_rounding_may_make_the_least_number_less() -> None:
-    """Of float32 a sum over 60 heads is off by more than logarithms of the checker are."""
-    sums = Interval(np.asarray(0.5), np.asarray(1.0))
+def test_what_a_factor_is_off_by_is_the_same_for_all() -> None:
+    """Of float32: a sum over 60 heads is off by 60 units, an entry of it by one more."""
+    sums, unit = Interval(np.asarray(0.5), np.asarray(1.0)), 2.0**-24
     none = Interval.of(0.0)
     known = Held(-1.0, sums, -0.25, none, none, False)
-    step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0)
+    step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0, 16.0)
     found = _scaled(known, step, 2, FORMATS["float32"])
+    assert unit <= found.off.most < 1.01 * unit
+    assert 2 * unit <= found.columns.most < 2.02 * unit
+    assert found.sums.low < 0.75 * (1 - 60 * unit)  # 0.5·(2 − 0.5)
+    assert found.sums.high > 1 + 60 * unit
     off = 2 * found.off.most  # of an entry, in units of the sum
     assert found.share <= known.share - off
     assert 2.0**found.least <= found.sums.low * 2.0**known.share * (1 - off)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_score_is_off_by_its_largest_part(seed: int) -> None:
+    """A − x_1 − … − x_n in any order is within γ_n·max(a, v), v = Σx (Lemma W13d)."""
+    random = np.random.default_rng(seed)
+    for n in (1, 4, 9, 64):
+        a = np.float32(random.random())
+        x = random.dirichlet(np.ones(n)).astype(np.float32)
+        most = gamma(n, 2.0**-24).most * max(float(a), float(x.astype(float).sum()))
+        exact = float(a) - float(x.astype(float).sum())
+        for _ in range(50):
+            terms = list(random.permutation(np.append(-x, a)))
+            while len(terms) > 1:  # any bracketing
+                i = random.integers(len(terms) - 1)
+                terms[i : i + 2] = [terms[i] + terms[i + 1]]
+            assert abs(float(terms[0]) - exact) <= most
 
 
 MODEL = sparse(2, 2, 8)
@@ -277,14 +301,35 @@ def test_letters_may_be_scaled_and_other_operators_may_not() -> None:
     assert shown(changed(file, embed__token=token)).told["spread"] > 1
 
 
-def test_wrong_positions_are_shut_out() -> None:
+@pytest.mark.parametrize("back", [-1, -2, 0], ids=["times", "factor", "product"])
+def test_wrong_positions_are_shut_out(back: int) -> None:
     """Scores must lose more than they can be."""
     file = built(MODEL, 5)
-    name = "blocks.0.attention.query"
-    weak = np.where(np.abs(file.tensors[name]) > 1, file.tensors[name] / 64, 0)
-    weak = np.where(np.abs(file.tensors[name]) > 1, weak, file.tensors[name])
+    at = back % len(file.header["architecture"]["blocks"])
+    query = file.tensors[name := f"blocks.{at}.attention.query"].copy()
+    query[:, :, 1:] /= 64  # what scores lose
     with pytest.raises(Refused, match="not shut out"):
-        shown(changed(file, **{name.replace(".", "__"): weak}))
+        shown(changed(file, **{name.replace(".", "__"): query}))
+
+
+def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
+    """A file that reads one place further reads zeros."""
+    precision = PRECISIONS["float64"]
+    letters = attention_products._letters(MODEL, precision)
+    plan = attention_products._planned(MODEL, letters, 5, precision)
+    stages = len(plan.vectors)
+    plan.matrices[0] = plan.vectors[0]
+    for more, right in ((0, True), (1, False)):
+        layout = attention_products.Layout(2, 5, stages + more, stages + 1)
+        given = layout, letters, MODEL.start, plan, precision
+        made = CompiledNetwork(NAME, attention_products._network(*given), {}, None)
+        claim, options = {"length": 5, "error": LOOSE}, Options(precision)
+        model = model_of(HiddenMarkovModels().file(MODEL, made, claim, options))
+        if right:
+            assert len(steps(model, 2, 5)[1]) == layout.levels + layout.factors
+            continue
+        with pytest.raises(Refused, match="not where they must be"):
+            steps(model, 2, 5)
 
 
 def test_another_architecture_is_refused() -> None:
