@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from worst_orders import worst
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiled_model import CompiledModel
@@ -15,34 +16,61 @@ HELD_WORDS, HELD_STEPS = 512, 150
 """Words, and generations, of the search by the operators that a file holds."""
 WORDS, STEPS = 16, 12
 """The same of the search by the network itself, which costs far more for each word."""
+ORDER_WORDS, ORDER_STEPS = 64, 20
+"""The same of the search by sums in bad orders."""
 LONGEST_RUN, LONGEST_TURN, MOST_CHANGES = 16, 8, 4
 
 Score = Callable[[IntArray], FloatArray]
 """From words ``(words, T)`` to the error of each."""
 
 
-def largest_error(model: CompiledModel, seed: int = 0) -> float:
-    """The largest error that is found, from words of T letters on.
+def largest_errors(model: CompiledModel, seed: int = 0) -> tuple[float, float | None]:
+    """The largest error that is found, and one if sums are taken in bad orders.
 
     Where a file holds the operators, rounded to its format, words are bred first on which
     these roundings matter most: that is what exact arithmetic would say of the tensors.
+    Orders are looked for in networks of `attention-products` only.
     """
     header, random = model.file.header, np.random.default_rng(seed)
     source = HiddenMarkovModel.from_wire(header["source"])
     letters, length = len(source.letters), header["claim"]["length"]
     words = source.sample(HELD_WORDS, length, random)[0]
+    in_bad_orders = None
     if model.construction == "attention-products":
         held = _held(model, source)
         words, _ = bred(
             lambda said: _apart(held.filter(said)[0], source.filter(said)[0]),
             *(words, letters, HELD_STEPS, random),
         )
+        _, found = bred(
+            lambda said: _in_bad_orders(model, source, held, said),
+            *(words[:ORDER_WORDS], letters, ORDER_STEPS, random),
+        )
+        in_bad_orders = float(found[0])
     runner = Model(model.file)
     _, found = bred(
         lambda said: errors(runner, source, said),
         *(words[:WORDS], letters, STEPS, random),
     )
-    return float(found[0])
+    return float(found[0]), in_bad_orders
+
+
+def _in_bad_orders(
+    model: CompiledModel,
+    source: HiddenMarkovModel,
+    held: HiddenMarkovModel,
+    words: IntArray,
+) -> FloatArray:
+    """``(words,)``: how far the last belief is off, in the state of which least is sure.
+
+    It is moved to the side to which the operators in the file move it.
+    """
+    right, near = (each.filter(words)[0][:, -1] for each in (source, held))
+    states = np.nan_to_num(right * (1 - right)).argmax(axis=1)
+    each = np.arange(len(words)), states
+    up = np.where(near[each] >= right[each], 1.0, -1.0)
+    off = np.abs(worst(model.file, words, states, up) - right[each])
+    return np.asarray(np.nan_to_num(off))
 
 
 def _held(model: CompiledModel, source: HiddenMarkovModel) -> HiddenMarkovModel:
