@@ -15,7 +15,8 @@ from krohn.sources.hidden_markov import HiddenMarkovModel
 HELD_WORDS, HELD_STEPS = 512, 150
 """Words, and generations, of the search by the operators that a file holds."""
 WORDS, STEPS = 16, 12
-"""The same of the search by the network itself, which costs far more for each word."""
+"""The same of the search by the network itself, which costs far more for each word; of
+more than 64 letters there are fewer words."""
 ORDER_WORDS, ORDER_STEPS = 64, 20
 """The same of the search by sums in bad orders."""
 LONGEST_RUN, LONGEST_TURN, MOST_CHANGES = 16, 8, 4
@@ -50,7 +51,7 @@ def largest_errors(model: CompiledModel, seed: int = 0) -> tuple[float, float | 
     runner = Model(model.file)
     _, found = bred(
         lambda said: errors(runner, source, said),
-        *(words[:WORDS], letters, STEPS, random),
+        *(words[: max(2, min(WORDS, WORDS * 64 // length))], letters, STEPS, random),
     )
     return float(found[0]), in_bad_orders
 
