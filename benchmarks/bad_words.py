@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from worst_orders import worst
+from worst_orders import Products, worst
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiled_model import CompiledModel
@@ -38,13 +38,14 @@ def largest_errors(model: CompiledModel, seed: int = 0) -> tuple[float, float | 
     words = source.sample(HELD_WORDS, length, random)[0]
     in_bad_orders = None
     if model.construction == "attention-products":
-        held = _held(model, source)
+        made = Products.of(model.file)
+        held = _held(made, source)
         words, _ = bred(
             lambda said: _apart(held.filter(said)[0], source.filter(said)[0]),
             *(words, letters, HELD_STEPS, random),
         )
         _, found = bred(
-            lambda said: _in_bad_orders(model, source, held, said),
+            lambda said: _in_bad_orders(made, source, held, said),
             *(words[:ORDER_WORDS], letters, ORDER_STEPS, random),
         )
         in_bad_orders = float(found[0])
@@ -57,7 +58,7 @@ def largest_errors(model: CompiledModel, seed: int = 0) -> tuple[float, float | 
 
 
 def _in_bad_orders(
-    model: CompiledModel,
+    made: Products,
     source: HiddenMarkovModel,
     held: HiddenMarkovModel,
     words: IntArray,
@@ -70,17 +71,16 @@ def _in_bad_orders(
     states = np.nan_to_num(right * (1 - right)).argmax(axis=1)
     each = np.arange(len(words)), states
     up = np.where(near[each] >= right[each], 1.0, -1.0)
-    off = np.abs(worst(model.file, words, states, up) - right[each])
+    off = np.abs(worst(made, words, states, up) - right[each])
     return np.asarray(np.nan_to_num(off))
 
 
-def _held(model: CompiledModel, source: HiddenMarkovModel) -> HiddenMarkovModel:
+def _held(made: Products, source: HiddenMarkovModel) -> HiddenMarkovModel:
     """The model whose operators and start are those that the file holds."""
-    n, rows = source.size, model.file.tensors["embed.token"].astype(np.float64)
-    start = rows[-1, : n * n : n]
-    operators = rows[:-1, : n * n].reshape(-1, n, n)
-    by_letter = zip(source.letters, operators.transpose(0, 2, 1), strict=True)
-    return HiddenMarkovModel.weighted("held", start, dict(by_letter), np.ones(n))
+    operators = made.letters[:-1].astype(np.float64).transpose(0, 2, 1)
+    by_letter = dict(zip(source.letters, operators, strict=True))
+    start = made.begun.astype(np.float64)
+    return HiddenMarkovModel.weighted("held", start, by_letter, np.ones(source.size))
 
 
 def errors(runner: Model, source: HiddenMarkovModel, words: IntArray) -> FloatArray:

@@ -14,17 +14,12 @@ import torch
 from krohn.algebra.automaton import IntArray
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
+from krohn.verify.checker.situations import source_of
+from krohn.verify.search.find import model_of
 
 ORDERS = 24
 """How many orders of a sum are tried, at most."""
-
-
-class Stage(NamedTuple):
-    """Points and factors by which sums are brought near 1."""
-
-    points: FloatArray
-    into: FloatArray
-    out: FloatArray
 
 
 class Products(NamedTuple):
@@ -39,61 +34,53 @@ class Products(NamedTuple):
 
     letters: FloatArray
     begun: FloatArray
-    stages: list[Stage | None]
-    last: list[Stage]
+    stages: list[Scaling | None]
+    last: list[Scaling]
 
     @classmethod
-    def of(cls, file: ModelFile, size: int) -> "Products":
+    def of(cls, file: ModelFile) -> "Products":
         """Those of a network that `attention-products` made."""
-        tensors, blocks = file.tensors, file.header["architecture"]["blocks"]
-        token = tensors["embed.token"]
-        letters = token[:, : size**2].reshape(-1, size, size)
-        stages, last, done = list[Stage | None](), list[Stage](), False
-        one = 2 * size**2
-        for at in range(len(blocks)):
-            query, value, out = (
-                tensors[f"blocks.{at}.attention.{m}"] for m in ("query", "value", "out")
-            )
-            if query[0, one, 0] > 0:
-                dim = int(np.flatnonzero(out[0, 0])[0])
-                stage = Stage(query[:, one, 0], value[:, one, 0], out[:, 0, dim])
-                if done:
-                    last.append(stage)
-                else:
-                    stages[-1] = stage
-            elif query[0, : size**2 * 2, 0].any():
+        source = source_of(file.header["source"])
+        place, done = steps(model_of(file), source, file.header["claim"]["length"])
+        token = file.tensors["embed.token"][:, place.matrix(0)]
+        held = token.reshape(len(token), place.held, place.size)
+        letters = place.whole(held).astype(file.precision.name)  # float32 or float64
+        stages, last = list[Scaling | None](), list[Scaling]()
+        for step in done:
+            if isinstance(step, Product):
                 stages.append(None)
-                done = blocks[at]["d_v"] == 1
+            elif step.vector < 0:
+                stages[-1] = step
+            else:
+                last.append(step)
         return cls(letters, letters[-1, :, 0], stages, last)
 
 
 def worst(
-    file: ModelFile, words: IntArray, states: IntArray, up: FloatArray
+    made: Products, words: IntArray, states: IntArray, up: FloatArray
 ) -> FloatArray:
     """``(words,)``: the last belief in a state, with sums in bad orders.
 
     Args:
-        file: A network that `attention-products` made.
+        made: What a network multiplies.
         words: ``(words, T)``.
         states: ``(words,)``: of which state.
         up: ``(words,)``: 1 if it is to become more, −1 if less.
     """
-    size = file.header["architecture"]["outputs"]
-    made = Products.of(file, size)
+    size = len(made.begun)
     leaves = _leaves(words, len(made.stages))
     exact = made.letters[leaves]
     signs = _signs(made, exact, states, up)
-    dtype = np.float32 if file.precision.name == "float32" else np.float64
-    held = exact.astype(dtype)
+    held = exact
     for stage, sign in zip(made.stages[:-1], signs, strict=False):
         held = _product(held[:, ::2], held[:, 1::2], sign)
         if stage is not None:
-            held = held * _factor(stage, held.sum(axis=(2, 3)), dtype)[..., None, None]
-    begun = np.broadcast_to(made.begun.astype(dtype), (len(words), size))[..., None]
+            held = held * _factor(stage, held.sum(axis=(2, 3)))[..., None, None]
+    begun = np.broadcast_to(made.begun, (len(words), size))[..., None]
     vector = _product(held[:, 1], begun, signs[-2])
     vector = _product(held[:, 0], vector, signs[-1])[..., 0]
     for stage in made.last:
-        vector = vector * _factor(stage, vector.sum(axis=1), dtype)[:, None]
+        vector = vector * _factor(stage, vector.sum(axis=1))[:, None]
     return np.asarray(vector[np.arange(len(words)), states].astype(np.float64))
 
 
@@ -144,7 +131,7 @@ def _product(x: FloatArray, y: FloatArray, sign: FloatArray) -> FloatArray:
     return best
 
 
-def _factor(stage: Stage, sums: FloatArray, dtype: type) -> FloatArray:
+def _factor(stage: Scaling, sums: FloatArray) -> FloatArray:
     """C(v) as a machine says it."""
-    a, into, out = (each.astype(dtype) for each in stage)
-    return (np.maximum(a - sums[..., None], 0) * into * out).sum(axis=-1, dtype=dtype)
+    a, into, out = (x.astype(sums.dtype) for x in (stage.points, stage.into, stage.out))
+    return np.asarray((np.maximum(a - sums[..., None], 0) * into * out).sum(axis=-1))

@@ -26,6 +26,7 @@ from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.domains import BoolArray, IntArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.sizes import Sizes
 
@@ -60,12 +61,41 @@ class Layout:
         length: T.
         stages: How often vectors are normalised.
         factors: How often anything is.
+        rows: ``(n,)``: in which row of a matrix a state is held.
+        possible: ``(letters + 1, n)``: after which letters a state is possible, and
+            whether it is at the start.
     """
 
     size: int
     length: int
     stages: int
     factors: int
+    rows: IntArray
+    possible: BoolArray
+
+    @classmethod
+    def of(
+        cls, model: HiddenMarkovModel, length: int, stages: int, factors: int
+    ) -> "Layout":
+        """States that are possible after the same letter are held in different rows."""
+        moves = (model.operators > 0).any(axis=2)
+        possible = np.concatenate([moves, (model.start > 0)[None]])
+        beside = (possible[:, :, None] & possible[:, None]).any(axis=0)
+        rows = np.full(model.size, -1)
+        for state, others in enumerate(beside):
+            taken = set(rows[others].tolist())
+            rows[state] = next(row for row in count() if row not in taken)
+        return cls(model.size, length, stages, factors, rows, possible)
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return int(self.rows.max()) + 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether states share rows."""
+        return self.held < self.size
 
     @property
     def levels(self) -> int:
@@ -79,12 +109,17 @@ class Layout:
 
     def matrix(self, which: int) -> range:
         """One of the two places of matrices, which take turns."""
-        return range(which * self.size**2, (which + 1) * self.size**2)
+        numbers = self.held * self.size
+        return range(which * numbers, (which + 1) * numbers)
+
+    def row(self, which: int, row: int) -> range:
+        """A row of a matrix."""
+        return self.matrix(which)[row * self.size : (row + 1) * self.size]
 
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.size**2
+        return 2 * self.held * self.size
 
     def position(self, level: int | None) -> range:
         """The digits of the position 2^level before, of the own one if there is none."""
@@ -93,17 +128,29 @@ class Layout:
 
     def vector(self, stage: int) -> range:
         """A vector after so many stages."""
-        first = self.position(self.levels - 1).stop + stage * self.size
-        return range(first, first + self.size)
+        first = self.position(self.levels - 1).stop + stage * self.held
+        return range(first, first + self.held)
 
     def factor(self, which: int) -> int:
         """A number that is near the inverse of a sum."""
         return self.vector(self.stages).stop + which
 
     @property
+    def states(self) -> range:
+        """1 for states that are possible after a letter, where states share rows."""
+        first = self.factor(self.factors)
+        return range(first, first + self.size * self.shared)
+
+    @property
+    def answer(self) -> range:
+        """The belief."""
+        last, first = self.vector(self.stages), self.states.stop
+        return range(first, first + self.size) if self.shared else last
+
+    @property
     def width(self) -> int:
         """All of them."""
-        return self.factor(self.factors)
+        return max(self.states.stop, self.answer.stop)
 
 
 @dataclass(frozen=True)
@@ -135,10 +182,9 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
     letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision)
     factors = len(plan.matrices) + len(plan.vectors)
-    layout = Layout(model.size, length, len(plan.vectors), factors)
-    heads = layout.levels * model.size**2 + len(plan.matrices)
-    wide = max(layout.digits, model.size**2 if plan.matrices else model.size)
-    numbers = heads * layout.width * 4 * (wide + 1)
+    layout = Layout.of(model, length, len(plan.vectors), factors)
+    heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
+    numbers = heads * layout.width * 2 * (2 * layout.digits + 2 + model.size)
     if numbers > MOST_NUMBERS:
         raise Unsuited(
             f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
@@ -180,7 +226,7 @@ def _planned(
     """
     start = model.start / model.start.sum()
     sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 10
-    levels, begun = Layout(model.size, length, 0, 0).levels, float(sizes.said[0])
+    levels, begun = max(1, (length - 1).bit_length()), float(sizes.said[0])
     plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
     matrices, tops = dict[int, Stage](), [most]
     for level in range(levels - 1):
@@ -285,6 +331,8 @@ def _network(
     for at, stage in enumerate(plan.vectors):
         places = layout.vector(at), layout.vector(at + 1)
         every += _normalising(layout, *places, next(factors), stage, False)
+    if layout.shared:
+        every.append(_answering(layout))
     for at, heads in enumerate(every):
         told = zip(("query", "key", "value", "out"), heads, strict=True)
         tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
@@ -295,7 +343,7 @@ def _network(
     token, position = _embedding(layout, letters, precision.round(start))
     tensors |= {"embed.token": token, "embed.position": position}
     said = np.zeros((layout.width, layout.size))
-    said[layout.vector(layout.stages)] = np.eye(layout.size)
+    said[layout.answer] = np.eye(layout.size)
     tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
     architecture = {
         "kind": "transformer",
@@ -314,10 +362,14 @@ def _embedding(
     layout: Layout, letters: FloatArray, start: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Matrices of letters, that of BOS with the start in each column; and digits."""
-    size = layout.size
-    begun = np.tile(start[:, None], size)[None]
+    begun = np.tile(start[:, None], layout.size)[None]
     token = np.zeros((len(letters) + 1, layout.width))
-    token[:, : size**2] = np.concatenate([letters, begun]).reshape(-1, size**2)
+    token[:, layout.states] = layout.possible[:, : len(layout.states)]
+    for row, matrix, possible in zip(
+        token, np.concatenate([letters, begun]), layout.possible, strict=True
+    ):
+        for state in np.flatnonzero(possible):
+            row[layout.row(0, int(layout.rows[state]))] = matrix[state]
     t = np.arange(layout.length + 1)
     position = np.zeros((len(t), layout.width))
     position[:, layout.one] = 1
@@ -329,13 +381,13 @@ def _embedding(
 
 
 def _looking(
-    layout: Layout, count: int, level: int | None, shut: float
+    layout: Layout, many: int, level: int | None, shut: float
 ) -> tuple[FloatArray, FloatArray]:
     """Queries and keys of heads that see one position: at others scores lose ``shut``.
 
     A wrong digit is told by two products, both of which are exactly 0 at the right one.
     """
-    query = np.zeros((count, layout.width, 1 + 2 * layout.digits))
+    query = np.zeros((many, layout.width, 1 + 2 * layout.digits + layout.shared))
     key = np.zeros_like(query)
     key[:, layout.one, 0] = 1
     for digit in range(layout.digits):
@@ -358,29 +410,43 @@ def _doubling(
 ) -> Heads:
     """Heads that multiply the window by the one before; the last say a vector.
 
+    Where states share rows, a head sees only letters after which its state is possible.
     Other heads subtract the window itself, so that the next result finds zeros there.
     """
-    size, last = layout.size, level == layout.levels - 1
-    now, then = layout.matrix(which)[0], layout.matrix(1 - which)[0]
-    rows, columns = divmod(np.arange(size**2), size)
-    heads = np.arange(size**2)
-    query, key = _looking(layout, size**2, level, shut)
-    query[heads, now + heads, 0] = 1
-    value = np.zeros((size**2, layout.width, 1 if last else size))
-    out = np.zeros((size**2, value.shape[2], layout.width))
-    for j in range(size):
-        entry = now + size * columns + j
+    size, held, last = layout.size, layout.held, level == layout.levels - 1
+    query, key = _looking(layout, held * size, level, shut)
+    value = np.zeros((held * size, layout.width, 1 if last else size))
+    out = np.zeros((held * size, value.shape[2], layout.width))
+    for head, (row, state) in enumerate(np.ndindex(held, size)):
+        query[head, layout.matrix(which)[head], 0] = 1
+        if layout.shared:
+            query[head, layout.one, -1] = -shut
+            key[head, layout.one, -1], key[head, layout.states[state], -1] = 1, -1
+        taken = layout.row(which, int(layout.rows[state]))
         if last:
-            value[heads, entry, 0] = start[j]
+            value[head, taken, 0] = start
+            out[head, 0, layout.vector(0)[row]] = 1
         else:
-            value[heads, entry, j] = out[heads, j, then + size * rows + j] = 1
+            value[head, taken] = np.eye(size)
+            out[head][:, layout.row(1 - which, row)] = np.eye(size)
     if last:
-        out[heads, 0, layout.vector(0)[0] + rows] = 1
         return query, key, value, out
-    own = np.zeros((size, layout.width, size))
-    for row, j in np.ndindex(size, size):
-        own[row, now + size * row + j, j] = 1
+    own = np.zeros((held, layout.width, size))
+    for row in range(held):
+        own[row, layout.row(which, row)] = np.eye(size)
     return _and_less((query, key, value, out), layout, own, shut)
+
+
+def _answering(layout: Layout) -> Heads:
+    """Heads by which each possible state takes what its row holds."""
+    query, key = _looking(layout, layout.size, None, SHUT)
+    value = np.zeros((layout.size, layout.width, 1))
+    out = np.zeros((layout.size, 1, layout.width))
+    for state, row in enumerate(layout.rows):
+        query[state, layout.states[state], 0] = 1
+        value[state, layout.vector(layout.stages)[row], 0] = 1
+        out[state, 0, layout.answer[state]] = 1
+    return query, key, value, out
 
 
 def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Heads:

@@ -72,11 +72,10 @@ def shown(model: Model) -> Established:
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     held(Transformer, model.header, model.tensors)
-    place, done = steps(model, len(source.start), length)
-    token = model.tensors["embed.token"]
-    demand(len(token) == len(source.operators) + 1, "there are other letters")
-    letters = token[:-1, : place.size**2].reshape(-1, place.size, place.size)
-    here = letters, (begun := token[-1, : place.size**2 : place.size])
+    place, done = steps(model, source, length)
+    token = model.tensors["embed.token"][:, place.matrix(0)]
+    whole = place.whole(token.reshape(len(token), place.held, place.size))
+    here = whole[:-1], (begun := whole[-1, :, 0])
     spread = _spread(source, *here)
     words = OperatorWords.of(*here, length, spread.letter)
     first = words.window(1)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.situations import Source
 
 MATRICES = ("query", "key", "value", "out")
 LONGEST = 2**12
@@ -26,12 +27,32 @@ class Place(NamedTuple):
         length: T.
         stages: How many vectors there are after the first.
         factors: How many numbers are said by which others are multiplied.
+        rows: ``(n,)``: the row in which a state is held. States that may come after the
+            same letter, or at the start, have different rows.
+        possible: ``(letters + 1, n)``: which these are.
     """
 
     size: int
     length: int
     stages: int
     factors: int
+    rows: IntArray
+    possible: BoolArray
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return int(self.rows.max()) + 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether states share rows; then it is said which of them is possible."""
+        return self.held < self.size
+
+    @property
+    def wide(self) -> int:
+        """Of queries and keys."""
+        return 1 + 2 * self.digits + self.shared
 
     @property
     def levels(self) -> int:
@@ -45,12 +66,17 @@ class Place(NamedTuple):
 
     def matrix(self, which: int) -> range:
         """One of two places of matrices."""
-        return range(which * self.size**2, (which + 1) * self.size**2)
+        count = self.held * self.size
+        return range(which * count, (which + 1) * count)
+
+    def row(self, which: int, row: int) -> range:
+        """A row of a matrix."""
+        return self.matrix(which)[row * self.size : (row + 1) * self.size]
 
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.size**2
+        return 2 * self.held * self.size
 
     def position(self, level: int) -> range:
         """Digits of the position 2^level before, or of BOS; of the own one at −1."""
@@ -59,17 +85,41 @@ class Place(NamedTuple):
 
     def vector(self, stage: int) -> range:
         """The vector after so many stages."""
-        first = self.position(self.levels).start + stage * self.size
-        return range(first, first + self.size)
+        first = self.position(self.levels).start + stage * self.held
+        return range(first, first + self.held)
 
     def factor(self, which: int) -> int:
         """A number by which others are multiplied."""
         return self.vector(self.stages + 1).start + which
 
     @property
+    def states(self) -> range:
+        """1 for states that are possible after a letter."""
+        first = self.factor(self.factors)
+        return range(first, first + self.size * self.shared)
+
+    @property
+    def answer(self) -> range:
+        """The belief."""
+        last, first = self.vector(self.stages), self.states.stop
+        return range(first, first + self.size) if self.shared else last
+
+    @property
     def width(self) -> int:
         """All dimensions."""
-        return self.factor(self.factors)
+        return max(self.states.stop, self.answer.stop)
+
+    def whole(self, held: FloatArray) -> FloatArray:
+        """``(letters + 1, n, …)``: rows of states, of those that are held.
+
+        Raises:
+            Refused: If a row of no possible state is not 0.
+        """
+        each = zip(held, self.possible, strict=True)
+        for rows, possible in each:
+            free = np.delete(rows, self.rows[possible], axis=0)
+            demand(free == 0, "a row of no state is not 0")
+        return np.asarray(held[:, self.rows] * self.possible[:, :, None])
 
 
 class Product(NamedTuple):
@@ -111,16 +161,33 @@ class Scaling(NamedTuple):
 Step = Product | Scaling
 
 
-def steps(model: Model, size: int, length: int) -> tuple[Place, list[Step]]:
+def rows_of(possible: BoolArray) -> IntArray:
+    """``(n,)``: for one state after the other the first row that none of the others has.
+
+    Others are those that are possible with it, ``(letters + 1, n)``.
+    """
+    beside: BoolArray = np.asarray(
+        (possible[:, :, None] & possible[:, None]).any(axis=0)
+    )
+    rows = np.full(len(beside), -1)
+    for state, others in enumerate(beside):
+        taken = rows[others]
+        rows[state] = min(set(range(len(rows))) - set(taken.tolist()))
+    return rows
+
+
+def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]:
     """What the blocks of a file do, one after the other, if its tensors are as they must.
 
     Raises:
         Refused: If an entry of a tensor, or of the architecture, is another one.
     """
-    demand(size > 1, "there is nothing to be multiplied")
+    demand(len(source.start) > 1, "there is nothing to be multiplied")
     demand(length <= LONGEST, "words are too long to be checked")
-    place = _place(model.header["architecture"], size, length)
+    place = _place(model.header["architecture"], source, length)
     found, level, which, at = list[Step](), 0, 0, 0
+    bos = model.tensors["embed.token"][-1]
+    begun = bos[: place.one // 2 : place.size][place.rows] * place.possible[-1]
     while at < place.levels + 2 * place.factors:
         ahead, count = level < place.levels, len(found) - level
         heads, shut = _heads(model, at), _shut(model, place, at)
@@ -129,7 +196,7 @@ def steps(model: Model, size: int, length: int) -> tuple[Place, list[Step]]:
             step = Product(level, level == place.levels - 1, shut)
             whole = not step.last or count == place.factors - place.stages
             demand(whole, "vectors are not where they must be")
-            right = [_doubling(place, step, which, model.tensors["embed.token"][-1])]
+            right = [_doubling(place, step, which, begun)]
             level, which = level + 1, 1 - which
         else:
             demand(count < place.factors, "a product is missing")
@@ -144,28 +211,33 @@ def steps(model: Model, size: int, length: int) -> tuple[Place, list[Step]]:
             _check_block(model, place, at, each)
             at += 1
         found.append(step)
+    if place.shared:
+        _check_block(model, place, at, _answering(place, _shut(model, place, at)))
     _check_ends(model, place)
     return place, found
 
 
-def _place(said: dict[str, Any], size: int, length: int) -> Place:
+def _place(said: dict[str, Any], source: Source, length: int) -> Place:
     """Where what lies: each scaling is two blocks and a number, or also a vector.
 
     Raises:
         Refused: If blocks, width and positions do not go together.
     """
-    none = Place(size, length, 0, 0)
-    factors = (len(said["blocks"]) - none.levels) // 2
+    moves = (source.operators > 0).any(axis=2)
+    possible = np.concatenate([moves, (source.start > 0)[None]])
+    none = Place(len(source.start), length, 0, 0, rows_of(possible), possible)
+    count = len(said["blocks"]) - none.shared
+    factors = (count - none.levels) // 2
     place = none._replace(factors=factors)
-    place = place._replace(stages=(said["d_model"] - place.width) // size)
+    place = place._replace(stages=(said["d_model"] - place.width) // place.held)
     fits = said["d_model"] == place.width and said["positions"] == length + 1
     demand(fits, "the stream has another width, or there are other positions")
     there = 0 <= place.stages <= factors
-    whole = len(said["blocks"]) == place.levels + 2 * factors
+    whole = count == place.levels + 2 * factors
     demand(there and whole, "there are other blocks")
     for block in said["blocks"]:
         some = min(block["heads"], block["d_v"]) > 0
-        demand(some and block["d_qk"] == 1 + 2 * place.digits, "heads are other ones")
+        demand(some and block["d_qk"] == place.wide, "heads are other ones")
     return place
 
 
@@ -181,7 +253,7 @@ def _shut(model: Model, place: Place, at: int) -> float:
 def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
     """Refuse a block with other heads than these."""
     count, _, wide = right["value"].shape
-    shape = {"heads": count, "mlp": [], "d_qk": 1 + 2 * place.digits, "d_v": wide}
+    shape = {"heads": count, "mlp": [], "d_qk": place.wide, "d_v": wide}
     shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}
     _same(model.header["architecture"]["blocks"][at], shape)
     for name, each in right.items():
@@ -210,8 +282,12 @@ def _check_ends(model: Model, place: Place) -> None:
         "outputs": place.size,
     }
     _same(sizes, right)
-    demand(token[:, place.size**2 :] == 0, "a letter has more than a matrix")
-    begun = token[-1, : place.size**2].reshape(place.size, place.size)
+    demand(len(token) == len(place.possible), "there are other letters")
+    told = np.zeros_like(token)
+    told[:, place.states] = place.possible[:, : len(place.states)]
+    first = place.matrix(0)
+    demand(token[:, first.stop :] == told[:, first.stop :], "a letter has more")
+    begun = token[-1, first].reshape(place.held, place.size)
     demand(begun == begun[:, :1], "columns of BOS are not the same")
     t = np.arange(place.length + 1)
     position = np.zeros((len(t), place.width))
@@ -222,14 +298,14 @@ def _check_ends(model: Model, place: Place) -> None:
         position[:, place.position(level)] = digits
     demand(position == tensors["embed.position"], "positions are other ones")
     said_of = np.zeros((place.width, place.size))
-    said_of[place.vector(place.stages)] = np.eye(place.size)
+    said_of[place.answer] = np.eye(place.size)
     demand(said_of == tensors["unembed.weight"], "the read-out is another one")
     demand(tensors["unembed.bias"] == 0, "the read-out has a bias")
 
 
 def _looking(place: Place, count: int, level: int, shut: float) -> Heads:
     """Queries and keys by which heads see one position."""
-    query = np.zeros((count, place.width, 1 + 2 * place.digits))
+    query = np.zeros((count, place.width, place.wide))
     key = np.zeros_like(query)
     key[:, place.one, 0] = 1
     for digit, (wanted, own) in enumerate(
@@ -244,25 +320,44 @@ def _looking(place: Place, count: int, level: int, shut: float) -> Heads:
 
 
 def _doubling(place: Place, step: Product, which: int, begun: FloatArray) -> Heads:
-    """Head n·i + k has the score X_ik and takes row k; others subtract a row."""
-    n, now, then = place.size, place.matrix(which), place.matrix(1 - which)
-    found = _looking(place, n * n, step.level, step.shut)
-    value = np.zeros((n * n, place.width, 1 if step.last else n))
-    out = np.zeros((n * n, value.shape[2], place.width))
-    for head, (i, k) in enumerate(np.ndindex(n, n)):
-        found["query"][head, now[head], 0] = 1
-        row = now[n * k : n * k + n]
+    """Head n·i + k has the score X_ik and takes row k; others subtract a row.
+
+    Where states share rows, it sees only letters after which the state k is possible.
+    """
+    n, held = place.size, place.held
+    found = _looking(place, held * n, step.level, step.shut)
+    value = np.zeros((held * n, place.width, 1 if step.last else n))
+    out = np.zeros((held * n, value.shape[2], place.width))
+    for head, (i, k) in enumerate(np.ndindex(held, n)):
+        found["query"][head, place.matrix(which)[head], 0] = 1
+        if place.shared:
+            found["query"][head, place.one, -1] = -step.shut
+            found["key"][head, [place.one, place.states[k]], -1] = 1, -1
+        row = place.row(which, int(place.rows[k]))
         if step.last:
-            value[head, row, 0] = begun[: n * n : n]
+            value[head, row, 0] = begun
             out[head, 0, place.vector(0)[i]] = 1
         else:
             value[head, row] = np.eye(n)
-            out[head][:, then[n * i : n * i + n]] = np.eye(n)
+            out[head][:, place.row(1 - which, i)] = np.eye(n)
     found |= {"value": value, "out": out}
     if step.last:
         return found
-    rows = [now[n * i : n * i + n] for i in range(n)]
+    rows = [place.row(which, i) for i in range(held)]
     return _all(found, *(_taking(place, place.one, r, r, -1, step.shut) for r in rows))
+
+
+def _answering(place: Place, shut: float) -> Heads:
+    """Each state that is possible takes what its row holds."""
+    demand(shut >= 4, "wrong positions are not shut out")
+    last = place.vector(place.stages)
+    each = zip(place.states, place.rows, place.answer, strict=True)
+    return _all(
+        *(
+            _taking(place, state, last[row : row + 1], range(to, to + 1), 1, shut)
+            for state, row, to in each
+        )
+    )
 
 
 def _taking(

@@ -23,8 +23,9 @@ from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import operator_words
 from krohn.verify.checker.arithmetic import FORMATS, Interval, gamma
 from krohn.verify.checker.attention_products import Held, _scaled, _sums
-from krohn.verify.checker.doubling_tensors import Scaling, steps
+from krohn.verify.checker.doubling_tensors import Scaling, rows_of, steps
 from krohn.verify.checker.operator_words import OperatorWords
+from krohn.verify.checker.situations import Source
 from krohn.verify.search.find import model_of
 
 REFERENCE = 2.0**-44
@@ -312,24 +313,87 @@ def test_wrong_positions_are_shut_out(back: int) -> None:
         shown(changed(file, **{name.replace(".", "__"): query}))
 
 
+def telling(states: int, letters: int, seed: int) -> HiddenMarkovModel:
+    """A random model in which a letter leaves only some states possible."""
+    random = np.random.default_rng(seed)
+    step = random.dirichlet(np.ones(states), states).T
+    said = np.arange(states) % letters  # each state says one letter, most of the time
+    say = np.zeros((letters, states))
+    say[said, range(states)] = 1
+    say[random.integers(letters), 0] += 0.5
+    before = np.eye(states)[0]
+    return HiddenMarkovModel.of("telling", step, say / say.sum(axis=0), before=before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("states", "letters", "seed"), [(4, 2, 0), (6, 3, 1), (7, 3, 2)]
+)
+def test_states_that_are_never_possible_together_share_rows(
+    states: int, letters: int, seed: int, dtype: str
+) -> None:
+    model = telling(states, letters, seed)
+    layout = attention_products.Layout.of(model, 9, 3, 3)
+    assert layout.held < states
+    file = built(model, 9, dtype)
+    most = shown(file).error
+    assert most < 1e-5
+    asked = words(letters, 5)
+    assert measured(file, asked) <= most + REFERENCE
+    asked = model.sample(32, 9, np.random.default_rng(seed))[0]
+    assert measured(file, asked) <= most + REFERENCE
+
+
+def test_rows_are_shared_by_no_two_states_of_one_letter() -> None:
+    possible = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0]], bool)
+    rows = rows_of(possible)
+    assert rows.tolist() == [0, 1, 0, 1]
+    for each in possible:
+        assert len(set(rows[each])) == each.sum()
+
+
+def test_every_tensor_counts_where_rows_are_shared() -> None:
+    """A state that is said to be possible, or a row of no state: both are refused."""
+    model = telling(5, 2, 0)
+    file = built(model, 5)
+    layout = attention_products.Layout.of(model, 5, 0, 0)
+    token = file.tensors["embed.token"].copy()
+    at = tuple(np.argwhere(token[:-1, : layout.held * model.size] == 0)[0])
+    right, random = shown(file).error, np.random.default_rng(0)
+    token[at] = 2.0**-60
+    with pytest.raises(Refused, match=r"not 0|0 elsewhere"):
+        shown(changed(file, embed__token=token))
+    for name, tensor in file.tensors.items():
+        for entry in random.integers(tensor.size, size=4):
+            other = tensor.copy()
+            other.flat[entry] += 0.25
+            wrong = changed(file, **{name.replace(".", "__"): other})
+            try:
+                error = shown(wrong).error
+            except Refused:
+                continue
+            assert error > right or measured(wrong, words(2, 5)) <= right + REFERENCE
+            assert measured(wrong, words(2, 5)) <= error + REFERENCE
+
+
 def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
     """A file that reads one place further reads zeros."""
     precision = PRECISIONS["float64"]
     letters = attention_products._letters(MODEL, precision)
     plan = attention_products._planned(MODEL, letters, 5, precision)
-    stages = len(plan.vectors)
+    stages, source = len(plan.vectors), Source(MODEL.operators, MODEL.start)
     plan.matrices[0] = plan.vectors[0]
     for more, right in ((0, True), (1, False)):
-        layout = attention_products.Layout(2, 5, stages + more, stages + 1)
+        layout = attention_products.Layout.of(MODEL, 5, stages + more, stages + 1)
         given = layout, letters, MODEL.start, plan, precision
         made = CompiledNetwork(NAME, attention_products._network(*given), {}, None)
         claim, options = {"length": 5, "error": LOOSE}, Options(precision)
         model = model_of(HiddenMarkovModels().file(MODEL, made, claim, options))
         if right:
-            assert len(steps(model, 2, 5)[1]) == layout.levels + layout.factors
+            assert len(steps(model, source, 5)[1]) == layout.levels + layout.factors
             continue
         with pytest.raises(Refused, match="not where they must be"):
-            steps(model, 2, 5)
+            steps(model, source, 5)
 
 
 def test_another_architecture_is_refused() -> None:
