@@ -354,9 +354,9 @@ def test_rows_are_shared_by_no_two_states_of_one_letter() -> None:
 
 def test_every_tensor_counts_where_rows_are_shared() -> None:
     """A state that is said to be possible, or a row of no state: both are refused."""
-    model = telling(5, 2, 0)
-    file = built(model, 5)
-    layout = attention_products.Layout.of(model, 5, 0, 0)
+    model = telling(7, 3, 0)
+    file = built(model, 4)
+    layout = attention_products.Layout.of(model, 4, 0, 0)
     token = file.tensors["embed.token"].copy()
     at = tuple(np.argwhere(token[:-1, : layout.held * model.size] == 0)[0])
     right, random = shown(file).error, np.random.default_rng(0)
@@ -372,8 +372,8 @@ def test_every_tensor_counts_where_rows_are_shared() -> None:
                 error = shown(wrong).error
             except Refused:
                 continue
-            assert error > right or measured(wrong, words(2, 5)) <= right + REFERENCE
-            assert measured(wrong, words(2, 5)) <= error + REFERENCE
+            assert error > right or measured(wrong, words(3, 4)) <= right + REFERENCE
+            assert measured(wrong, words(3, 4)) <= error + REFERENCE
 
 
 def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
