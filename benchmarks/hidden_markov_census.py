@@ -37,6 +37,7 @@ ONE = "arrays, `.npz`"
 LEAST = 1e-15
 """Smaller errors are those of the reference filter, too."""
 Errors = tuple[float, float | None]
+SIZE = ("format", "states")
 KEY = ("model", "way", "T", "within")
 """The columns that say which row it is."""
 
@@ -103,8 +104,8 @@ def _tensors(model: CompiledModel) -> bytes:
 def summed(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
     """A line for each way in, or kind of model: shares and medians."""
     found = list[Row]()
-    for key in dict.fromkeys(tuple(row[k] for k in keys) for row in rows):
-        of = [row for row in rows if tuple(row[k] for k in keys) == key]
+    for key in dict.fromkeys(tuple(row.get(k) for k in keys) for row in rows):
+        of = [row for row in rows if tuple(row.get(k) for k in keys) == key]
         made = [row for row in of if row["network"]]
         networks = [row["network"] for row in made]
         counts = {
@@ -179,10 +180,12 @@ def main() -> None:
     how = options.length, options.within, options.jobs
     rows = kept([(drawn(seed), options.ways) for seed in seeds], *how)
     brought = kept([(case, [ONE]) for case in known()], *how)
+    by_size = sorted(rows, key=lambda row: [str(row.get(key)) for key in SIZE])
     about = f"T = {options.length}, within {options.within:g}"
     tables = [
         Table(f"Models drawn anew, by way in: {about}", summed(rows, ("way",))),
         Table(f"The same by kind: {about}", summed(rows, ("kind",))),
+        Table(f"The same by states and format: {about}", summed(by_size, SIZE)),
         Table(
             f"Models that people bring, by arrays: {about}", list(map(short, brought))
         ),
@@ -197,7 +200,8 @@ def short(row: Row) -> Row:
     """A row of a known model, without what all of them have in common."""
     shown = {key: row.get(key) for key in SHOWN}
     shown |= {"in bad orders": row.get("in_bad_orders"), "CPU s": row["CPU_s"]}
-    return shown | ({"why not": row["why_not"]} if "why_not" in row else {})
+    reason = str(row.get("why_not", "")).rpartition("in float64: ")[2]
+    return shown | ({"why not": reason} if reason else {})
 
 
 if __name__ == "__main__":
