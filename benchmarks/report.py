@@ -109,13 +109,25 @@ def _print(table: Table) -> None:
 
 
 def each(
-    work: Callable[[Job], Row], jobs: Sequence[Job], processes: int = 1
+    work: Callable[[Job], Row],
+    jobs: Sequence[Job],
+    processes: int = 1,
+    keep: Callable[[Row], None] | None = None,
 ) -> list[Row]:
-    """The row of every job, in their order; what is done is told on stderr."""
+    """The row of every job, in their order; what is done is told on stderr.
+
+    Args:
+        work: What makes a row of a job.
+        jobs: All jobs.
+        processes: How many work at once.
+        keep: Called with each row as soon as it is there.
+    """
     began, console = monotonic(), Console(stderr=True)
     rows: dict[int, Row] = {}
     for done, (index, row) in enumerate(_work(work, jobs, processes), 1):
         rows[index] = row
+        if keep is not None:
+            keep(row)
         said = ", ".join(shown(v) for v in list(row.values())[:6])
         passed = monotonic() - began
         console.print(

@@ -34,6 +34,7 @@ SLOW_PAGES = {
 SLOW_SCRIPTS = {
     *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
     *("depth_records", "trusted", "margins", "arithmetic", "tightness"),
+    "grammar_sizes",
 }
 SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.

@@ -7,14 +7,16 @@ a few roundings of themselves, and a 0 stays 0. So operators may have zeros, and
 need be forgotten: what is proved is Theorem W13 of docs/within.md.
 
 Windows double as in `normalised_products`. Vectors are normalised at the end, and matrices
-where they might become too small: heads multiply them by max(a − v, 0), v the sum of all
-entries.
+where they might become too small: heads that weigh a 1 by max(a − v, 0), v the sum of all
+entries, make one number near 1/v, by which a head of the next block weighs all entries. So
+an entry is rounded once, and what that number is off by is the same for all of them.
 
 Departure from Hu et al. 2024, Theorem 5.3: their products are made by an MLP.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from math import ceil, log2
 
 import numpy as np
@@ -24,6 +26,7 @@ from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.domains import BoolArray, IntArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.sizes import Sizes
 
@@ -35,9 +38,9 @@ MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
 """What a score loses for each digit of a wrong position, in units of the largest."""
-KNOTS = {"float32": (16, 8, 4), "float64": (16,)}
+KNOTS = {"float32": (16, 24, 3), "float64": (16,)}
 """By how many pieces each stage approximates 1/v, at least, and all behind them by as many
-as the last: each piece is a rounding of all numbers, which matters in a coarse format."""
+as the last: each piece of that one is a rounding of the sum, which is to be 1."""
 WIDEST, NARROW = 24, 8
 """How many binary digits a piece spans at most, of vectors and of matrices."""
 NEAR = 2.0**-20
@@ -57,11 +60,42 @@ class Layout:
         size: n.
         length: T.
         stages: How often vectors are normalised.
+        factors: How often anything is.
+        rows: ``(n,)``: in which row of a matrix a state is held.
+        possible: ``(letters + 1, n)``: after which letters a state is possible, and
+            whether it is at the start.
     """
 
     size: int
     length: int
     stages: int
+    factors: int
+    rows: IntArray
+    possible: BoolArray
+
+    @classmethod
+    def of(
+        cls, model: HiddenMarkovModel, length: int, stages: int, factors: int
+    ) -> "Layout":
+        """States that are possible after the same letter are held in different rows."""
+        moves = (model.operators > 0).any(axis=2)
+        possible = np.concatenate([moves, (model.start > 0)[None]])
+        beside = (possible[:, :, None] & possible[:, None]).any(axis=0)
+        rows = np.full(model.size, -1)
+        for state, others in enumerate(beside):
+            taken = set(rows[others].tolist())
+            rows[state] = next(row for row in count() if row not in taken)
+        return cls(model.size, length, stages, factors, rows, possible)
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return int(self.rows.max()) + 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether states share rows."""
+        return self.held < self.size
 
     @property
     def levels(self) -> int:
@@ -75,12 +109,17 @@ class Layout:
 
     def matrix(self, which: int) -> range:
         """One of the two places of matrices, which take turns."""
-        return range(which * self.size**2, (which + 1) * self.size**2)
+        numbers = self.held * self.size
+        return range(which * numbers, (which + 1) * numbers)
+
+    def row(self, which: int, row: int) -> range:
+        """A row of a matrix."""
+        return self.matrix(which)[row * self.size : (row + 1) * self.size]
 
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.size**2
+        return 2 * self.held * self.size
 
     def position(self, level: int | None) -> range:
         """The digits of the position 2^level before, of the own one if there is none."""
@@ -89,23 +128,39 @@ class Layout:
 
     def vector(self, stage: int) -> range:
         """A vector after so many stages."""
-        first = self.position(self.levels - 1).stop + stage * self.size
-        return range(first, first + self.size)
+        first = self.position(self.levels - 1).stop + stage * self.held
+        return range(first, first + self.held)
+
+    def factor(self, which: int) -> int:
+        """A number that is near the inverse of a sum."""
+        return self.vector(self.stages).stop + which
+
+    @property
+    def states(self) -> range:
+        """1 for states that are possible after a letter, where states share rows."""
+        first = self.factor(self.factors)
+        return range(first, first + self.size * self.shared)
+
+    @property
+    def answer(self) -> range:
+        """The belief."""
+        last, first = self.vector(self.stages), self.states.stop
+        return range(first, first + self.size) if self.shared else last
 
     @property
     def width(self) -> int:
         """All of them."""
-        return self.vector(self.stages).stop
+        return max(self.states.stop, self.answer.stop)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Heads that multiply vectors by Σ_k in_k·out_k·max(points_k − v, 0), near 1/v.
+    """Heads that say Σ_k in_k·out_k·max(points_k − v, 0), which is near 1/v.
 
     Attributes:
         points: ``(heads,)``.
-        into: ``(heads,)``: what values are multiplied by: powers of two, as large as they
-            may be, so that no product is small.
+        into: ``(heads,)``: values: powers of two, as large as they may be, so that no
+            product is small.
         out: ``(heads,)``: what is left.
     """
 
@@ -126,12 +181,10 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
         raise CompileError(f"{NAME} needs float32 or float64")
     letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision)
-    layout = Layout(model.size, length, len(plan.vectors))
-    heads = layout.levels * model.size**2 + sum(
-        len(s.points) for s in plan.matrices.values()
-    )
-    wide = max(layout.digits, model.size**2 if plan.matrices else model.size)
-    numbers = heads * layout.width * 4 * (wide + 1)
+    factors = len(plan.matrices) + len(plan.vectors)
+    layout = Layout.of(model, length, len(plan.vectors), factors)
+    heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
+    numbers = heads * layout.width * 2 * (2 * layout.digits + 2 + model.size)
     if numbers > MOST_NUMBERS:
         raise Unsuited(
             f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
@@ -172,8 +225,8 @@ def _planned(
         CompileError: If they might be so even then.
     """
     start = model.start / model.start.sum()
-    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 30
-    levels, begun = Layout(model.size, length, 0).levels, float(sizes.said[0])
+    sizes, limit = Sizes.of(letters, start, length), LARGEST[precision.name] - 10
+    levels, begun = max(1, (length - 1).bit_length()), float(sizes.said[0])
     plain, least, most = True, sizes.window(1)[0], 1 + log2(model.size)
     matrices, tops = dict[int, Stage](), [most]
     for level in range(levels - 1):
@@ -181,7 +234,7 @@ def _planned(
         least, most = (ahead, most) if plain else (2 * least, 2 * most)
         last = level == levels - 2
         after = 2 * least + (begun if last else 0.0)
-        if min(after, sizes.said.min() if last and plain else after) < -limit:
+        if min(after, sizes.said.min() if last and plain else after) - 3 < -limit:
             _fits(model, length, least - 3, limit)
             pieces = ceil((most + 4 - least) / NARROW)
             stage, over = _stage_of(least - 3, most + 1, pieces, precision)
@@ -265,29 +318,32 @@ def _network(
 ) -> Network:
     """Architecture and tensors."""
     tensors, blocks = Tensors(), list[dict[str, object]]()
-    every, which = list[Heads](), 0
+    every, which, factors = list[Heads](), 0, count()
     for level in range(layout.levels):
         shut = SHUT * _above(2 * max(1.0, 2.0 ** plan.most[level]))
         every.append(_doubling(layout, level, which, precision.round(start), shut))
         which = 1 - which
         if level in plan.matrices:
             places = layout.matrix(which), layout.matrix(1 - which)
-            every.append(_normalising(layout, *places, plan.matrices[level], True))
+            stage = plan.matrices[level]
+            every += _normalising(layout, *places, next(factors), stage, True)
             which = 1 - which
     for at, stage in enumerate(plan.vectors):
         places = layout.vector(at), layout.vector(at + 1)
-        every.append(_normalising(layout, *places, stage, False))
+        every += _normalising(layout, *places, next(factors), stage, False)
+    if layout.shared:
+        every.append(_answering(layout))
     for at, heads in enumerate(every):
         told = zip(("query", "key", "value", "out"), heads, strict=True)
         tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
-        count, _, wide = heads[2].shape
-        shape = {"heads": count, "d_qk": heads[0].shape[2], "d_v": wide}
-        causal = {"causal": [True] * count, "attention": {"kind": "relu"}}
+        many, _, wide = heads[2].shape
+        shape = {"heads": many, "d_qk": heads[0].shape[2], "d_v": wide}
+        causal = {"causal": [True] * many, "attention": {"kind": "relu"}}
         blocks.append({**shape, "mlp": [], **causal})
     token, position = _embedding(layout, letters, precision.round(start))
     tensors |= {"embed.token": token, "embed.position": position}
     said = np.zeros((layout.width, layout.size))
-    said[layout.vector(layout.stages)] = np.eye(layout.size)
+    said[layout.answer] = np.eye(layout.size)
     tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
     architecture = {
         "kind": "transformer",
@@ -306,10 +362,14 @@ def _embedding(
     layout: Layout, letters: FloatArray, start: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Matrices of letters, that of BOS with the start in each column; and digits."""
-    size = layout.size
-    begun = np.tile(start[:, None], size)[None]
+    begun = np.tile(start[:, None], layout.size)[None]
     token = np.zeros((len(letters) + 1, layout.width))
-    token[:, : size**2] = np.concatenate([letters, begun]).reshape(-1, size**2)
+    token[:, layout.states] = layout.possible[:, : len(layout.states)]
+    for row, matrix, possible in zip(
+        token, np.concatenate([letters, begun]), layout.possible, strict=True
+    ):
+        for state in np.flatnonzero(possible):
+            row[layout.row(0, int(layout.rows[state]))] = matrix[state]
     t = np.arange(layout.length + 1)
     position = np.zeros((len(t), layout.width))
     position[:, layout.one] = 1
@@ -321,13 +381,13 @@ def _embedding(
 
 
 def _looking(
-    layout: Layout, count: int, level: int | None, shut: float
+    layout: Layout, many: int, level: int | None, shut: float
 ) -> tuple[FloatArray, FloatArray]:
     """Queries and keys of heads that see one position: at others scores lose ``shut``.
 
     A wrong digit is told by two products, both of which are exactly 0 at the right one.
     """
-    query = np.zeros((count, layout.width, 1 + 2 * layout.digits))
+    query = np.zeros((many, layout.width, 1 + 2 * layout.digits + layout.shared))
     key = np.zeros_like(query)
     key[:, layout.one, 0] = 1
     for digit in range(layout.digits):
@@ -350,29 +410,43 @@ def _doubling(
 ) -> Heads:
     """Heads that multiply the window by the one before; the last say a vector.
 
+    Where states share rows, a head sees only letters after which its state is possible.
     Other heads subtract the window itself, so that the next result finds zeros there.
     """
-    size, last = layout.size, level == layout.levels - 1
-    now, then = layout.matrix(which)[0], layout.matrix(1 - which)[0]
-    rows, columns = divmod(np.arange(size**2), size)
-    heads = np.arange(size**2)
-    query, key = _looking(layout, size**2, level, shut)
-    query[heads, now + heads, 0] = 1
-    value = np.zeros((size**2, layout.width, 1 if last else size))
-    out = np.zeros((size**2, value.shape[2], layout.width))
-    for j in range(size):
-        entry = now + size * columns + j
+    size, held, last = layout.size, layout.held, level == layout.levels - 1
+    query, key = _looking(layout, held * size, level, shut)
+    value = np.zeros((held * size, layout.width, 1 if last else size))
+    out = np.zeros((held * size, value.shape[2], layout.width))
+    for head, (row, state) in enumerate(np.ndindex(held, size)):
+        query[head, layout.matrix(which)[head], 0] = 1
+        if layout.shared:
+            query[head, layout.one, -1] = -shut
+            key[head, layout.one, -1], key[head, layout.states[state], -1] = 1, -1
+        taken = layout.row(which, int(layout.rows[state]))
         if last:
-            value[heads, entry, 0] = start[j]
+            value[head, taken, 0] = start
+            out[head, 0, layout.vector(0)[row]] = 1
         else:
-            value[heads, entry, j] = out[heads, j, then + size * rows + j] = 1
+            value[head, taken] = np.eye(size)
+            out[head][:, layout.row(1 - which, row)] = np.eye(size)
     if last:
-        out[heads, 0, layout.vector(0)[0] + rows] = 1
         return query, key, value, out
-    own = np.zeros((size, layout.width, size))
-    for row, j in np.ndindex(size, size):
-        own[row, now + size * row + j, j] = 1
+    own = np.zeros((held, layout.width, size))
+    for row in range(held):
+        own[row, layout.row(which, row)] = np.eye(size)
     return _and_less((query, key, value, out), layout, own, shut)
+
+
+def _answering(layout: Layout) -> Heads:
+    """Heads by which each possible state takes what its row holds."""
+    query, key = _looking(layout, layout.size, None, SHUT)
+    value = np.zeros((layout.size, layout.width, 1))
+    out = np.zeros((layout.size, 1, layout.width))
+    for state, row in enumerate(layout.rows):
+        query[state, layout.states[state], 0] = 1
+        value[state, layout.vector(layout.stages)[row], 0] = 1
+        out[state, 0, layout.answer[state]] = 1
+    return query, key, value, out
 
 
 def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Heads:
@@ -385,21 +459,31 @@ def _and_less(heads: Heads, layout: Layout, own: FloatArray, shut: float) -> Hea
 
 
 def _normalising(
-    layout: Layout, source: range, result: range, heads: Stage, less: bool
-) -> Heads:
-    """Heads that multiply numbers by what is near the inverse of their sum."""
-    count, size = len(heads.points), len(source)
-    shut = SHUT * _above(float(heads.points.max()) + 1)
-    query, key = _looking(layout, count, None, shut)
-    query[:, layout.one, 0] = heads.points
+    layout: Layout,
+    source: range,
+    result: range,
+    factor: int,
+    stage: Stage,
+    less: bool,
+) -> tuple[Heads, Heads]:
+    """Heads that say what is near the inverse of a sum, and one that multiplies by it."""
+    many, size = len(stage.points), len(source)
+    shut = SHUT * _above(float(stage.points.max()) + 1)
+    query, key = _looking(layout, many, None, shut)
+    query[:, layout.one, 0] = stage.points
     query[:, source, 0] = -1
-    value = np.zeros((count, layout.width, size))
-    out = np.zeros((count, size, layout.width))
-    for i in range(size):
-        value[:, source[i], i] = heads.into
-        out[:, i, result[i]] = heads.out
-    if not less:
-        return query, key, value, out
-    own = np.zeros((1, layout.width, size))
-    own[0, source] = np.eye(size)
-    return _and_less((query, key, value, out), layout, own, shut)
+    value = np.zeros((many, layout.width, 1))
+    out = np.zeros((many, 1, layout.width))
+    value[:, layout.one, 0] = stage.into
+    out[:, 0, layout.factor(factor)] = stage.out
+    first = query, key, value, out
+    most = float((stage.points * stage.into * stage.out).sum())
+    shut = SHUT * _above(2 * most)
+    query, key = _looking(layout, 1, None, shut)
+    query[0, layout.factor(factor), 0] = 1
+    value = np.zeros((1, layout.width, size))
+    value[0, source] = np.eye(size)
+    out = np.zeros((1, size, layout.width))
+    out[0][:, result] = np.eye(size)
+    heads = query, key, value, out
+    return first, _and_less(heads, layout, value, shut) if less else heads

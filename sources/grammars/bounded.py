@@ -28,6 +28,7 @@ Rest = tuple[str, ...]
 Stack = tuple[Rest, ...]
 """The ends of rules that wait, the last to be done first; none of them is empty."""
 Moves = dict[tuple[str, Stack], Fraction]
+Shares = dict[tuple[str, int], Fraction]
 
 
 @dataclass(frozen=True)
@@ -147,15 +148,24 @@ def cut(grammar: Grammar, depth: int) -> HiddenMarkovModel:
     Raises:
         Refused: If no derivation is so shallow, or there are too many stacks.
     """
+    return _model(grammar, depth, *transitions(grammar, depth))
+
+
+def transitions(grammar: Grammar, depth: int) -> tuple[list[Stack], list[Shares]]:
+    """The stacks of `cut`, and from each how likely which letter and stack are, exactly.
+
+    Raises:
+        Refused: If no derivation is so shallow, or there are too many stacks.
+    """
     known, stacks, reached = _reached(grammar, depth, False)
-    rows = list[dict[tuple[str, int], Fraction]]()
+    rows = list[Shares]()
     for here, found in zip(stacks, reached, strict=True):
-        own, row = known.stack(here), dict[tuple[str, int], Fraction]()
+        own, row = known.stack(here), Shares()
         for (letter, after), share in found.items():
             later = Fraction(1) if letter == END else known.stack(after)
             row[letter, stacks[after]] = share * later / own
         rows.append(row)
-    return _model(grammar, depth, list(stacks), rows)
+    return list(stacks), rows
 
 
 def derivations(grammar: Grammar, depth: int) -> HiddenMarkovModel:
@@ -224,7 +234,7 @@ def _model(
     grammar: Grammar,
     depth: int,
     stacks: Sequence[Stack],
-    rows: Sequence[dict[tuple[str, int], Fraction]],
+    rows: Sequence[Shares],
 ) -> HiddenMarkovModel:
     letters = (*grammar.letters, END)
     number = {letter: i for i, letter in enumerate(letters)}

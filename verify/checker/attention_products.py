@@ -72,11 +72,10 @@ def shown(model: Model) -> Established:
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     held(Transformer, model.header, model.tensors)
-    place, done = steps(model, len(source.start), length)
-    token = model.tensors["embed.token"]
-    demand(len(token) == len(source.operators) + 1, "there are other letters")
-    letters = token[:-1, : place.size**2].reshape(-1, place.size, place.size)
-    here = letters, (begun := token[-1, : place.size**2 : place.size])
+    place, done = steps(model, source, length)
+    token = model.tensors["embed.token"][:, place.matrix(0)]
+    whole = place.whole(token.reshape(len(token), place.held, place.size))
+    here = whole[:-1], (begun := whole[-1, :, 0])
     spread = _spread(source, *here)
     words = OperatorWords.of(*here, length, spread.letter)
     first = words.window(1)
@@ -146,9 +145,9 @@ def _product(
     off = 2 * known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
     whole = 2 * known.off + float(letters) * spread.letter + spread.start
-    before = whole + spread.start if step.last else known.columns
-    mixed = known.columns + float(words.contraction[letters]) * (whole + before)
-    columns = mixed.minimum(whole + whole + spread.start) + 2 * rounded
+    own, tau = known.columns.minimum(whole), float(words.contraction[letters])
+    before = own + tau * (whole - own + spread.start) if step.last else own
+    columns = own + tau * (whole - own + before) + 2 * rounded
     bounds = words.vector if step.last else words.window(2 * letters)
     if known.plain:
         return _plain(bounds, 1.0 if step.last else float(size), off, columns)
@@ -162,32 +161,33 @@ def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
     a, into, out = step.points, step.into, step.out
     for numbers in (a, into, out):
         demand(np.isfinite(numbers) & (numbers > 0), "a factor is not positive")
-    demand(step.shut >= 4 * max(a.max(), 1.0), "wrong positions are not shut out")
     logs = [np.log2(numbers) for numbers in (a, into, out)]
-    fits_between(known.least + logs[1].min(), known.most + logs[1].max(), form, ROOM)
-    weighed = 2 * logs[0] + logs[1]
-    fits_between(0.0, max(weighed.max(), (weighed + logs[2]).max()), form, ROOM)
-    terms = size ** (2 if step.vector < 0 else 1) + 2
+    weighed = logs[0] + logs[1]
+    ends = np.concatenate([logs[1], weighed, weighed + logs[2] + np.log2(len(a))])
+    fits_between(ends.min(), ends.max(), form, ROOM)
+    most = 5 / 4 * float((a * into * out).sum())  # above c(v) as it is computed
+    kept = step.shut >= 4 * max(a.max(), 1.0) and step.shut_out >= 4 * max(most, 1.0)
+    demand(kept, "wrong positions are not shut out")
+    terms = size ** (2 if step.vector < 0 else 1)
     sums = _sums(step, known.sums, gamma(terms, form.sum_unit))
     demand(sums.low > 0, "a sum may become 0")
     # Products with small weights may be below the normal range; they add little. A head
     # adds something only where the sum is at most its point.
-    part = np.maximum(known.share, known.least - logs[0] - SLACK)
-    lost = float((np.log2(out + 1) - part).max() - np.log2(sums.low))
+    lost = float((np.log2(out + 1) + logs[0]).max() - np.log2(sums.low)) + SLACK
     lost += float(np.log2(4 * len(a) * form.smallest)) + ROUGH
     demand(lost <= SMALL, "a number may be too small to be scaled")
-    own = _relative(form, len(a) + 2) + 2.0**lost
-    off = known.off + own
+    rounded, own = _relative(form, 1), _relative(form, len(a) + 2) + 2.0**lost
+    off = known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
-    wide = sums * (1 - own).joined(1 + 2 * own)
-    share = known.share - 4 * own.most  # entries are off by at most this, and their sum
+    wide = sums * (1 - own).joined(1 + own + own * own)
+    share = known.share - 4 * rounded.most  # entries are off by this, and their sum
     least = float(np.log2(wide.low)) - ROUGH + share - ROUGH
     fits_between(least, float(np.log2(wide.most)), form, ROOM)
-    return Held(least - ROUGH, wide, share, off, known.columns + 2 * own, False)
+    return Held(least - ROUGH, wide, share, off, known.columns + 2 * rounded, False)
 
 
 def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:
-    """Between which numbers v·c(v) is, for sums v, which heads see up to g of a + v.
+    """Between which numbers v·c(v) is, if heads see a − v up to g·max(a, v).
 
     Between two points p and q it is y·(α − βy), y = v/q: concave in y.
     """
@@ -199,11 +199,10 @@ def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:
     alpha, beta = ((each * x * out).sum(axis=1) for x in (a, q))
     first = (Interval.of(p) / q)[:, 0]
     least, most = (1 - g) * alpha, (1 + g) * alpha
-    falls, rises = (1 + g) * beta, (1 - g) * beta
-    below = (first * (least - falls * first)).minimum(least - falls)
-    above = (first * (most - rises * first)).maximum(most - rises)
-    there = np.asarray(rises.low > 0)
-    top = most / (2 * rises).where(there, 1.0)
+    below = (first * (least - beta * first)).minimum(least - beta)
+    above = (first * (most - beta * first)).maximum(most - beta)
+    there = np.asarray(beta.low > 0)
+    top = most / (2 * beta).where(there, 1.0)
     reached = there & (top.high >= first.low) & (top.low <= 1)
     above = above.maximum((top * most / 2).where(reached, 0.0))
     # A head whose point is just below may still see something above 0.

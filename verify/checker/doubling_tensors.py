@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.situations import Source
 
 MATRICES = ("query", "key", "value", "out")
 LONGEST = 2**12
@@ -25,11 +26,33 @@ class Place(NamedTuple):
         size: n.
         length: T.
         stages: How many vectors there are after the first.
+        factors: How many numbers are said by which others are multiplied.
+        rows: ``(n,)``: the row in which a state is held. States that may come after the
+            same letter, or at the start, have different rows.
+        possible: ``(letters + 1, n)``: which these are.
     """
 
     size: int
     length: int
     stages: int
+    factors: int
+    rows: IntArray
+    possible: BoolArray
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+        return int(self.rows.max()) + 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether states share rows; then it is said which of them is possible."""
+        return self.held < self.size
+
+    @property
+    def wide(self) -> int:
+        """Of queries and keys."""
+        return 1 + 2 * self.digits + self.shared
 
     @property
     def levels(self) -> int:
@@ -43,12 +66,17 @@ class Place(NamedTuple):
 
     def matrix(self, which: int) -> range:
         """One of two places of matrices."""
-        return range(which * self.size**2, (which + 1) * self.size**2)
+        count = self.held * self.size
+        return range(which * count, (which + 1) * count)
+
+    def row(self, which: int, row: int) -> range:
+        """A row of a matrix."""
+        return self.matrix(which)[row * self.size : (row + 1) * self.size]
 
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.size**2
+        return 2 * self.held * self.size
 
     def position(self, level: int) -> range:
         """Digits of the position 2^level before, or of BOS; of the own one at −1."""
@@ -57,13 +85,41 @@ class Place(NamedTuple):
 
     def vector(self, stage: int) -> range:
         """The vector after so many stages."""
-        first = self.position(self.levels).start + stage * self.size
-        return range(first, first + self.size)
+        first = self.position(self.levels).start + stage * self.held
+        return range(first, first + self.held)
+
+    def factor(self, which: int) -> int:
+        """A number by which others are multiplied."""
+        return self.vector(self.stages + 1).start + which
+
+    @property
+    def states(self) -> range:
+        """1 for states that are possible after a letter."""
+        first = self.factor(self.factors)
+        return range(first, first + self.size * self.shared)
+
+    @property
+    def answer(self) -> range:
+        """The belief."""
+        last, first = self.vector(self.stages), self.states.stop
+        return range(first, first + self.size) if self.shared else last
 
     @property
     def width(self) -> int:
         """All dimensions."""
-        return self.vector(self.stages + 1).start
+        return max(self.states.stop, self.answer.stop)
+
+    def whole(self, held: FloatArray) -> FloatArray:
+        """``(letters + 1, n, …)``: rows of states, of those that are held.
+
+        Raises:
+            Refused: If a row of no possible state is not 0.
+        """
+        each = zip(held, self.possible, strict=True)
+        for rows, possible in each:
+            free = np.delete(rows, self.rows[possible], axis=0)
+            demand(free == 0, "a row of no state is not 0")
+        return np.asarray(held[:, self.rows] * self.possible[:, :, None])
 
 
 class Product(NamedTuple):
@@ -81,7 +137,7 @@ class Product(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """A block that multiplies all numbers x of a place by c(v), v their sum.
+    """A block that says c(v), v the sum of a place, and one that multiplies by it.
 
     c(v) = Σ_k into_k·out_k·max(points_k − v, 0).
 
@@ -90,7 +146,8 @@ class Scaling(NamedTuple):
         points: ``(heads,)``.
         into: ``(heads,)``.
         out: ``(heads,)``.
-        shut: What wrong positions lose.
+        shut: What wrong positions lose of max(points_k − v, 0).
+        shut_out: What they lose of c(v).
     """
 
     vector: int
@@ -98,51 +155,110 @@ class Scaling(NamedTuple):
     into: FloatArray
     out: FloatArray
     shut: float
+    shut_out: float
 
 
 Step = Product | Scaling
 
 
-def steps(model: Model, size: int, length: int) -> tuple[Place, list[Step]]:
+def rows_of(possible: BoolArray) -> IntArray:
+    """``(n,)``: for one state after the other the first row that none of the others has.
+
+    Others are those that are possible with it, ``(letters + 1, n)``.
+    """
+    beside: BoolArray = np.asarray(
+        (possible[:, :, None] & possible[:, None]).any(axis=0)
+    )
+    rows = np.full(len(beside), -1)
+    for state, others in enumerate(beside):
+        taken = rows[others]
+        rows[state] = min(set(range(len(rows))) - set(taken.tolist()))
+    return rows
+
+
+def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]:
     """What the blocks of a file do, one after the other, if its tensors are as they must.
 
     Raises:
         Refused: If an entry of a tensor, or of the architecture, is another one.
     """
-    demand(size > 1, "there is nothing to be multiplied")
+    demand(len(source.start) > 1, "there is nothing to be multiplied")
     demand(length <= LONGEST, "words are too long to be checked")
-    blocks = model.header["architecture"]["blocks"]
-    wide = [block["d_v"] for block in blocks]
-    demand(1 in wide, "no block says a vector")
-    place = Place(size, length, len(wide) - 1 - wide.index(1))
-    stated = model.header["architecture"]
-    fits = stated["d_model"] == place.width and stated["positions"] == length + 1
-    demand(fits, "the stream has another width, or there are other positions")
-    found, level, which = list[Step](), 0, 0
-    for at, block in enumerate(blocks):
-        heads = {m: model.tensors[f"blocks.{at}.attention.{m}"] for m in MATRICES}
-        shut = -float(heads["query"][0, place.one, 1])
+    place = _place(model.header["architecture"], source, length)
+    found, level, which, at = list[Step](), 0, 0, 0
+    bos = model.tensors["embed.token"][-1]
+    begun = bos[: place.one // 2 : place.size][place.rows] * place.possible[-1]
+    while at < place.levels + 2 * place.factors:
+        ahead, count = level < place.levels, len(found) - level
+        heads, shut = _heads(model, at), _shut(model, place, at)
         step: Step
-        if level < place.levels and wide[at] != size**2:
+        if ahead and heads["query"][0, place.one, 0] == 0:
             step = Product(level, level == place.levels - 1, shut)
-            count = size**2 + (0 if step.last else size)
-            demand(block["heads"] == count, "a product has another number of heads")
-            right = _doubling(place, step, which, model.tensors["embed.token"][-1])
+            whole = not step.last or count == place.factors - place.stages
+            demand(whole, "vectors are not where they must be")
+            right = [_doubling(place, step, which, begun)]
             level, which = level + 1, 1 - which
         else:
-            ahead = level < place.levels
-            stage = -1 if ahead else at - wide.index(1) - 1
-            step = _scaling(place, heads, which, stage, shut)
-            right = _scaled(place, step, which)
+            demand(count < place.factors, "a product is missing")
+            points, into = (heads[m][:, place.one, 0] for m in ("query", "value"))
+            out = heads["out"][:, 0, place.factor(count)]
+            stage = -1 if ahead else count + place.stages - place.factors
+            shut_out = _shut(model, place, at + 1)
+            step = Scaling(stage, points, into, out, shut, shut_out)
+            right = _scaled(place, step, count, which)
             which = 1 - which if ahead else which
-        shape = {"heads": len(right["query"]), "mlp": [], "d_qk": 1 + 2 * place.digits}
-        shape |= {"d_v": right["value"].shape[2], "attention": {"kind": "relu"}}
-        _same(block, {**shape, "causal": [True] * len(right["query"])})
-        for name, each in right.items():
-            demand(np.array_equal(heads[name], each), f"block {at} has another {name}")
+        for each in right:
+            _check_block(model, place, at, each)
+            at += 1
         found.append(step)
+    if place.shared:
+        _check_block(model, place, at, _answering(place, _shut(model, place, at)))
     _check_ends(model, place)
     return place, found
+
+
+def _place(said: dict[str, Any], source: Source, length: int) -> Place:
+    """Where what lies: each scaling is two blocks and a number, or also a vector.
+
+    Raises:
+        Refused: If blocks, width and positions do not go together.
+    """
+    moves = (source.operators > 0).any(axis=2)
+    possible = np.concatenate([moves, (source.start > 0)[None]])
+    none = Place(len(source.start), length, 0, 0, rows_of(possible), possible)
+    count = len(said["blocks"]) - none.shared
+    factors = (count - none.levels) // 2
+    place = none._replace(factors=factors)
+    place = place._replace(stages=(said["d_model"] - place.width) // place.held)
+    fits = said["d_model"] == place.width and said["positions"] == length + 1
+    demand(fits, "the stream has another width, or there are other positions")
+    there = 0 <= place.stages <= factors
+    whole = count == place.levels + 2 * factors
+    demand(there and whole, "there are other blocks")
+    for block in said["blocks"]:
+        some = min(block["heads"], block["d_v"]) > 0
+        demand(some and block["d_qk"] == place.wide, "heads are other ones")
+    return place
+
+
+def _heads(model: Model, at: int) -> Heads:
+    return {m: model.tensors[f"blocks.{at}.attention.{m}"] for m in MATRICES}
+
+
+def _shut(model: Model, place: Place, at: int) -> float:
+    """What wrong positions lose in a block."""
+    return -float(model.tensors[f"blocks.{at}.attention.query"][0, place.one, 1])
+
+
+def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
+    """Refuse a block with other heads than these."""
+    count, _, wide = right["value"].shape
+    shape = {"heads": count, "mlp": [], "d_qk": place.wide, "d_v": wide}
+    shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}
+    _same(model.header["architecture"]["blocks"][at], shape)
+    for name, each in right.items():
+        alike = np.array_equal(model.tensors[f"blocks.{at}.attention.{name}"], each)
+        demand(alike, f"block {at} has another {name}")
 
 
 def _same(said: Any, right: Any) -> None:
@@ -166,8 +282,12 @@ def _check_ends(model: Model, place: Place) -> None:
         "outputs": place.size,
     }
     _same(sizes, right)
-    demand(token[:, place.size**2 :] == 0, "a letter has more than a matrix")
-    begun = token[-1, : place.size**2].reshape(place.size, place.size)
+    demand(len(token) == len(place.possible), "there are other letters")
+    told = np.zeros_like(token)
+    told[:, place.states] = place.possible[:, : len(place.states)]
+    first = place.matrix(0)
+    demand(token[:, first.stop :] == told[:, first.stop :], "a letter has more")
+    begun = token[-1, first].reshape(place.held, place.size)
     demand(begun == begun[:, :1], "columns of BOS are not the same")
     t = np.arange(place.length + 1)
     position = np.zeros((len(t), place.width))
@@ -178,14 +298,14 @@ def _check_ends(model: Model, place: Place) -> None:
         position[:, place.position(level)] = digits
     demand(position == tensors["embed.position"], "positions are other ones")
     said_of = np.zeros((place.width, place.size))
-    said_of[place.vector(place.stages)] = np.eye(place.size)
+    said_of[place.answer] = np.eye(place.size)
     demand(said_of == tensors["unembed.weight"], "the read-out is another one")
     demand(tensors["unembed.bias"] == 0, "the read-out has a bias")
 
 
 def _looking(place: Place, count: int, level: int, shut: float) -> Heads:
     """Queries and keys by which heads see one position."""
-    query = np.zeros((count, place.width, 1 + 2 * place.digits))
+    query = np.zeros((count, place.width, place.wide))
     key = np.zeros_like(query)
     key[:, place.one, 0] = 1
     for digit, (wanted, own) in enumerate(
@@ -200,70 +320,80 @@ def _looking(place: Place, count: int, level: int, shut: float) -> Heads:
 
 
 def _doubling(place: Place, step: Product, which: int, begun: FloatArray) -> Heads:
-    """Head n·i + k has the score X_ik and takes row k; others subtract a row."""
-    n, now, then = place.size, place.matrix(which), place.matrix(1 - which)
-    found = _looking(place, n * n, step.level, step.shut)
-    value = np.zeros((n * n, place.width, 1 if step.last else n))
-    out = np.zeros((n * n, value.shape[2], place.width))
-    for head, (i, k) in enumerate(np.ndindex(n, n)):
-        found["query"][head, now[head], 0] = 1
-        row = now[n * k : n * k + n]
+    """Head n·i + k has the score X_ik and takes row k; others subtract a row.
+
+    Where states share rows, it sees only letters after which the state k is possible.
+    """
+    n, held = place.size, place.held
+    found = _looking(place, held * n, step.level, step.shut)
+    value = np.zeros((held * n, place.width, 1 if step.last else n))
+    out = np.zeros((held * n, value.shape[2], place.width))
+    for head, (i, k) in enumerate(np.ndindex(held, n)):
+        found["query"][head, place.matrix(which)[head], 0] = 1
+        if place.shared:
+            found["query"][head, place.one, -1] = -step.shut
+            found["key"][head, [place.one, place.states[k]], -1] = 1, -1
+        row = place.row(which, int(place.rows[k]))
         if step.last:
-            value[head, row, 0] = begun[: n * n : n]
+            value[head, row, 0] = begun
             out[head, 0, place.vector(0)[i]] = 1
         else:
             value[head, row] = np.eye(n)
-            out[head][:, then[n * i : n * i + n]] = np.eye(n)
+            out[head][:, place.row(1 - which, i)] = np.eye(n)
     found |= {"value": value, "out": out}
     if step.last:
         return found
-    less = _looking(place, n, -1, step.shut)
-    less["query"][:, place.one, 0] = 1
-    own = np.zeros((n, place.width, n))
-    for i in range(n):
-        own[i, now[n * i : n * i + n]] = np.eye(n)
-    less |= {"value": own, "out": -own.transpose(0, 2, 1)}
-    return _both(found, less)
+    rows = [place.row(which, i) for i in range(held)]
+    return _all(found, *(_taking(place, place.one, r, r, -1, step.shut) for r in rows))
 
 
-def _both(one: Heads, other: Heads) -> Heads:
-    return {name: np.concatenate([one[name], other[name]]) for name in MATRICES}
+def _answering(place: Place, shut: float) -> Heads:
+    """Each state that is possible takes what its row holds."""
+    demand(shut >= 4, "wrong positions are not shut out")
+    last = place.vector(place.stages)
+    each = zip(place.states, place.rows, place.answer, strict=True)
+    return _all(
+        *(
+            _taking(place, state, last[row : row + 1], range(to, to + 1), 1, shut)
+            for state, row, to in each
+        )
+    )
 
 
-def _ends_of(place: Place, which: int, stage: int) -> tuple[range, range]:
-    """Which numbers a block scales, and where they go."""
-    if stage < 0:
-        return place.matrix(which), place.matrix(1 - which)
-    return place.vector(stage), place.vector(stage + 1)
+def _taking(
+    place: Place, score: int, source: range, result: range, sign: int, shut: float
+) -> Heads:
+    """A head whose score is a number of its own position, and which takes others there."""
+    found, same = _looking(place, 1, -1, shut), np.eye(len(source))
+    found["query"][0, score, 0] = 1
+    value = np.zeros((1, place.width, len(source)))
+    out = np.zeros((1, len(source), place.width))
+    value[0, source], out[0][:, result] = same, sign * same
+    return found | {"value": value, "out": out}
 
 
-def _scaling(
-    place: Place, heads: Heads, which: int, stage: int, shut: float
-) -> Scaling:
-    """What a block chooses; matrices have one head more, which subtracts."""
-    source, result = _ends_of(place, which, stage)
-    count = len(heads["query"]) - (stage < 0)
-    points = heads["query"][:count, place.one, 0]
-    into = heads["value"][:count, source[0], 0]
-    return Scaling(stage, points, into, heads["out"][:count, 0, result[0]], shut)
+def _all(*heads: Heads) -> Heads:
+    return {name: np.concatenate([each[name] for each in heads]) for name in MATRICES}
 
 
-def _scaled(place: Place, step: Scaling, which: int) -> Heads:
-    """Head k has the score points_k − v at its own position, and takes all numbers."""
-    source, result = _ends_of(place, which, step.vector)
-    count, same = len(step.points), np.eye(len(source))
+def _scaled(place: Place, step: Scaling, factor: int, which: int) -> list[Heads]:
+    """Head k has the score points_k − v at its own position; then one has c(v).
+
+    Matrices have one head more, which subtracts.
+    """
+    source, result = place.vector(step.vector), place.vector(step.vector + 1)
+    if step.vector < 0:
+        source, result = place.matrix(which), place.matrix(1 - which)
+    count, said = len(step.points), place.factor(factor)
     found = _looking(place, count, -1, step.shut)
     found["query"][:, place.one, 0] = step.points
     found["query"][:, source, 0] = -1
-    value = np.zeros((count, place.width, len(source)))
-    out = np.zeros((count, len(source), place.width))
-    value[:, source] = step.into[:, None, None] * same
-    out[:, :, result] = step.out[:, None, None] * same
+    value = np.zeros((count, place.width, 1))
+    out = np.zeros((count, 1, place.width))
+    value[:, place.one, 0], out[:, 0, said] = step.into, step.out
     found |= {"value": value, "out": out}
+    taken = _taking(place, said, source, result, 1, step.shut_out)
     if step.vector >= 0:
-        return found
-    less = _looking(place, 1, -1, step.shut)
-    less["query"][:, place.one, 0] = 1
-    own = np.zeros((1, place.width, len(source)))
-    own[0, source] = same
-    return _both(found, less | {"value": own, "out": -own.transpose(0, 2, 1)})
+        return [found, taken]
+    less = _taking(place, place.one, source, source, -1, step.shut_out)
+    return [found, _all(taken, less)]

@@ -10,6 +10,8 @@ from belief_networks import LOOSE, changed, measured, shown, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.constructions import attention_products
 from krohn.compiler.constructions.attention_products import NAME, network
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
@@ -19,10 +21,12 @@ from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker import operator_words
-from krohn.verify.checker.arithmetic import FORMATS, Interval
+from krohn.verify.checker.arithmetic import FORMATS, Interval, gamma
 from krohn.verify.checker.attention_products import Held, _scaled, _sums
-from krohn.verify.checker.doubling_tensors import Scaling
+from krohn.verify.checker.doubling_tensors import Scaling, rows_of, steps
 from krohn.verify.checker.operator_words import OperatorWords
+from krohn.verify.checker.situations import Source
+from krohn.verify.search.find import model_of
 
 REFERENCE = 2.0**-44
 """More than the reference filter, in float64, is off on short words."""
@@ -204,7 +208,7 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
     random = np.random.default_rng(seed)
     a, into, out = (2.0 ** random.uniform(-6, 3, 5) for _ in range(3))
     low, high = np.sort(2.0 ** random.uniform(-6, 4, 2))
-    step = Scaling(0, a, into, out, 1.0)
+    step = Scaling(0, a, into, out, 1.0, 1.0)
     between = Interval(np.asarray(low), np.asarray(high))
     found = _sums(step, between, Interval.of(2.0**-40))
     v = np.append(np.geomspace(low, high, 999), np.clip(a, low, high))[:, None]
@@ -214,16 +218,37 @@ def test_no_sum_is_outside_of_what_is_shown(seed: int) -> None:
     assert found.high <= 1.05 * right.max() + 1e-6
 
 
-def test_rounding_may_make_the_least_number_less() -> None:
-    """Of float32 a sum over 60 heads is off by more than logarithms of the checker are."""
-    sums = Interval(np.asarray(0.5), np.asarray(1.0))
+def test_what_a_factor_is_off_by_is_the_same_for_all() -> None:
+    """Of float32: a sum over 60 heads is off by 60 units, an entry of it by one more."""
+    sums, unit = Interval(np.asarray(0.5), np.asarray(1.0)), 2.0**-24
     none = Interval.of(0.0)
     known = Held(-1.0, sums, -0.25, none, none, False)
-    step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0)
+    step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0, 16.0)
     found = _scaled(known, step, 2, FORMATS["float32"])
+    assert unit <= found.off.most < 1.01 * unit
+    assert 2 * unit <= found.columns.most < 2.02 * unit
+    assert found.sums.low < 0.75 * (1 - 60 * unit)  # 0.5·(2 − 0.5)
+    assert found.sums.high > 1 + 60 * unit
     off = 2 * found.off.most  # of an entry, in units of the sum
     assert found.share <= known.share - off
     assert 2.0**found.least <= found.sums.low * 2.0**known.share * (1 - off)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_score_is_off_by_its_largest_part(seed: int) -> None:
+    """A − x_1 − … − x_n in any order is within γ_n·max(a, v), v = Σx (Lemma W13d)."""
+    random = np.random.default_rng(seed)
+    for n in (1, 4, 9, 64):
+        a = np.float32(random.random())
+        x = random.dirichlet(np.ones(n)).astype(np.float32)
+        most = gamma(n, 2.0**-24).most * max(float(a), float(x.astype(float).sum()))
+        exact = float(a) - float(x.astype(float).sum())
+        for _ in range(50):
+            terms = list(random.permutation(np.append(-x, a)))
+            while len(terms) > 1:  # any bracketing
+                i = random.integers(len(terms) - 1)
+                terms[i : i + 2] = [terms[i] + terms[i + 1]]
+            assert abs(float(terms[0]) - exact) <= most
 
 
 MODEL = sparse(2, 2, 8)
@@ -277,14 +302,98 @@ def test_letters_may_be_scaled_and_other_operators_may_not() -> None:
     assert shown(changed(file, embed__token=token)).told["spread"] > 1
 
 
-def test_wrong_positions_are_shut_out() -> None:
+@pytest.mark.parametrize("back", [-1, -2, 0], ids=["times", "factor", "product"])
+def test_wrong_positions_are_shut_out(back: int) -> None:
     """Scores must lose more than they can be."""
     file = built(MODEL, 5)
-    name = "blocks.0.attention.query"
-    weak = np.where(np.abs(file.tensors[name]) > 1, file.tensors[name] / 64, 0)
-    weak = np.where(np.abs(file.tensors[name]) > 1, weak, file.tensors[name])
+    at = back % len(file.header["architecture"]["blocks"])
+    query = file.tensors[name := f"blocks.{at}.attention.query"].copy()
+    query[:, :, 1:] /= 64  # what scores lose
     with pytest.raises(Refused, match="not shut out"):
-        shown(changed(file, **{name.replace(".", "__"): weak}))
+        shown(changed(file, **{name.replace(".", "__"): query}))
+
+
+def telling(states: int, letters: int, seed: int) -> HiddenMarkovModel:
+    """A random model in which a letter leaves only some states possible."""
+    random = np.random.default_rng(seed)
+    step = random.dirichlet(np.ones(states), states).T
+    said = np.arange(states) % letters  # each state says one letter, most of the time
+    say = np.zeros((letters, states))
+    say[said, range(states)] = 1
+    say[random.integers(letters), 0] += 0.5
+    before = np.eye(states)[0]
+    return HiddenMarkovModel.of("telling", step, say / say.sum(axis=0), before=before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("states", "letters", "seed"), [(4, 2, 0), (6, 3, 1), (7, 3, 2)]
+)
+def test_states_that_are_never_possible_together_share_rows(
+    states: int, letters: int, seed: int, dtype: str
+) -> None:
+    model = telling(states, letters, seed)
+    layout = attention_products.Layout.of(model, 9, 3, 3)
+    assert layout.held < states
+    file = built(model, 9, dtype)
+    most = shown(file).error
+    assert most < 1e-5
+    asked = words(letters, 5)
+    assert measured(file, asked) <= most + REFERENCE
+    asked = model.sample(32, 9, np.random.default_rng(seed))[0]
+    assert measured(file, asked) <= most + REFERENCE
+
+
+def test_rows_are_shared_by_no_two_states_of_one_letter() -> None:
+    possible = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0]], bool)
+    rows = rows_of(possible)
+    assert rows.tolist() == [0, 1, 0, 1]
+    for each in possible:
+        assert len(set(rows[each])) == each.sum()
+
+
+def test_every_tensor_counts_where_rows_are_shared() -> None:
+    """A state that is said to be possible, or a row of no state: both are refused."""
+    model = telling(7, 3, 0)
+    file = built(model, 4)
+    layout = attention_products.Layout.of(model, 4, 0, 0)
+    token = file.tensors["embed.token"].copy()
+    at = tuple(np.argwhere(token[:-1, : layout.held * model.size] == 0)[0])
+    right, random = shown(file).error, np.random.default_rng(0)
+    token[at] = 2.0**-60
+    with pytest.raises(Refused, match=r"not 0|0 elsewhere"):
+        shown(changed(file, embed__token=token))
+    for name, tensor in file.tensors.items():
+        for entry in random.integers(tensor.size, size=4):
+            other = tensor.copy()
+            other.flat[entry] += 0.25
+            wrong = changed(file, **{name.replace(".", "__"): other})
+            try:
+                error = shown(wrong).error
+            except Refused:
+                continue
+            assert error > right or measured(wrong, words(3, 4)) <= right + REFERENCE
+            assert measured(wrong, words(3, 4)) <= error + REFERENCE
+
+
+def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
+    """A file that reads one place further reads zeros."""
+    precision = PRECISIONS["float64"]
+    letters = attention_products._letters(MODEL, precision)
+    plan = attention_products._planned(MODEL, letters, 5, precision)
+    stages, source = len(plan.vectors), Source(MODEL.operators, MODEL.start)
+    plan.matrices[0] = plan.vectors[0]
+    for more, right in ((0, True), (1, False)):
+        layout = attention_products.Layout.of(MODEL, 5, stages + more, stages + 1)
+        given = layout, letters, MODEL.start, plan, precision
+        made = CompiledNetwork(NAME, attention_products._network(*given), {}, None)
+        claim, options = {"length": 5, "error": LOOSE}, Options(precision)
+        model = model_of(HiddenMarkovModels().file(MODEL, made, claim, options))
+        if right:
+            assert len(steps(model, source, 5)[1]) == layout.levels + layout.factors
+            continue
+        with pytest.raises(Refused, match="not where they must be"):
+            steps(model, source, 5)
 
 
 def test_another_architecture_is_refused() -> None:
