@@ -1,26 +1,30 @@
 """Trained recurrent networks: proved, refuted or undecided (docs/proved-when-trained.md).
 
-python benchmarks/trained.py --tasks C2,FlipFlop,Tomita1 --units 8,16
+    python benchmarks/trained.py --tasks C2,FlipFlop --units 8 --seeds 0
+
+Networks that are missing in results/trained are trained and proved; `--seconds 0` prints
+what is there.
 """
 
+import argparse
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from report import Row, Table, each, parser, publish
+from experiment import options, trained
+from report import Row, Table, publish
 
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
-from krohn.algebra.errors import KrohnError
-from krohn.compare.models import Network, RecurrentLayer, build
+from krohn.compare.models import Network, RecurrentLayer
 from krohn.compare.tasks.letters import Default
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
-from krohn.compare.training.objective import Objective
-from krohn.compare.training.trainer import Trainer
+from krohn.compare.training.run import Cell, Run
+from krohn.compare.training.sweep import Result
 from krohn.machines import machine_of
 from krohn.network import modelfile
 from krohn.network.model import Model
@@ -29,12 +33,24 @@ from krohn.program.errors import Refused
 from krohn.trained_recurrent import Layer
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
+from krohn.verify.search.dynamics import varied_words
 from krohn.verify.search.find import for_file
 
-TITLE = "trained networks, for words of every length, float32"
 FAR, WORDS = 400, 200
-"""The length at which networks are tried, and how many words."""
-RIGHT = f"right at {FAR}"
+"""The length at which networks are tried, and how many words of each sort."""
+MUTANTS, LARGEST = 4, 500
+"""How many mutants there are of each network that is proved with at most so many sets."""
+VERDICTS = ("verified", "refuted", "undecided")
+CHOICES = {
+    "tasks": (
+        "C2,C3,FlipFlop,Tomita1,Tomita2,Tomita3,Tomita4,Tomita5,Tomita6,Tomita7,Dyck3"
+    ),
+    "cells": "rnn,gru,lstm",
+    "units": "8,16,32",
+    "training": "provable,usual",
+    "seeds": "0,1,2",
+}
+"""What can be chosen among, and is by default."""
 
 
 def _runs(state: int, letter: int) -> int:
@@ -80,75 +96,61 @@ def _states(machine: Automaton) -> Task:
     return Task(machine.name, machine, Default(), "states")
 
 
-class Wanted(NamedTuple):
-    """A network to train.
-
-    Attributes:
-        task: Its machine.
-        cell: The kind of layer.
-        units: How many.
-        training: ``usual``, or ``provable`` as `krohn compare --provable` trains.
-        seed: Of all that is random.
-        steps: Of training; None for those of the preset.
-        mutants: How many are checked with the evidence of a network that is proved.
-    """
-
-    task: str
-    cell: Any
-    units: int
-    training: str
-    seed: int
-    steps: int | None
-    mutants: int
+def cells(chosen: argparse.Namespace) -> list[Cell]:
+    """The networks that are asked for: those of a training together, small ones first."""
+    tasks, kinds, units, trainings, seeds = (
+        getattr(chosen, name).split(",") for name in CHOICES
+    )
+    return [
+        cell(task(name), RecurrentLayer(kind, int(size)), how == "provable", int(seed))
+        for how in trainings
+        for size in sorted(units, key=int)
+        for kind in kinds
+        for seed in seeds
+        for name in tasks
+    ]
 
 
-def trained(wanted: Wanted) -> tuple[Network, Task]:
-    """A network that is trained, and its task."""
-    asked = task(wanted.task)
-    layer = RecurrentLayer(wanted.cell, wanted.units)
+def cell(asked: Task, layer: RecurrentLayer, provable: bool, seed: int) -> Cell:
+    """A network, trained to be proved, or alike without what helps a proof."""
     layer, recipe = presets.provable(asked, None, layer)
-    steps = wanted.steps or recipe.steps
-    recipe = replace(recipe, steps=steps, every=steps)
-    if wanted.training == "usual":
+    recipe = replace(recipe, every=recipe.steps)
+    if not provable:
         recipe = replace(recipe, steadiness=None)
-    counts = len(asked.letters), len(asked.classes)
-    net = build(layer, *counts, recipe.reads, wanted.seed)
-    trainer = Trainer(Objective(asked, recipe, wanted.seed), net, "cpu")
-    while trainer.outcome is None:
-        trainer.advance()
-    return trainer.average.network.eval(), asked
+    return Cell(asked, layer, recipe, seed)
 
 
-def network(wanted: Wanted) -> Row:
-    """The row of a network that is trained."""
-    torch.set_num_threads(1)
+def measure(run: Run) -> dict[str, Any]:
+    """Whether a network is right on long words, and whether it is proved."""
+    asked, net = run.task, run.network
+    assert isinstance(asked, Task)
+    rng, machine = np.random.default_rng(run.seed), asked.machine
+    usual = asked.batch(rng, WORDS, FAR).letters
+    varied = varied_words(machine.transitions, machine.start, WORDS, FAR, rng)
+    file = Layer.of(net.state_dict()).file(machine, asked.shows)
     began = time.process_time()
-    net, asked = trained(wanted)
+    proof = prove(file, machine)
     spent = time.process_time() - began
-    batch = asked.batch(np.random.default_rng(wanted.seed), WORDS, FAR)
-    file = Layer.of(net.state_dict()).file(asked.machine, asked.shows)
-    began = time.process_time()
-    proof = prove(file, asked.machine)
-    seconds = time.process_time() - began
     verdict = _verdict(net, asked, proof)
-    row = {
-        "task": wanted.task,
-        "kind": wanted.cell,
-        "units": wanted.units,
-        "training": wanted.training,
-        "seed": wanted.seed,
-        RIGHT: float((_said(net, batch.letters) == batch.labels).all(axis=1).mean()),
+    sets = proof.evidence[0]["pairs"] if verdict == "verified" else None
+    found: dict[str, Any] = {
+        "right": _right(net, asked, usual),
+        "right_on_runs": _right(net, asked, varied),
         "verdict": verdict,
-        "sets": proof.evidence[0]["pairs"] if verdict == "verified" else None,
-        "wrong word": len(proof.word) if proof.word else None,
-        "proof s": seconds,
-        "training s": spent,
+        "why": proof.reason if verdict == "undecided" else None,
+        "sets": sets,
+        "wrong_word": len(proof.word) if proof.word else None,
+        "proof_seconds": spent,
     }
-    if wanted.mutants and verdict == "verified":
-        row |= mutated(file, asked, proof.told, wanted)
-    if verdict == "undecided":
-        row["why"] = proof.reason
-    return row
+    if sets is not None and sets <= LARGEST:
+        found |= mutated(file, asked, proof.told, rng)
+    return found
+
+
+def _right(net: Network | Model, asked: Task, words: IntArray) -> float:
+    """The share of words all of whose answers are right."""
+    right = _said(net, words) == asked.label(words).labels
+    return float(right.all(axis=1).mean())
 
 
 def _said(net: Network | Model, letters: IntArray) -> IntArray:
@@ -161,18 +163,19 @@ def _verdict(net: Network, asked: Task, proof: Proof) -> str:
     """That of a proof, whose wrong word must be wrong in the network itself."""
     if proof.word is None:
         return proof.verdict
-    word = asked.label(np.array([proof.word]))
-    wrong = _said(net, word.letters) != word.labels
-    return "refuted" if wrong.any() else "undecided"
+    right = _right(net, asked, np.array([proof.word]))
+    return "undecided" if right else "refuted"
 
 
-def mutated(file: ModelFile, asked: Task, told: dict[str, Any], wanted: Wanted) -> Row:
+def mutated(
+    file: ModelFile, asked: Task, told: dict[str, Any], rng: np.random.Generator
+) -> dict[str, int]:
     """Networks with one weight changed, and the old evidence as if it were about them."""
     told = {key: value for key, value in told.items() if key != "margin"}
-    rng, found = np.random.default_rng(wanted.seed), [0, 0, 0]
+    found = dict.fromkeys(("mutants", "proved", "wrong", "wrong_and_proved"), 0)
     tensors = [name for name in file.tensors if not name.startswith("start")]
     words = _words(asked, rng)
-    for _ in range(wanted.mutants):
+    for _ in range(MUTANTS):
         name = str(rng.choice(tensors))
         values = file.tensors[name].copy()
         place = tuple(rng.integers(size) for size in values.shape)
@@ -182,19 +185,15 @@ def mutated(file: ModelFile, asked: Task, told: dict[str, Any], wanted: Wanted) 
         data = modelfile.pack(mutant.header, mutant.tensors)
         try:
             recheck(data, json.dumps(for_file(data, told)).encode())
-            verified = True
+            proved = True
         except Refused:
-            verified = False
-        wrong = bool((_said(Model(mutant), words) != asked.label(words).labels).any())
-        for at, true in enumerate((verified, wrong, verified and wrong)):
-            found[at] += true
-    verified, wrong, both = found
-    return {
-        "mutants": wanted.mutants,
-        "verified": verified,
-        "wrong": wrong,
-        "wrong and verified": both,
-    }
+            proved = False
+        wrong = _right(Model(mutant), asked, words) < 1
+        seen = {"proved": proved, "wrong": wrong, "wrong_and_proved": wrong and proved}
+        found["mutants"] += 1
+        for key, true in seen.items():
+            found[key] += true
+    return found
 
 
 def _words(asked: Task, rng: np.random.Generator) -> IntArray:
@@ -204,64 +203,88 @@ def _words(asked: Task, rng: np.random.Generator) -> IntArray:
     return np.vstack([usual, runs])
 
 
-def shares(rows: Sequence[Row]) -> Iterator[Row]:
-    """Of networks that are alike but for the task and the seed, how many are decided."""
-    columns = ("kind", "units", "training")
-    for group in dict.fromkeys(tuple(row[c] for c in columns) for row in rows):
-        alike = [row for row in rows if tuple(row[c] for c in columns) == group]
-        right = [row for row in alike if row[RIGHT] == 1]
-        counts = {
-            verdict: sum(row["verdict"] == verdict for row in right)
-            for verdict in ("verified", "refuted", "undecided")
-        }
-        yield {
-            **dict(zip(columns, group, strict=True)),
-            "networks": len(alike),
-            "all right": len(right),
-            **counts,
-            "share verified": counts["verified"] / len(right) if right else None,
-            "most s": max(row["proof s"] for row in alike),
-        }
+def row(of: dict[str, Any], results: Sequence[Result]) -> Row:
+    """How many of some networks are right on long words, and what is proved of these."""
+    seen = [result.measured for result in results]
+    right = [one for one in seen if one["right"] == one["right_on_runs"] == 1]
+    counts = {what: sum(x["verdict"] == what for x in right) for what in VERDICTS}
+    sets = sorted(x["sets"] for x in right if x["sets"] is not None)
+    return {
+        **of,
+        "networks": len(seen),
+        "refuted": sum(x["verdict"] == "refuted" for x in seen),
+        "right on words": sum(x["right"] == 1 for x in seen),
+        "on runs, too": len(right),
+        **{f"{what} of these": count for what, count in counts.items()},
+        "share verified": counts["verified"] / len(right) if right else None,
+        "median sets": sets[len(sets) // 2] if sets else None,
+        "most proof s": max(x["proof_seconds"] for x in seen),
+    }
+
+
+def grouped(results: Sequence[Result], *keys: str) -> Iterator[Row]:
+    """A row for all networks that are alike in some ways."""
+    facts = [_facts(result) for result in results]
+    for group in dict.fromkeys(tuple(fact[key] for key in keys) for fact in facts):
+        alike = [
+            result
+            for result, fact in zip(results, facts, strict=True)
+            if tuple(fact[key] for key in keys) == group
+        ]
+        yield row(dict(zip(keys, group, strict=True)), alike)
+
+
+def _facts(result: Result) -> dict[str, Any]:
+    cell = result.cell
+    assert isinstance(cell.architecture, RecurrentLayer)
+    steady = cell.recipe.steadiness is not None
+    return {
+        "task": cell.task.name,
+        "kind": cell.architecture.cell,
+        "units": cell.architecture.hidden,
+        "training": "provable" if steady else "usual",
+        "seed": cell.seed,
+    }
+
+
+def single(result: Result) -> Row:
+    """The row of a network."""
+    names = ("right", "right_on_runs", "verdict", "sets", "wrong_word")
+    found = {name.replace("_", " "): result.measured[name] for name in names}
+    seconds = {"proof s": result.measured["proof_seconds"]}
+    return _facts(result) | found | seconds | {"why": result.measured["why"]}
+
+
+def damaged(results: Sequence[Result]) -> Row:
+    """Mutants of all networks together."""
+    names = ("mutants", "proved", "wrong", "wrong_and_proved")
+    return {
+        name.replace("_", " "): sum(r.measured.get(name, 0) for r in results)
+        for name in names
+    }
 
 
 def main() -> None:
-    """Train and prove what is asked for, and print the tables."""
-    asked = parser(__doc__)
-    asked.add_argument("--jobs", type=int, default=1, help="Processes.")
-    lists = {
-        "tasks": "C2,C3,FlipFlop,Tomita1,Tomita2,Tomita3,Tomita4,Tomita5,Tomita6,Tomita7,"
-        "Dyck3",
-        "cells": "rnn,gru,lstm",
-        "units": "8,16,32",
-        "training": "usual,provable",
-        "seeds": "0,1,2",
-    }
-    for name, default in lists.items():
+    """Train and prove what is missing, and print the tables."""
+    asked = options(__doc__)
+    for name, default in CHOICES.items():
         asked.add_argument(f"--{name}", default=default, metavar="A,B,…")
-    asked.add_argument("--steps", type=int, help="Instead of those of --provable.")
-    asked.add_argument("--mutants", type=int, default=0, help="Of each that is proved.")
-    given = asked.parse_args()
-    tasks, cells, units, trainings, seeds = (
-        getattr(given, name).split(",") for name in lists
+    asked.add_argument("--each", action="store_true", help="a row for each network")
+    chosen = asked.parse_args()
+    results = trained("trained", cells(chosen), measure, chosen)
+    note = (
+        f"right on words: on all of {WORDS} words of {FAR} letters of the task; on runs, "
+        f"too: and on all of {WORDS} words of {FAR} letters with runs and biases."
     )
-    wanted = [
-        Wanted(name, cell, int(size), how, int(seed), given.steps, given.mutants)
-        for name in tasks
-        for size in units
-        for cell in cells
-        for how in trainings
-        for seed in seeds
-    ]
-    try:
-        rows = list(each(network, wanted, given.jobs))
-    except KrohnError as error:
-        raise SystemExit(str(error)) from None
-    right = f"{WORDS} words of {FAR} letters of its task: the share that is right"
     tables = [
-        Table(TITLE, rows, f"{RIGHT}: of {right}"),
-        Table("of those that are right on all these words", list(shares(rows))),
+        Table("networks by kind", list(grouped(results, "training", "kind", "units"))),
+        Table("networks by task", list(grouped(results, "training", "task")), note),
+        Table("networks by training", list(grouped(results, "training"))),
+        Table("mutants of those that are verified", [damaged(results)]),
     ]
-    publish(tables, given)
+    if chosen.each:
+        tables = [Table("networks", list(map(single, results)))]
+    publish(tables, chosen)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from krohn.examination import examine
     from krohn.explanation import explain
     from krohn.exporting import Export, export
+    from krohn.fine_tuning import fine_tuned
     from krohn.generation import compile_generator
     from krohn.hidden_markov_models import gaussian_hmm, grammar, hidden_markov, masked
     from krohn.learning import Learned, learn
@@ -73,6 +74,7 @@ __all__ = [
     "examine",
     "explain",
     "export",
+    "fine_tuned",
     "from_alta",
     "from_tracr",
     "gaussian_hmm",
@@ -116,6 +118,7 @@ _LAZY = {
         "equivalence.models": "twins",
         "examination": "examine",
         "exporting": "Export export",
+        "fine_tuning": "fine_tuned",
         "network.foreign_arrays": "from_alta from_tracr",
         "streams": "Stream stream",
         "learning": "learn Learned",

@@ -13,7 +13,7 @@ from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.network.blas import one_thread
-from krohn.network.modelfile import ModelFile, is_trained_network
+from krohn.network.modelfile import ModelFile
 from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -21,6 +21,7 @@ from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
+from krohn.state_dicts import is_trained
 from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
 from krohn.verify.checker.established import Established
@@ -232,7 +233,7 @@ def _expected(
     file = _trained(path, machine, observation) or modelfile.read(path)
     about = of_file(file).about(file, machine)
     if about is None:
-        seen = None if is_trained_network(path) else observation
+        seen = None if is_trained(path) else observation
         return _of_target(open_target(file, machine, seen))
     if observation is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
@@ -262,7 +263,7 @@ def _trained(
     path: str | Path, machine: object, observation: str | None
 ) -> ModelFile | None:
     """The model file of a trained recurrent network; None for other files."""
-    if not is_trained_network(path):
+    if not is_trained(path):
         return None
     from krohn.trained_recurrent import model_file  # torch, which no other proof needs
 

@@ -25,6 +25,7 @@ from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
 from krohn.program.architectures.lstm import Gated
+from krohn.state_dicts import is_state_dict, read
 
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
@@ -108,6 +109,14 @@ class Layer:
         return cls(own, rest[heads[0]], rest.get(bias), table)
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """How many letters there are, and classes."""
+        letters = self.recurrent["weight_ih_l0"].shape[1]
+        if self.embedding is not None:
+            letters = len(self.embedding)
+        return letters, len(self.weight)
+
+    @property
     def ambiguous(self) -> bool:
         """Whether the embedding could be the read-out, and the other way round."""
         return (
@@ -143,12 +152,10 @@ class Layer:
             if not np.isfinite(array).all():
                 raise KrohnError(f"the tensor {name!r} has entries that are not finite")
         width = arrays["recurrent.weight_ih_l0"].shape[1]
-        table = arrays.get("embed.token")
-        letters = width if table is None else len(table)
-        names = output_classes(machine, shows).names
+        (letters, classes), names = self.counts, output_classes(machine, shows).names
         counts = (
             (letters, "letters", machine.letters),
-            (len(self.weight), "classes", names),
+            (classes, "classes", names),
         )
         for has, what, named in counts:
             if has != len(named):
@@ -157,7 +164,7 @@ class Layer:
                 )
         shape = {"kind": kind, "dtype": precision.name, "hidden": weight.shape[1]}
         shape |= {"vocabulary": letters, "outputs": len(names)}
-        if table is not None:
+        if self.embedding is not None:
             shape["embedding"] = width
         claim = {"start": machine.states[machine.start], "dtype": precision.name}
         claim |= {"shows": "outputs"} if shows == "outputs" else {}
@@ -197,7 +204,7 @@ def model_file(
 
     Args:
         model: A torch module from letter indices ``(batch, T)`` to logits, its state
-            dict, or the file of one that `krohn.compare` trained.
+            dict, the file of one (``.pt``), or of one that `krohn.compare` trained.
         machine: What it must compute.
         observation: What it says of the machine; None for the state.
 
@@ -218,7 +225,8 @@ def model_file(
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
     layer = Layer.of(tensors)
-    if isinstance(model, Mapping) and layer.ambiguous:
+    named = isinstance(model, Mapping) or is_state_dict(model)
+    if named and layer.ambiguous:
         raise KrohnError(
             "the state dict does not say which of two matrices is the embedding and "
             "which the read-out: give the module itself"
@@ -237,6 +245,8 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
     if isinstance(model, nn.Module):
         _check_modules(model)
         return model.state_dict()
+    if is_state_dict(model):
+        return tensors_of(read(str(model)))
     if isinstance(model, Mapping):
         if all(isinstance(tensor, Tensor) for tensor in model.values()):
             return model

@@ -12,10 +12,11 @@ from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import CompiledModel
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile, is_trained_network
+from krohn.network.modelfile import ModelFile
 from krohn.option_rules import OF_SOURCES
 from krohn.report import Report
 from krohn.source_kinds import of_file
+from krohn.state_dicts import is_state_dict, is_trained
 
 # The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 
@@ -45,7 +46,7 @@ def subject(model: object) -> Subject:
     if gpt2.is_export(model):
         called = "the directory of a GPT-2, which is proved"
         return Subject(called, gpt2.TAKES, True, partial(gpt2.verify_directory, model))
-    if isinstance(model, str | Path) and is_trained_network(model):
+    if isinstance(model, str | Path) and is_trained(model):
         return Subject("a trained network", None, True, partial(_trained, model))
     if isinstance(model, str | Path):
         file = modelfile.read(model)
@@ -64,7 +65,7 @@ def _trained(model: object, checks: Checks) -> Report:
     from krohn.examination import examined  # torch, as for all that runs words
     from krohn.trained_recurrent import LONG, check_forward, model_file
 
-    if isinstance(model, str | Path) and not checks.proves:
+    if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
         return examined(model, checks)
     file = model_file(model, checks.machine, checks.observation)
     if file is not None:

@@ -254,12 +254,26 @@ class RecurrentLayerNetwork(Recurrent):
         logits: Tensor = self.head(self.given(x))
         return logits, memory
 
-    def disturbed(self, letters: Tensor, noise: float) -> tuple[Tensor, Tensor]:
+    @torch.no_grad()
+    def remembered(self, letters: Tensor) -> tuple[list[Tensor], Tensor]:
+        """What is remembered after words ``(count, length)``, and the last logits.
+
+        Gradients do not go back through it.
+        """
+        memory = self.recurrent(self.letters(letters))[1]
+        held = memory if isinstance(self.recurrent, nn.LSTM) else (memory,)
+        found = [part[0] for part in held]
+        return found, self.head(self.given(found[0]))
+
+    def disturbed(
+        self, letters: Tensor, noise: float, memory: list[Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Read words twice, the second time with noise on all that is remembered.
 
         Args:
             letters: Letter indices ``(count, length)``.
             noise: The standard deviation of what is added after each letter.
+            memory: What is remembered before, from `remembered`; None for nothing.
 
         Returns:
             Logits ``(2·count, length, classes)``, those with noise last; and the mean
@@ -269,7 +283,9 @@ class RecurrentLayerNetwork(Recurrent):
         count, length = letters.shape
         x = self.letters(letters).repeat(2, 1, 1).unbind(1)
         parts = 1 + isinstance(self.recurrent, nn.LSTM)
-        memory = [x[0].new_zeros(2 * count, self.recurrent.hidden_size)] * parts
+        if memory is None:
+            memory = [x[0].new_zeros(count, self.recurrent.hidden_size)] * parts
+        memory = [part.repeat(2, 1) for part in memory]
         added = x[0].new_zeros(length, parts, *memory[0].shape)
         added[:, :, count:].normal_(0, noise)
         found = []

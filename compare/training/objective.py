@@ -3,13 +3,14 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import Architecture, Specification, build
-from krohn.compare.models.network import Inside, Network
+from krohn.compare.models.network import Inside, Network, RecurrentLayerNetwork
 from krohn.compare.tasks.letters import Varied
 from krohn.compare.tasks.task import Batch, Task
 from krohn.compare.tasks.texts import TextTask
@@ -144,6 +145,14 @@ class DeviceBatch:
     trained: Tensor
     many: int
 
+    def after(self, count: int, rows: Tensor) -> "DeviceBatch":
+        """What follows the first letters of words; that of some rows enters the loss."""
+        letters, labels, trained = (
+            x[:, count:] for x in (self.letters, self.labels, self.trained)
+        )
+        trained = trained.masked_fill(~rows[:, None], IGNORED)
+        return DeviceBatch(letters, labels, trained, int((trained != IGNORED).sum()))
+
     def twice(self) -> "DeviceBatch":
         """The same words a second time, after all others."""
         letters, labels, trained = (
@@ -206,10 +215,10 @@ class Objective:
     def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
         """The loss of the batch of a step, a number with gradients."""
         words = stream(self.seed, step, Purpose.WORDS)
+        if self.recipe.steadiness is not None:
+            return self._steady(network, self.recipe.steadiness, step, words, device)
         batch = self.taught.batch(words, self.recipe.batch, self.recipe.length)
         taught, shift = on_device(batch, device), self._shift(step)
-        if self.recipe.steadiness is not None:
-            return self._steady(network, taught, self.recipe.steadiness, step)
         sharpening = self.recipe.sharpening
         with forward_format(self.recipe, device):
             if sharpening is None or not sharpening.strength(step):
@@ -220,10 +229,26 @@ class Objective:
             return loss + sharpening(seen.attention, step)
 
     def _steady(
-        self, network: Network, taught: DeviceBatch, how: Steadiness, step: int
+        self,
+        network: Network,
+        how: Steadiness,
+        step: int,
+        rng: np.random.Generator,
+        device: torch.device,
     ) -> Tensor:
         """The loss of words that are read without noise and with it."""
-        logits, term = how(network, taught.letters, step / self.recipe.steps)
+        recipe, passed = self.recipe, step / self.recipe.steps
+        before = how.read_before(passed, rng)
+        length = how.length(passed, recipe.length)
+        # As many letters in each batch, so that more words are seen while they are short.
+        count = recipe.batch * recipe.length // length
+        batch = self.taught.batch(rng, count, before + length)
+        taught, memory = on_device(batch, device), None
+        if before and isinstance(network, RecurrentLayerNetwork):
+            memory, said = network.remembered(taught.letters[:, :before])
+            right = said.argmax(dim=-1) == taught.labels[:, before - 1]
+            taught = taught.after(before, right)
+        logits, term = how(network, taught.letters, passed, memory)
         return mean_loss(logits, taught.twice()) + term
 
     def evaluate(

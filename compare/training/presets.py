@@ -134,7 +134,7 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
 PROVABLE = RecurrentLayer("lstm", 16)
 """An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
 _PROVABLE_RECIPE = Recipe(
-    800,
+    1000,
     32,
     24,
     rate=1e-2,
@@ -142,7 +142,7 @@ _PROVABLE_RECIPE = Recipe(
     betas=(0.9, 0.99),
     every=200,
     average=0.0,
-    steadiness=Steadiness(0.3),
+    steadiness=Steadiness(1.0, start=0.5, rise=0.2, before=192, shortest=4),
 )
 
 

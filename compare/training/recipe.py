@@ -180,11 +180,19 @@ class Steadiness:
     (`krohn.compare.tasks.letters.Varied`). A network that forgets noise can be proved for
     words of every length (docs/proved-when-trained.md).
 
+    From `start` on, the words of every second batch go on after others, which are read
+    without noise and gradients (a truncated gradient, Williams and Peng 1990): so errors
+    that long runs make slowly are seen at the cost of short words. Where the answer just
+    before is wrong, no later one counts.
+
     Attributes:
         weight: Its share in the loss at its highest; 0 for noise alone.
         noise: The standard deviation.
         start: The share of training after which it sets in: a network learns first.
         rise: The share of training over which it then rises linearly.
+        before: The most letters that are read before the words of a batch.
+        shortest: Letters of words at first; they get longer until `start`. None for as
+            many as the recipe says from the first batch on.
 
     Raises:
         KrohnError: If a number makes no sense.
@@ -194,11 +202,13 @@ class Steadiness:
     noise: float = 0.1
     start: float = 0.4
     rise: float = 0.3
+    before: int = 0
+    shortest: int | None = None
 
     def __post_init__(self) -> None:
         if not self.noise > 0:
             raise KrohnError(f"noise must be above 0, not {self.noise!r}")
-        for name in ("weight", "start", "rise"):
+        for name in ("weight", "start", "rise", "before"):
             if not getattr(self, name) >= 0:
                 raise KrohnError(f"{name} must not be negative: {getattr(self, name)}")
 
@@ -207,8 +217,24 @@ class Steadiness:
         risen = (passed - self.start) / max(self.rise, 1e-9)
         return self.weight * min(1.0, max(0.0, risen))
 
+    def length(self, passed: float, length: int) -> int:
+        """Letters of words after a share of training, of which `length` come at last."""
+        if self.shortest is None or passed >= self.start:
+            return length
+        return round(self.shortest + (length - self.shortest) * passed / self.start)
+
+    def read_before(self, passed: float, rng: np.random.Generator) -> int:
+        """How many letters are read before a batch, after a share of training."""
+        if passed < self.start or rng.random() < 0.5:
+            return 0
+        return int(rng.integers(self.before + 1))
+
     def __call__(
-        self, network: Network, letters: Tensor, passed: float
+        self,
+        network: Network,
+        letters: Tensor,
+        passed: float,
+        memory: list[Tensor] | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Logits of both readings ``(2·count, length, classes)``, and the term of the loss.
 
@@ -216,13 +242,14 @@ class Steadiness:
             network: The network in training.
             letters: Letter indices ``(count, length)``.
             passed: The share of training that is done.
+            memory: What the network remembers before; None for nothing.
 
         Raises:
             KrohnError: If the network is of another kind.
         """
         if not isinstance(network, RecurrentLayerNetwork):
             raise KrohnError("steadiness is about networks of one recurrent layer")
-        logits, apart = network.disturbed(letters, self.noise)
+        logits, apart = network.disturbed(letters, self.noise, memory)
         return logits, self.strength(passed) * apart
 
 

@@ -278,9 +278,9 @@ class Outputs:
             steps_of(self.html_effort)
         if self.html is None and not self.trusted:
             return
-        from krohn.network.modelfile import is_trained_network
+        from krohn.state_dicts import is_trained
 
-        if is_trained_network(file):
+        if is_trained(file):
             raise KrohnError(
                 "--html and --trusted are for model files; `krohn compare` writes a page "
                 "of trained networks"

@@ -220,18 +220,23 @@ def learn(
     *,
     method: str = "lstar",
     kind: str = "moore",
+    letters: int | None = None,
     **options: Unpack[LessonKeywords],
 ) -> Learned:
     """Learn the machine that a network follows, by asking the network only.
 
     Args:
-        model: A model file or its path, a compiled or an open model, a trained network or
-            the folder of its run, the directory of an export; or, with a machine, any
-            function that `krohn.examine` takes. What it says after a letter may not
-            depend on later ones.
+        model: A model file or its path, a compiled or an open model, a trained network,
+            its state dict or the file of that (``.pt``), or the folder of its run, the
+            directory of an export; any module, such as one of Hugging Face, or function
+            that `krohn.examine` takes. What it says after a letter may not depend on
+            later ones.
         machine: What to hold the learned machine against; None for what the file states.
         method: ``"lstar"``, or ``"rpni"``: from all short words and some long ones.
         kind: ``"moore"``: states show what is said; ``"mealy"``: transitions do.
+        letters: How many letters words are made of, the first ones, if no machine names
+            those of a module or function; None for all that a module reads. Classes
+            then are numbers, too.
         **options: From which words, by the names in `krohn.learning.learner.Lesson`.
 
     Raises:
@@ -242,7 +247,7 @@ def learn(
         if value not in known:
             raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
     form: Kind = "moore" if kind == "moore" else "mealy"
-    asked = opened(model, machine, how.observation)
+    asked = opened(model, machine, how.observation, letters)
     wanted = None
     if asked.machine is not None:
         wanted = observed(asked.machine, asked.shows, form)

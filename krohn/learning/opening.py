@@ -1,20 +1,22 @@
 """Opening what learning can ask: model files, trained networks, exports, functions."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import torch
 
 from krohn import gpt2
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.minimisation import Shows
+from krohn.algebra.minimisation import Shows, output_classes
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import saying_outputs
+from krohn.learning.numbered import longest_word, numbered, numbers
 from krohn.machines import OWN, machine_of
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
@@ -25,6 +27,7 @@ from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.source_kinds import of_file
+from krohn.state_dicts import is_state_dict
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import BlackBox, black_box
 
@@ -48,15 +51,22 @@ class Asked:
     name: str
 
 
-def opened(model: object, machine: object, observation: str | None) -> Asked:
+def opened(
+    model: object,
+    machine: object,
+    observation: str | None,
+    letters: int | None = None,
+) -> Asked:
     """A network to ask, from whatever it is in.
 
     Args:
         model: A model file or its path, a compiled or an open model, the file of a trained
-            network or the folder of its run, the directory of an export to Hugging Face
-            or GPT-2; or, with a machine, any function from words to answers.
+            network, of its state dict (``.pt``) or the folder of its run, the directory
+            of an export to Hugging Face or GPT-2; or any function from words to answers.
         machine: What to hold the learned machine against; None for what the file states.
         observation: What of this machine the network says.
+        letters: How many letters a network in Python reads, or of how many words are
+            made; None for what it says of itself, or the machine has.
 
     Raises:
         KrohnError: If it cannot be read or asked, or has other letters than the machine.
@@ -65,13 +75,20 @@ def opened(model: object, machine: object, observation: str | None) -> Asked:
         model = model.file
     if isinstance(model, str | Path) and os.path.isdir(model):
         found = _directory(Path(model), machine, observation)
+    elif is_state_dict(model) or isinstance(model, Mapping):
+        found = _tensors(model, machine, observation)
     elif isinstance(model, str | Path) and is_trained_network(model):
         found = _trained(str(model), machine, observation)
     elif isinstance(model, str | Path | ModelFile):
         file = model if isinstance(model, ModelFile) else modelfile.read(model)
         found = _of_file(file, machine, observation)
     else:
-        found = _function(model, machine, observation)
+        found = _function(model, machine, observation, letters)
+    if letters is not None and letters != len(found.model.letters):
+        raise KrohnError(
+            f"letters={letters}: the network reads {len(found.model.letters)} letters, by "
+            "what it or the machine says"
+        )
     wanted = found.machine
     if wanted is not None and set(wanted.letters) != set(found.model.letters):
         raise KrohnError(
@@ -120,9 +137,7 @@ def _trained(path: str, machine: object, observation: str | None) -> Asked:
     if machine is None:
         if observation is not None:
             raise KrohnError("--observe needs --machine, the machine that is observed")
-        letters, classes = (
-            tuple(map(str, range(n))) for n in (has.letters, has.classes)
-        )
+        letters, classes = map(numbers, (has.letters, has.classes))
         box = BlackBox(network, letters, classes, "outputs", network.longest)
         return Asked(box, shows, None, None, path)
     wanted = machine_of(machine, observation=observation)
@@ -209,8 +224,33 @@ def _exported(
         ) from None
 
 
-def _function(model: object, machine: object, observation: str | None) -> Asked:
-    """Any function, with the names of a machine."""
+def _tensors(model: object, machine: object, observation: str | None) -> Asked:
+    """A recurrent network that a state dict holds, with names of a machine or numbers."""
+    from krohn.trained_recurrent import Layer, model_file, tensors_of
+
+    name = "the network" if isinstance(model, Mapping) else str(model)
+    shows: Shows = "states" if observation is None else "outputs"
+    wanted = None if machine is None else machine_of(machine, observation=observation)
+    tensors = tensors_of(model)
+    assert tensors is not None
+    letters, classes = map(numbers, Layer.of(tensors).counts)
+    held = wanted
+    if held is None:
+        # A file needs a machine: one that never moves, of which only names are used.
+        still = np.tile(np.arange(len(classes)), (len(letters), 1))
+        held = Automaton(Semiautomaton(still, letters, classes), name="numbers")
+    file = model_file(tensors, held, observation)
+    assert file is not None
+    if wanted is not None:
+        letters, classes = wanted.letters, output_classes(wanted, shows).names
+    run = Model(saying_outputs(file, letters, classes))
+    return Asked(run, shows if wanted else "outputs", wanted, None, name)
+
+
+def _function(
+    model: object, machine: object, observation: str | None, letters: int | None
+) -> Asked:
+    """Any function, with the names of a machine, or with numbers."""
     shows: Shows = "states" if observation is None else "outputs"
     wanted = None if machine is None else machine_of(machine, observation=observation)
     if isinstance(model, BlackBox):
@@ -221,8 +261,12 @@ def _function(model: object, machine: object, observation: str | None) -> Asked:
             f"a {type(model).__name__} is not a network or a function that answers "
             "words"
         )
-    if wanted is None:
-        raise KrohnError("say machine=, which names the letters and the answers")
     reads = cast("Callable[[Any], Any]", model)
-    box = replace(black_box(reads, wanted, shows), shows="outputs")
+    longest = longest_word(model)
+    if wanted is None:
+        if observation is not None:
+            raise KrohnError("observation= needs machine=, which is observed")
+        box = numbered(reads, letters, longest)
+        return Asked(box, "outputs", None, None, "the network")
+    box = replace(black_box(reads, wanted, shows, longest), shows="outputs")
     return Asked(box, shows, wanted, None, "the network")

@@ -294,6 +294,101 @@ def test_a_transformer_of_a_module() -> None:
     assert found.right == 3 or found.spent
 
 
+class Plain(torch.nn.Module):
+    """One recurrent layer and a linear read-out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.LSTM(2, 4, batch_first=True)
+        self.head = torch.nn.Linear(4, 2)
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        one_hot = torch.nn.functional.one_hot(letters, 2).float()
+        logits: torch.Tensor = self.head(self.layer(one_hot)[0])
+        return logits
+
+
+def same(one: krohn.Learned, other: krohn.Learned) -> bool:
+    return one.machine == other.machine and one.right == other.right
+
+
+def test_a_state_dict_is_a_network_whose_letters_are_numbers(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net, path = Plain(), tmp_path / "net.pt"
+    torch.save(net.state_dict(), path)
+    by_file = krohn.learn(path, length=8, queries=2000)
+    assert by_file.verdict == "unnamed"
+    assert by_file.machine.letters == ("0", "1")
+    assert same(by_file, krohn.learn(net, length=8, queries=2000))
+    assert same(by_file, krohn.learn(net.state_dict(), length=8, queries=2000))
+    for word in product("01", repeat=4):
+        letters = torch.tensor([[int(a) for a in word]])
+        with torch.no_grad():
+            said = [str(int(c)) for c in net(letters).argmax(-1)[0]]
+        assert list(by_file.machine.run(word)) == said
+    named = krohn.learn(path, "C2", length=8, queries=2000)
+    assert named.wanted is not None
+    with pytest.raises(KrohnError, match="C3 has 3"):
+        krohn.learn(path, "C3")
+    assert krohn.verify(path, "C2").verdict == krohn.verify(net, "C2").verdict
+
+
+def test_a_module_that_was_saved_whole_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.pt"
+    torch.save(Plain(), path)
+    for command in (["learn"], ["verify", "--machine", "C2"]):
+        assert cli.run([*command, str(path)]) == 2
+        assert "save net.state_dict()" in capsys.readouterr().err
+    path.write_bytes(b"no file of torch's")
+    with pytest.raises(KrohnError, match="is damaged"):
+        krohn.learn(path)
+    torch.save([1, 2], path)
+    with pytest.raises(KrohnError, match="no state dict"):
+        krohn.learn(path)
+    torch.save({"a.weight": torch.zeros(2, 2)}, path)
+    with pytest.raises(KrohnError, match="recurrent layers"):
+        krohn.learn(path)
+
+
+def test_modules_without_a_machine() -> None:
+    """A table of transitions as a module: S3, by number."""
+    machine = krohn.zoo("S3")
+    reads = says(machine)
+
+    class Net(torch.nn.Module):
+        def forward(self, letters: torch.Tensor) -> torch.Tensor:
+            states = torch.from_numpy(reads(letters.numpy()))
+            return torch.nn.functional.one_hot(states, 6).float()
+
+    found = krohn.learn(Net(), letters=len(machine.letters), length=10)
+    assert len(found.machine.states) == 6
+    assert found.machine.letters == tuple(map(str, range(len(machine.letters))))
+    with pytest.raises(KrohnError, match="say letters="):
+        krohn.learn(Net())
+    with pytest.raises(KrohnError, match="the network reads"):
+        krohn.learn(Net(), machine, letters=7)
+    with pytest.raises(KrohnError, match="must give logits"):
+        krohn.learn(lambda words: words, letters=2)
+    with pytest.raises(KrohnError, match="at most 1,000"):
+        krohn.learn(Net(), letters=5000)
+
+
+def test_a_model_of_hugging_face_without_a_machine() -> None:
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=3, n_positions=12, n_embd=8, n_layer=1, n_head=1
+    )
+    net = transformers.GPT2LMHeadModel(config)
+    found = krohn.learn(net, length=3, queries=500)
+    assert found.machine.letters == ("0", "1", "2")
+    assert found.right >= 3
+    assert found.parted.searched <= 12
+    assert len(krohn.learn(net, length=3, letters=2).machine.letters) == 2
+
+
 @pytest.mark.parametrize("home", ["huggingface", "gpt2"])
 def test_an_export_gives_the_machine_back(home: str, tmp_path: Path) -> None:
     model = krohn.compile("FlipFlop", 12, strict=True)
@@ -315,7 +410,7 @@ def test_networks_that_say_something_else(tmp_path: Path) -> None:
         krohn.learn(krohn.compile_generator("Dyck2,2", 6))
     with pytest.raises(KrohnError, match="not a network or a function"):
         krohn.learn(3, "C2")
-    with pytest.raises(KrohnError, match="say machine="):
+    with pytest.raises(KrohnError, match="or machine=, which names"):
         krohn.learn(lambda words: words)
     with pytest.raises(KrohnError, match="the network reads"):
         krohn.learn(krohn.compile("C2", 5), "S3")

@@ -172,7 +172,10 @@ class Dynamics:
 def varied_words(
     transitions: IntArray, start: int, count: int, length: int, rng: np.random.Generator
 ) -> IntArray:
-    """Words with runs, each with its own bias; half of them avoid dead ends for a while.
+    """Words with runs, each with its own bias, which avoid dead ends for a while.
+
+    That while, and the mean length of runs, is as often between n and 2n letters for each
+    n up to twice the length.
 
     Args:
         transitions: ``(letters, states)``: of the machine that reads them.
@@ -187,8 +190,8 @@ def varied_words(
     letters, states = transitions.shape
     dead = (transitions == np.arange(states)).all(axis=0)
     bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
-    again = rng.random(count) * (rng.random(count) < 0.5)
-    free = rng.integers(0, 2 * length, count)
+    again = (1 - (2 * length) ** -rng.random(count)) * (rng.random(count) < 0.5)
+    free = ((2 * length) ** rng.random(count) - 1).astype(np.int64)
     found, now = np.zeros((count, length), np.int64), np.full(count, start)
     for t in range(length):
         to = transitions[:, now].T

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from sample_comparison import sample
@@ -43,6 +44,41 @@ def test_words_are_read_without_noise_and_with_it(cell: str) -> None:
     assert (logits[6:, 0] == logits[:6, 0]).all()
     assert ((logits[6:, 1:] - logits[:6, 1:]).abs().amax(dim=-1) > 0).all()
     assert float(apart.detach()) > 0
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_words_go_on_after_letters_without_gradients(cell: str) -> None:
+    network = build(RecurrentLayer(cell, 5), 3, 2, 16, 0)  # type: ignore[arg-type]
+    assert isinstance(network, RecurrentLayerNetwork)
+    words = torch.randint(3, (6, 10))
+    words[:, 7] = torch.randint(2, (6,))
+    memory, said = network.remembered(words[:, :7])
+    assert torch.allclose(said, network(words)[:, 6], atol=1e-6)
+    logits, _ = network.disturbed(words[:, 7:], 0.1, memory)
+    assert torch.allclose(logits[:6], network(words)[:, 7:], atol=1e-6)
+    logits[:6, 0].sum().backward()  # type: ignore[no-untyped-call]
+    once = network.recurrent.weight_ih_l0.grad
+    assert once is not None
+    assert (once[:, 2] == 0).all()  # read before, and not as the letter that is asked
+    assert (once[:, :2] != 0).any()
+
+
+def test_words_are_short_at_first_and_go_on_after_others_at_last() -> None:
+    how, rng = (
+        Steadiness(0.3, start=0.5, before=8, shortest=4),
+        np.random.default_rng(0),
+    )
+    assert [how.length(passed, 24) for passed in (0, 0.25, 0.5, 1)] == [4, 14, 24, 24]
+    assert Steadiness(0.3).length(0, 24) == 24
+    assert {how.read_before(0.4, rng) for _ in range(20)} == {0}
+    later = [how.read_before(0.6, rng) for _ in range(400)]
+    assert set(later) == set(range(9))
+    assert 160 < later.count(0) < 280
+    asked, cpu = task("C2"), torch.device("cpu")
+    recipe = Recipe(10, 4, 6, steadiness=replace(how, start=0))
+    network = build(RecurrentLayer("gru", 4), 2, 2, 16, 0)
+    for step in range(4):
+        assert 0 < float(Objective(asked, recipe, 0)(network, step, cpu).detach()) < 2
 
 
 def test_what_is_forgotten_at_once_is_no_distance() -> None:
