@@ -37,11 +37,12 @@ def apart(
     program, last = header["program"], 2 * len(header["architecture"]["blocks"])
     low = max((high for _, high in program["features"].values()), default=0)
     there = [c for c in program["channels"] if "dims" in c]
-    grades = {c["name"]: grade(c, program, tensors) for c in there}
-    at, top = _placed(sorted(there, key=lambda c: c["snapshots"][0]), grades, low)
-    moved = [(c, range(*c["dims"]), range(*at[c["name"]])) for c in there]
+    each = {c["name"]: grade(c, program, tensors) for c in there}
+    spans, top = _placed(sorted(there, key=lambda c: c["snapshots"][0]), each, low)
+    moved = [(c, range(*c["dims"]), range(*spans[c["name"]])) for c in there]
     channels = [
-        {**c, "dims": at[c["name"]]} if "dims" in c else c for c in program["channels"]
+        {**c, "dims": spans[c["name"]]} if "dims" in c else c
+        for c in program["channels"]
     ]
     features = [i for span in program["features"].values() for i in range(*span)]
 

@@ -14,6 +14,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
+    FORMATS,
     STORED,
     SUM,
     Format,
@@ -42,6 +43,9 @@ NEARLY = 1e-9
 """Rows as near to others, of their lengths, tell nothing of their own."""
 NEVER = 2000
 """So many digits no number has: what a disguised network stores is no code."""
+EXACT = FORMATS["float64"]._replace(digits=NEVER)
+"""What MLPs and logits of the plain network are followed in: all that the disguised one
+rounds is counted apart, and the checker itself computes in float64."""
 BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 PLAIN, DISGUISE = "plain.", "disguise."
 Pairs = tuple[tuple[int, ...], ...]
@@ -150,7 +154,8 @@ class Disguise:
             add = self._attended if snapshot % 2 else self._fed
             add(found, before, block)
             stream = found.after(before)
-        stream = replace(self._measured(stream), reader=None)
+        form = self.form._replace(digits=NEVER)
+        stream = replace(self._measured(stream), reader=None, form=form)
         return self._read(stream, block) if snapshot % 2 else stream
 
     # ------------------------------------------------------------ what is there
@@ -343,9 +348,9 @@ class Disguise:
             own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
             moved, each = self._seen(stream, (weight, bias), (own, beside), gains)
             off = (each / gains / Interval.of(np.abs(own)).sum(axis=0)).most
-        reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
+        reader = Reader(EXACT, 0.0, 0.0, 0.0, off, 1.0)
         known = beside_of(stream)._replace(gains=gains, moved=moved)
-        return replace(stream, reader=reader, beside=known)
+        return replace(stream, reader=reader, beside=known, form=EXACT)
 
     def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
         """What units add beside those of the plain network (D6)."""
@@ -404,7 +409,8 @@ class Disguise:
             for part in (self.tensors, self.plain)
         )
         moved, off = self._seen(stream, affine, plain, np.ones(len(plain[1])))
-        return replace(stream, beside=beside_of(stream)._replace(moved=moved)), off.high
+        known = beside_of(stream)._replace(moved=moved)
+        return replace(stream, beside=known, form=EXACT), off.high
 
 
 HEAD, PARTS = ("query", "key", "value", "out"), ("weight", "bias")

@@ -59,7 +59,8 @@ def together(
         inside: ``(units,)``: all that can be in them.
         out: ``(units, D)``: the sizes of what they write.
     """
-    sums = [Interval.of(rows) @ read[dims] for dims, rows, _ in _parts(stream, True)]
+    sums = [Interval.of(np.zeros((1, len(out))))]  # of nothing
+    sums += [Interval.of(rows) @ read[dims] for dims, rows, _ in _parts(stream, True)]
     spread = np.array([x.high.max(axis=0) - x.low.min(axis=0) for x in sums])
     total, terms, of = Interval.of(np.zeros(out.shape[1])), 0, spread.argmax(axis=0)
     for i, x in enumerate(sums):
