@@ -17,6 +17,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compiler.disguise import Disguise, disguised
+from krohn.compiler.disguise_layout import READERS, WRITERS
 from krohn.intervention import stated
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
@@ -28,6 +29,12 @@ NEW = (
     *("C11", "C13", "C3xC3", "D18", "D22"),
     *("Dyck2,4", "Dyck3,4", "Grid7", "Memory7", "regex:(ab|ba)*c"),
 )
+ZOO = (
+    *("C2", "C3", "C4", "C5", "C6", "C7", "C8", "C2xC2", "C2xC2xC2", "D6", "D8", "Q8"),
+    *("A4", "S4", "Grid4", "Grid9", "FlipFlop", "abab", "Adder", "FFL2", "FFLTracker2"),
+    *("Parity8@2,3,7", "ParityTree2,2", "PermReset4"),
+)
+"""All machines of the zoo with up to 24 states."""
 CELLS = (
     ("float64", "rotate,dense"),
     ("float64", "squeeze"),
@@ -35,8 +42,9 @@ CELLS = (
     ("float32", "rotate,dense"),
 )
 WORDS, PATCHES = 500, 50
-PROVED, NOISE, HIDDEN = (
+PROVED, COMPILED, NOISE, HIDDEN = (
     "disguised networks: margin proved / found",
+    "rotate,dense in float32, by the construction that is proved",
     "noise on all weights, T = 32",
     "what a disguise hides, T = 32",
 )
@@ -106,6 +114,22 @@ def proved(job: tuple[str, int]) -> Row:
     return {**shown, "width; dense; squeezed": f"{own}; {'; '.join(sizes)}"}
 
 
+def compiled(job: tuple[str, int]) -> Row:
+    """A line of the table of what is compiled, disguised and proved in float32."""
+    (name, length), began = job, time.monotonic()
+    shown: Row = {"machine": Path(name).stem, "T": length}
+    try:
+        model = krohn.compile(name, length, dtype="float32", disguise="rotate,dense")
+    except KrohnError as error:
+        reason = " ".join(str(error).split())[:60]
+        shown |= {"construction": "none", "proved": f"no ({reason})"}
+        return {**shown, "found": None, "s": round(time.monotonic() - began)}
+    assert model.proof is not None
+    seconds = round(time.monotonic() - began)
+    told = {"construction": model.construction, "proved": model.proof.told["margin"]}
+    return {**shown, **told, "found": found(model.file, length), "s": seconds}
+
+
 def most_noise(name: str) -> Row:
     """The most noise, a power of ten, with which a network is proved, and is right."""
     machine, told = plain(name, 32, "float64").machine, {"machine": Path(name).stem}
@@ -134,6 +158,32 @@ def weights(file: ModelFile) -> tuple[float, float]:
     rest = every - every.mean()
     return float((every == 0).mean()), float(
         (rest**4).mean() / (rest**2).mean() ** 2 - 3
+    )
+
+
+def cut(file: ModelFile) -> float:
+    """How much of two groups of axes goes together, at the best cut that is found.
+
+    All that reads or writes the stream is a vector over its axes. 0: no such vector has
+    a part in either group. What hardly has any groups is cut at about a half.
+    """
+    vectors = []
+    for name, tensor in file.tensors.items():
+        if not name.startswith(("plain.", "disguise.")):
+            if name.endswith(READERS):
+                vectors.append(
+                    np.moveaxis(tensor, -2, -1).reshape(-1, tensor.shape[-2])
+                )
+            elif name.endswith(WRITERS):
+                vectors.append(tensor.reshape(-1, tensor.shape[-1]))
+    rows = np.abs(np.concatenate(vectors)).astype(np.float64)
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
+    both = rows.T @ rows
+    degree = both.sum(axis=1)
+    scaled = both / np.sqrt(degree[:, None] * degree)
+    side = np.linalg.eigh(scaled)[1][:, -2] / np.sqrt(degree) > 0
+    return float(
+        both[side][:, ~side].sum() / min(degree[side].sum(), degree[~side].sum())
     )
 
 
@@ -213,22 +263,22 @@ def idle(model: Model, words: torch.Tensor) -> float:
     return quiet / streams[0].shape[-1]
 
 
-def hidden(job: tuple[str, str]) -> Row:
+def hidden(job: tuple[str, str, str]) -> Row:
     """A line of the table of what is hidden."""
-    name, kinds = job
-    file = plain(name, 32, "float64").file
-    file = made(name, 32, "float64", kinds) if kinds else file
+    name, kinds, dtype = job
+    file = made(name, 32, dtype, kinds) if kinds else plain(name, 32, dtype).file
     model, words = Model(file), sampled(file, 32)[0]
     zeros, kurtosis = weights(file)
     along = by_axes(model, words)
     axes, directions, count = patched(model, words, along)
     return {
         "machine": Path(name).stem,
-        "disguise": kinds or "none",
+        "disguise": f"{kinds or 'none'}, {dtype}",
         "zeros": zeros,
         "kurtosis": kurtosis,
         "best single axis": float(np.mean([best for best, _, _ in along.values()])),
         "idle axes": idle(model, words[:20]),
+        "cut": cut(file),
         "patches right by axes": f"{axes} of {count}",
         "by directions": f"{directions} of {count}",
     }
@@ -237,22 +287,29 @@ def hidden(job: tuple[str, str]) -> Row:
 def main() -> None:
     """Make the networks, and print the tables that are asked for."""
     told = parser(__doc__)
-    told.add_argument("names", nargs="*", help="machines; sixteen if none are named")
+    told.add_argument("names", nargs="*", help="machines; some if none are named")
     told.add_argument("--lengths", type=int, nargs="*", default=[32, 64])
     told.add_argument("--jobs", type=int, default=1)
     told.add_argument(
-        "--table", choices=("proofs", "noise", "hidden"), default="proofs"
+        "--table", choices=("proofs", "compiled", "noise", "hidden"), default="proofs"
     )
     options = told.parse_args()
-    names = options.names or [*KNOWN, *NEW]
+    every = [*ZOO, *NEW] if options.table == "compiled" else [*KNOWN, *NEW]
+    names = options.names or every
+    jobs = [(name, length) for length in options.lengths for name in names]
     if options.table == "proofs":
-        jobs = [(name, length) for length in options.lengths for name in names]
         table = Table(PROVED, each(proved, jobs, options.jobs))
+    elif options.table == "compiled":
+        table = Table(COMPILED, each(compiled, jobs, options.jobs))
     elif options.table == "noise":
         table = Table(NOISE, each(most_noise, names, options.jobs))
     else:
-        kinds = [(name, k) for name in names for k in ("", "rotate", "rotate,dense")]
-        table = Table(HIDDEN, each(hidden, kinds, options.jobs))
+        kinds = [
+            *(("", "float64"), ("rotate", "float64"), ("rotate,dense", "float64")),
+            ("rotate,dense", "float32"),
+        ]
+        both = [(name, *kind) for name in names for kind in kinds]
+        table = Table(HIDDEN, each(hidden, both, options.jobs))
     publish([table], options)
 
 

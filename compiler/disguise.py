@@ -10,14 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from krohn.compiler.disguise_layout import (
+    READERS,
+    WRITERS,
+    Tensors,
+    apart,
+    code,
+    grades,
+    snapshot_of,
+    stored,
+)
 from krohn.compiler.errors import CompileError
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.domains import BoolArray
 
 DISGUISES = ("rotate", "dense", "squeeze", "noise")
-READERS = ("query", "key", "value", "0.weight", "unembed.weight")
-WRITERS = ("token", "position", "out", "1.weight", "1.bias")
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
-Tensors = dict[str, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -77,16 +85,20 @@ def disguised(
     Raises:
         CompileError: If there is no disguise for such a network.
     """
-    architecture, program = header["architecture"], header["program"]
-    blocks = architecture["blocks"]
+    blocks = header["architecture"]["blocks"]
     alike = all(block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in blocks)
-    if not architecture.get("strict") or not alike or precision.name not in FORMATS:
+    strict = header["architecture"].get("strict")
+    if not strict or not alike or precision.name not in FORMATS:
         raise CompileError(
             "a disguise is for Transformers of ReLUs and softmax heads in float64 or "
             "float32"
         )
     random = np.random.default_rng(asked.seed)
-    made = _Disguised.of(architecture, tensors, program, random)
+    header, tensors = apart(header, tensors)
+    architecture, program = header["architecture"], header["program"]
+    made = _Disguised.of(header, tensors, random)
+    if precision.name == "float64" or "squeeze" in asked.kinds:
+        made.rough &= False
     if "squeeze" in asked.kinds:
         made.squeeze(program, tensors["embed.position"])
     if "dense" in asked.kinds:
@@ -107,6 +119,8 @@ def disguised(
 
 
 FORMATS = ("float64", "float32")
+APART = 2.0**-8
+"""How much one group of directions has of the axes of the other, in float32."""
 TRIED = 16
 """So many codes are tried of a stream that is squeezed."""
 
@@ -127,6 +141,7 @@ class _Disguised:
     random: np.random.Generator
     heads: list[list[int]]
     units: list[list[int]]
+    rough: BoolArray
     room: int = 0
     waste: int = 0
     turn: FloatArray = field(init=False)
@@ -134,14 +149,14 @@ class _Disguised:
 
     @staticmethod
     def of(
-        architecture: Mapping[str, Any],
+        header: Mapping[str, Any],
         tensors: Mapping[str, FloatArray],
-        program: Mapping[str, Any],
         random: np.random.Generator,
     ) -> "_Disguised":
         """What is disguised, each number of its stream scaled to about 1."""
-        blocks = [dict(block) for block in architecture["blocks"]]
-        d = architecture["d_model"]
+        blocks = [dict(block) for block in header["architecture"]["blocks"]]
+        d = header["architecture"]["d_model"]
+        scale, rough = grades(header, tensors)
         made = _Disguised(
             {name: tensor.copy() for name, tensor in tensors.items()},
             blocks,
@@ -150,8 +165,8 @@ class _Disguised:
             random,
             [list(range(1, block["heads"] + 1)) for block in blocks],
             [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
+            rough,
         )
-        scale = _scales(d, tensors, program)
         made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
         return made
 
@@ -165,13 +180,11 @@ class _Disguised:
         last = 2 * len(self.blocks)
         for name, tensor in self.tensors.items():
             if name.endswith(READERS):
-                snapshot = last
-                if name.startswith("blocks."):
-                    snapshot = 2 * int(name.split(".")[1]) + (".mlp." in name)
-                self.tensors[name] = back(snapshot) @ tensor
+                self.tensors[name] = back(snapshot_of(name, last)) @ tensor
             elif name.endswith(WRITERS):
                 self.tensors[name] = tensor @ code
         self.code, self.d = self.code @ code, code.shape[1]
+        self.rough = np.resize(self.rough, self.d)
 
     def squeeze(self, program: Mapping[str, Any], position: FloatArray) -> None:
         """As few dimensions as hold what can stand in the stream at one time."""
@@ -203,6 +216,28 @@ class _Disguised:
         return np.asarray(turn * np.sign(np.diag(upper)))
 
     @property
+    def groups(self) -> BoolArray:
+        """``(width,)``: of what is rough; of all else every second, if anything is."""
+        more = np.arange(self.room + self.waste) % 2 == 0
+        return np.concatenate([self.rough, more & bool(self.rough.any())])
+
+    def grouped(self) -> FloatArray:
+        """A turn of each group of directions, and a small one of both together.
+
+        What sums of many terms are rounded by stays in one of them then.
+        """
+        rough, size = self.groups, self.width
+        axes, turn = self.random.permutation(rough), np.zeros((size, size))
+        for group in (False, True):
+            both = np.ix_(rough == group, axes == group)
+            turn[both] = self.orthogonal(int((rough == group).sum()))
+        mixed = self.draw(size, size) * (axes[:, None] & ~axes)
+        mixed = (mixed - mixed.T) * APART / np.sqrt(size)
+        return np.asarray(
+            turn @ np.linalg.solve(np.eye(size) - mixed, np.eye(size) + mixed)
+        )
+
+    @property
     def width(self) -> int:
         """How wide the stream is."""
         return self.d + self.room + self.waste
@@ -212,7 +247,7 @@ class _Disguised:
     def dense(self) -> None:
         """More dimensions; readers, heads and units of what means nothing."""
         d, t = self.d, self.tensors
-        self.room, self.waste = max(4, d // 2), max(3, d // 4)
+        self.room, self.waste = max(4, d // 4), max(3, d // 8)
         more = self.room + self.waste
         for name in t:
             axis = -2 if name.endswith(READERS) else -1
@@ -224,17 +259,27 @@ class _Disguised:
             if name.endswith(READERS):
                 self._read_room(name)
         for name in ("embed.token", "embed.position"):
-            t[name][:, d + self.room :] = self.draw(len(t[name]), self.waste)
+            t[name][:, d + self.room :] = self._wasted(len(t[name]))
         for b in range(len(self.blocks)):
             self._more_heads(b)
             self._more_units(b)
 
+    def _wasted(self, rows: int) -> FloatArray:
+        """Rows of what nobody reads, of which all blocks together add about 1."""
+        size = np.sqrt(self.waste) * len(self.blocks)
+        return np.asarray(self.draw(rows, self.waste) / size)
+
     def _read_room(self, name: str) -> None:
-        """A reader reads directions in which nothing is written, too."""
+        """A reader reads directions in which nothing is written, too.
+
+        All of its columns read them as parts of what they read besides, so that those
+        which read one variable see the same of what numbers are rounded by.
+        """
         matrix, d = self.tensors[name], self.d
-        size = np.sqrt((matrix[..., :d, :] ** 2).mean(axis=(-1, -2), keepdims=True))
-        part = matrix[..., d : d + self.room, :]
-        part += self.draw(*part.shape) * size
+        turn = self.draw(self.room, d) / np.sqrt(d)
+        of = self.groups
+        turn *= np.where(of[d : d + self.room, None] == of[:d], 1.0, APART)
+        matrix[..., d : d + self.room, :] += turn @ matrix[..., :d, :]
 
     def _reading(self, *shape: int) -> FloatArray:
         """Matrices that read all of the stream, of what is large less."""
@@ -250,7 +295,7 @@ class _Disguised:
             return
         k, v = block["d_qk"], block["d_v"]
         out = np.zeros((1, v, self.width))
-        out[..., -self.waste :] = self.draw(1, v, self.waste) / np.sqrt(v)
+        out[0, :, -self.waste :] = self._wasted(v) / v
         reads = [self._reading(1, size) for size in (k, k, v)]
         names = ("query", "key", "value", "out")
         for name, more in zip(names, [*reads, out], strict=True):
@@ -263,13 +308,13 @@ class _Disguised:
         """Units that read everything and write where nobody reads."""
         block, at, t = self.blocks[b], f"blocks.{b}.mlp", self.tensors
         old = sum(block["mlp"])
-        more = max(2, old // 2)
+        more = max(2, old // 8)
         if not old:
             t[f"{at}.0.weight"] = np.zeros((self.width, 0))
             t[f"{at}.1.weight"] = np.zeros((0, self.width))
             t[f"{at}.0.bias"], t[f"{at}.1.bias"] = np.zeros(0), np.zeros(self.width)
         out = np.zeros((more, self.width))
-        out[:, -self.waste :] = self.draw(more, self.waste) / np.sqrt(more)
+        out[:, -self.waste :] = self._wasted(more) / more
         both = [
             (f"{at}.0.weight", self._reading(more), 1),
             (f"{at}.0.bias", self.draw(more), 0),
@@ -277,7 +322,7 @@ class _Disguised:
         ]
         for name, part, axis in both:
             t[name] = np.concatenate([t[name], part], axis=axis)
-        t[f"{at}.1.bias"][-self.waste :] = self.draw(self.waste)
+        t[f"{at}.1.bias"][-self.waste :] = self._wasted(1)
         block["mlp"] = [old + more]
         self.units[b] += [0] * more
 
@@ -324,7 +369,7 @@ class _Disguised:
 
     def turned(self) -> Tensors:
         """All tensors with the stream turned."""
-        self.turn, found = self.orthogonal(self.width), dict(self.tensors)
+        self.turn, found = self.grouped(), dict(self.tensors)
         for name, tensor in self.tensors.items():
             if name.endswith(READERS):
                 found[name] = self.turn.T @ tensor
@@ -356,38 +401,18 @@ def _reachable(
     program: Mapping[str, Any], position: FloatArray, snapshot: int
 ) -> FloatArray:
     """Rows that span all that can stand in the plain stream at a snapshot."""
-    there = [
-        c
-        for c in program["channels"]
-        if "dims" in c and c["snapshots"][0] <= snapshot <= c["snapshots"][1]
-    ]
     features, base = np.zeros_like(position), np.zeros(position.shape[1])
     for low, high in program["features"].values():
         features[:, low:high] = position[:, low:high]
-    codes = []
-    for c in there:
-        values, units = np.array(c["domain"])[:, None], np.arange(*c["dims"])
-        one = c["code"] == "one-hot"
-        codes.append((units, np.eye(len(units))[values[:, 0]] if one else 1.0 * values))
-        base[units] = codes[-1][1][0]
+    there = [(slice(*c["dims"]), code(c)) for c in stored(program, snapshot)]
+    for at, each in there:
+        base[at] = each[0]
     rows = [features + base]
-    for units, code in codes:
-        each = np.repeat((features[0] + base)[None], len(code), axis=0)
-        each[:, units] = code
-        rows.append(each)
+    for at, each in there:
+        some = np.repeat((features[0] + base)[None], len(each), axis=0)
+        some[:, at] = each
+        rows.append(some)
     return np.concatenate(rows)
-
-
-def _scales(
-    d: int, tensors: Mapping[str, FloatArray], program: Mapping[str, Any]
-) -> FloatArray:
-    """``(d,)``: for each dimension the power of two above the largest number in it."""
-    most = np.maximum(np.abs(tensors["embed.position"]).max(axis=0), 1.0)
-    for channel in program["channels"]:
-        if channel.get("code") == "integer":
-            at = slice(*channel["dims"])
-            most[at] = np.maximum(most[at], max(channel["domain"]))
-    return np.asarray(2.0 ** np.ceil(np.log2(most)))
 
 
 def _balance(reads: FloatArray, writes: FloatArray) -> float:

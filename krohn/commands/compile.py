@@ -72,7 +72,8 @@ class Networks(NetworkOptions):
         typer.Option(
             metavar="KINDS",
             help="Other weights that compute the same, proved: rotate, dense, squeeze, "
-            "noise, with commas between them (docs/disguise.md).",
+            "noise, with commas between them (docs/disguise.md). In float64, unless "
+            "--dtype float32 is given: then two groups of axes can be told apart.",
         ),
     ] = None
     strength: Annotated[

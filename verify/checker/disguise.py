@@ -4,7 +4,7 @@ Theorem D of docs/disguise.md. The plain network is proved by the rules of all o
 with what is found here as noise of its units, scores, channels and logits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
-from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
+    FORMATS,
     STORED,
     SUM,
     Format,
@@ -23,17 +23,33 @@ from krohn.verify.checker.arithmetic import (
     flushed,
     gamma,
 )
+from krohn.verify.checker.disguised_stream import (
+    Sized,
+    beside_of,
+    length_of,
+    lengths,
+    ranges,
+    samples,
+    sized,
+    together,
+)
 from krohn.verify.checker.model_file import FloatArray, Model, check_numbers
 from krohn.verify.checker.reader import Reader
-from krohn.verify.checker.residual_stream import FEATURE, Beside, Stream
+from krohn.verify.checker.residual_stream import Beside, Stream
 from krohn.verify.checker.scores import GROWN, check_scores
 from krohn.verify.checker.softmax import lost
 
+NEARLY = 1e-9
+"""Rows as near to others, of their lengths, tell nothing of their own."""
 NEVER = 2000
 """So many digits no number has: what a disguised network stores is no code."""
+EXACT = FORMATS["float64"]._replace(digits=NEVER)
+"""What MLPs and logits of the plain network are followed in: all that the disguised one
+rounds is counted apart, and the checker itself computes in float64."""
 BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 PLAIN, DISGUISE = "plain.", "disguise."
 Pairs = tuple[tuple[int, ...], ...]
+Affine = tuple[FloatArray, FloatArray]
 
 
 def plain(model: Model) -> Model:
@@ -138,26 +154,26 @@ class Disguise:
             add = self._attended if snapshot % 2 else self._fed
             add(found, before, block)
             stream = found.after(before)
-        stream = replace(self._measured(stream), reader=None)
+        form = self.form._replace(digits=NEVER)
+        stream = replace(self._measured(stream), reader=None, form=form)
         return self._read(stream, block) if snapshot % 2 else stream
 
     # ------------------------------------------------------------ what is there
 
     def _measured(self, stream: Stream) -> Stream:
         """The stream with the largest numbers of the disguised one (D1)."""
-        beside = _beside(stream)
+        beside = beside_of(stream)
         of_x = Interval.of(ranges(stream, self.code).size)
         found = of_x + Interval.of(beside.waste) @ self.waste.size + beside.rest
         fits(found, self.form, "a number of the stream", STORED)
-        longest = self._length(stream, self.code, self.waste) + beside.length
+        unit = np.where(found.high > 0, found.high, 1.0)
+        waste = self.waste / unit
+        angles = (waste @ waste.each(np.transpose)).size
+        longest = sized(stream, self.code / unit).length
+        longest = longest + length_of(Interval.of(beside.rest) / unit)
+        longest = longest + (Interval.of(beside.waste) @ angles @ beside.waste).root()
         beside = beside._replace(size=found.high, longest=longest.most)
         return replace(stream, beside=beside)
-
-    def _length(self, stream: Stream, code: Interval, waste: Interval) -> Interval:
-        """The greatest length of x·code + w·waste (D1)."""
-        off = Interval.of(stream.free) @ _lengths(code).high
-        off = off + Interval.of(_beside(stream).waste) @ _lengths(waste).high
-        return _longest(stream, code) + off
 
     def reads(
         self, stream: Stream, matrix: FloatArray, bias: FloatArray | float = 0.0
@@ -172,16 +188,23 @@ class Disguise:
         Returns:
             ``(columns,)``: how large w·B·matrix + r·matrix is, and rounding.
         """
-        beside, count = _beside(stream), len(matrix) + 1
-        size = within(beside.size, beside.longest, Interval.of(matrix)) + np.abs(bias)
+        beside, count = beside_of(stream), len(matrix) + 1
+        size = Interval.of(beside.size) @ np.abs(matrix)
+        weighted = (Interval.of(matrix) * beside.size[:, None]).each(np.transpose)
+        size = size.minimum(lengths(weighted) * beside.longest) + np.abs(bias)
         fits(size, self.form, "a sum of the stream", SUM)
-        other = Interval.of(beside.waste) @ (self.waste @ matrix).size
-        other = other + within(beside.rest, beside.length, Interval.of(matrix))
-        return other, gamma(count, self.form.sum_unit) * size + flushed(count)
+        wrong = gamma(count, self.form.sum_unit) * size + flushed(count)
+        return self._other(stream, Interval.of(matrix)), wrong
+
+    def _other(self, stream: Stream, matrix: Interval) -> Interval:
+        """``(columns,)``: how large w·B·matrix + r·matrix is."""
+        beside = beside_of(stream)
+        waste = Interval.of(beside.waste) @ (self.waste @ matrix).size
+        return waste + Interval.of(beside.rest) @ matrix.size
 
     def _embedded(self, stream: Stream) -> Beside:
         """What stands beside the plain embedding (D2)."""
-        waste, rest, length = (Interval.of(0.0) for _ in range(3))
+        waste, rest = Interval.of(0.0), Interval.of(0.0)
         for name in ("embed.token", "embed.position"):
             count = len(stream.positions) if name.endswith("position") else None
             rows = Interval.of(self.tensors[name][:count])
@@ -191,8 +214,7 @@ class Disguise:
             waste = waste + np.abs(inside[:, self.width :]).max(axis=0)
             off = gamma(2, self.form.sum_unit) * rows.size
             rest = rest + left.size.max(axis=0) + off.max(axis=0)
-            length = length + _lengths(left).max() + _lengths(off).max()
-        return Beside(waste.high, rest.high, length.most)
+        return Beside(waste.high, rest.high)
 
     def split(self, rows: Interval, dims: Sequence[int]) -> tuple[FloatArray, Interval]:
         """Rows of the stream as rows of x and w, and what is left of them.
@@ -224,36 +246,37 @@ class Disguise:
 
     def _asked(
         self, stream: Stream, query: FloatArray, key: FloatArray
-    ) -> tuple[list[Interval], Interval]:
+    ) -> tuple[list["Sized"], Interval]:
         """The sizes of queries and keys, and by how much scores are computed wrongly."""
-        size, unit = _beside(stream).size, self.form.sum_unit
-        sizes, off = list[Interval](), list[Interval]()
-        for matrix in (query, key):
-            _, wrong = self.reads(stream, matrix)
-            off.append(wrong)
-            sizes.append(Interval.of(size) @ np.abs(matrix) + wrong)
-        largest = (sizes[0] * sizes[1]).sum()
+        sizes = [self._computed(stream, matrix) for matrix in (query, key)]
+        largest = sizes[0].times(sizes[1])
         check_scores(largest, self.form)
         count = query.shape[1] + 1
-        return sizes, gamma(count, unit) * largest + flushed(count)
+        return sizes, gamma(count, self.form.sum_unit) * largest + flushed(count)
+
+    def _computed(self, stream: Stream, matrix: FloatArray) -> "Sized":
+        """How large y·matrix is, as computed."""
+        other, wrong = self.reads(stream, matrix)
+        x, off = sized(stream, self.code @ matrix), other + wrong
+        return Sized(x.each + off, x.length + length_of(off))
 
     def _score(self, stream: Stream, at: str, head: int, other: int) -> float:
-        turn, off = self.tensors[f"{DISGUISE}{at}"][head], list[Interval]()
-        names = HEAD[:2]
+        turn, off = self.tensors[f"{DISGUISE}{at}"][head], list[Sized]()
         parts = [
-            (self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in names
+            (self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in HEAD[:2]
         ]
         sizes, wrong = self._asked(stream, parts[0][0], parts[1][0])
         turned = [turn, np.linalg.pinv(turn).T]
-        for (matrix, own), by in zip(parts, turned, strict=True):
-            apart = ranges(stream, self.code @ matrix - Interval.of(own) @ by).size
-            more, rounded = self.reads(stream, matrix)
-            off.append(apart + more + rounded)
         plain = [
             Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)
         ]
-        asked = Interval.of(ranges(stream, plain[0]).size)
-        wrong = wrong + (off[0] * sizes[1]).sum() + (asked * off[1]).sum()
+        for (matrix, _), own in zip(parts, plain, strict=True):
+            apart = ranges(stream, self.code @ matrix - own).size
+            more, rounded = self.reads(stream, matrix)
+            each = apart + more + rounded
+            off.append(Sized(each, length_of(each)))
+        wrong = wrong + off[0].times(sizes[1])
+        wrong = wrong + sized(stream, plain[0]).times(off[1])
         (_, query), (_, key) = parts
         same = Interval.of(turned[0]) @ turned[1].T - np.eye(len(turned[0]))
         bent = [Interval.of(ranges(stream, Interval.of(x)).size) for x in (query, key)]
@@ -262,7 +285,7 @@ class Disguise:
 
     def _attended(self, found: "_Off", stream: Stream, block: int) -> None:
         """What heads add beside copies of the plain values (D4)."""
-        at, beside = f"blocks.{block}.attention", _beside(stream)
+        at, beside = f"blocks.{block}.attention", beside_of(stream)
         total = Interval.of(np.zeros(self.directions.shape[1]))
         for head, other in enumerate(self.heads[block]):
             query, key, value, out = (self._part(at, n, head) for n in HEAD)
@@ -271,21 +294,17 @@ class Disguise:
             if other:
                 own = self.plain[f"{at}.value"][other - 1]
                 own = own @ self.plain[f"{at}.out"][other - 1]
-            size = Interval.of(beside.size) @ np.abs(value)
+            most = self._computed(stream, value).each
             wrong = self.reads(stream, value)[1]
             count = len(stream.positions)
-            fits(size * (GROWN * count), self.form, "a sum of values", SUM)
+            fits(most * (GROWN * count), self.form, "a sum of values", SUM)
             rounded = mean_rounding(count, self.form)
-            most = size + wrong
-            longest = self._length(stream, self.code @ value, self.waste @ value)
-            longest = longest + _length(wrong)
-            longest = longest + _length(_lengths(Interval.of(value))) * beside.length
             wrong = wrong + rounded * most + GROWN * lost(count, most.most)
             found.along(self.code @ both - Interval.of(own) @ self.code, stream)
             found.add(self.waste @ both, beside.waste)
-            found.add(both, beside.rest, beside.length)
+            found.add(both, beside.rest)
             found.add(Interval.of(out), wrong.high)
-            some = within(most.high, longest.most, Interval.of(out))
+            some = Interval.of(most.high) @ np.abs(out)
             total = total + some + wrong @ np.abs(out)
         if self.heads[block]:
             terms = len(self.heads[block]) * (out.shape[0] + 1) + 2
@@ -311,7 +330,7 @@ class Disguise:
         mine, theirs = self._matched(block)
         own = self.plain[f"blocks.{block}.mlp.0.weight"][:, theirs]
         read = self.code.low @ self._unit(block)[0][:, mine]
-        rows = _samples(stream)
+        rows = samples(stream)
         both, size = (rows @ own) * (rows @ read), (rows @ own) ** 2
         none = size.sum(axis=0) == 0  # it reads what is 0 now: all that is in reach
         both = np.where(none, (own * read).sum(axis=0), both.sum(axis=0))
@@ -322,19 +341,16 @@ class Disguise:
     def _read(self, stream: Stream, block: int) -> Stream:
         """The stream with what units have of their own, by what they read (D5)."""
         off, (mine, theirs) = 0.0, self._matched(block)
-        gains = np.zeros(0)
+        gains, moved = np.zeros(0), np.zeros(self.width)
         if mine:
             weight, bias = (x[..., mine] for x in self._unit(block)[:2])
             at, gains = f"blocks.{block}.mlp.0", self._gains(stream, block)
             own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
-            apart = ranges(stream, self.code @ weight - Interval.of(own) * gains)
-            apart = apart + (Interval.of(bias) - Interval.of(beside) * gains)
-            other, rounded = self.reads(stream, weight, bias)
-            each = (apart.size + other + rounded) / gains
-            off = (each / Interval.of(np.abs(own)).sum(axis=0)).most
-        reader = Reader(self.form, 0.0, 0.0, 0.0, off, 1.0)
-        known = _beside(stream)._replace(gains=gains)
-        return replace(stream, reader=reader, beside=known)
+            moved, each = self._seen(stream, (weight, bias), (own, beside), gains)
+            off = (each / gains / Interval.of(np.abs(own)).sum(axis=0)).most
+        reader = Reader(EXACT, 0.0, 0.0, 0.0, off, 1.0)
+        known = beside_of(stream)._replace(gains=gains, moved=moved)
+        return replace(stream, reader=reader, beside=known, form=EXACT)
 
     def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
         """What units add beside those of the plain network (D6)."""
@@ -342,14 +358,15 @@ class Disguise:
             return
         weight, bias, out, last = self._unit(block)
         other, rounded = self.reads(stream, weight, bias)
-        inside = (ranges(stream, self.code @ weight) + bias).wider(other + rounded)
+        read = self.code @ weight
+        inside = (ranges(stream, read) + bias).wider(other + rounded)
         most = np.maximum(inside.high, 0.0)
         fits(most, self.form, "a unit", STORED)
         mine, theirs = self._matched(block)
         own, end = np.zeros((len(bias), self.width)), np.zeros(self.width)
         writes, adds = Interval.of(own), Interval.of(end)
         if mine:
-            at, gains = f"blocks.{block}.mlp.1", _beside(stream).gains
+            at, gains = f"blocks.{block}.mlp.1", beside_of(stream).gains
             second, end = (self.plain[f"{at}.{n}"] for n in PARTS)
             low, high = own.copy(), own.copy()
             told = Interval.of(second[theirs]) / gains[:, None]
@@ -358,18 +375,42 @@ class Disguise:
         found.add(Interval.of(out) - writes @ self.code, most)
         row = Interval.of(last) - adds @ self.code
         found.add(row.each(lambda x: x[None]), np.ones(1))
-        total = Interval.of(most) @ np.abs(out) + np.abs(last)
-        terms = int((most > 0).sum()) + 2
-        found.rounded(total, terms, _beside(stream))
+        total, terms = together(stream, read, inside, np.abs(out))
+        found.rounded(total + np.abs(last), terms + 2, beside_of(stream))
 
-    def logits(self, stream: Stream) -> FloatArray:
-        """``(classes,)``: how far logits are from those of the plain network (D7)."""
-        (weight, bias), (own, beside) = (
-            [part[f"unembed.{n}"] for n in PARTS] for part in (self.tensors, self.plain)
+    def _seen(
+        self, stream: Stream, affine: Affine, plain: Affine, gains: FloatArray
+    ) -> tuple[FloatArray, Interval]:
+        """What an affine map sees but for x: of each number of x, and of its own.
+
+        Args:
+            stream: What is known.
+            affine: Weight ``(D, columns)`` and bias of the map.
+            plain: ``(d, columns)`` of the plain one.
+            gains: ``(columns,)``: how much larger the map is.
+
+        Returns:
+            ``(d,)``: how far numbers of x seem moved, to all columns alike; and
+            ``(columns,)``: how far each is off besides.
+        """
+        (weight, bias), (own, beside) = affine, plain
+        apart = ranges(stream, self.code @ weight - Interval.of(own) * gains)
+        apart = apart + (Interval.of(bias) - Interval.of(beside) * gains)
+        alike = weight / gains @ np.linalg.pinv(own, NEARLY)
+        left = Interval.of(weight) - (Interval.of(alike) @ own) * gains
+        _, rounded = self.reads(stream, weight, bias)
+        off = apart.size + self._other(stream, left) + rounded
+        return self._other(stream, Interval.of(alike)).high, off
+
+    def read_out(self, stream: Stream) -> tuple[Stream, FloatArray]:
+        """The stream as logits see it, and how far each is off besides (D7)."""
+        affine, plain = (
+            (part["unembed.weight"], part["unembed.bias"])
+            for part in (self.tensors, self.plain)
         )
-        apart = ranges(stream, self.code @ weight - own) + (Interval.of(bias) - beside)
-        other, rounded = self.reads(stream, weight, bias)
-        return (apart.size + other + rounded).high
+        moved, off = self._seen(stream, affine, plain, np.ones(len(plain[1])))
+        known = beside_of(stream)._replace(moved=moved)
+        return replace(stream, beside=known, form=EXACT), off.high
 
 
 HEAD, PARTS = ("query", "key", "value", "out"), ("weight", "bias")
@@ -387,28 +428,18 @@ class _Off:
         self.dims = [d for name in written for d in channels[name].span]
         self.inside = Interval.of(np.zeros(len(disguise.directions)))
         self.rest = Interval.of(np.zeros(disguise.directions.shape[1]))
-        self.length = Interval.of(0.0)
 
-    def add(
-        self, rows: Interval, most: FloatArray, length: float | None = None
-    ) -> None:
-        """All sums of rows ``(rows, D)`` with factors up to ``(rows,)``, of a length."""
+    def add(self, rows: Interval, most: FloatArray) -> None:
+        """All sums of rows ``(rows, D)`` with factors up to ``(rows,)``."""
         inside, rest = self.disguise.split(rows, self.dims)
-        self.inside = self.inside + within(most, length, Interval.of(inside))
-        more, each = within(most, length, rest), _lengths(rest)
-        self.rest = self.rest + more
-        by_rows = (Interval.of(most) * each).sum()
-        if length is not None:
-            by_rows = by_rows.minimum(_length(each) * length)
-        self.length = self.length + by_rows
+        self.inside = self.inside + Interval.of(most) @ np.abs(inside)
+        self.rest = self.rest + Interval.of(most) @ rest.size
 
     def along(self, matrix: Interval, stream: Stream) -> None:
         """x·matrix ``(d, D)``, for all x of a stream; and means of such."""
         inside, rest = self.disguise.split(matrix, self.dims)
         self.inside = self.inside + ranges(stream, Interval.of(inside)).size
-        more = Interval.of(ranges(stream, rest).size)
-        self.rest = self.rest + more
-        self.length = self.length + _length(more)
+        self.rest = self.rest + ranges(stream, rest).size
 
     def rounded(self, total: Interval, terms: int, before: Beside) -> None:
         """Rounding of a sum whose terms add up to a total, and of the residual sum."""
@@ -418,8 +449,6 @@ class _Off:
         off = gamma(terms, form.sum_unit) * total + flushed(terms)
         off = off + gamma(2, form.sum_unit) * (total + off)
         self.rest = self.rest + off + gamma(2, form.sum_unit) * before.size
-        each = _length(off)
-        self.length = self.length + each + gamma(2, form.sum_unit) * before.longest
 
     def after(self, before: Stream) -> Stream:
         """The stream with all that as noise, or beside it."""
@@ -428,100 +457,11 @@ class _Off:
             more = self.inside[list(channels[name].span)].most
             noise[name] = (Interval.of(noise[name]) + more).high
             demand(noise[name] < 0.5, f"{name!r} can be off by half a step")
-        waste = Interval.of(_beside(before).waste) + self.inside[self.disguise.width :]
-        rest = Interval.of(_beside(before).rest) + self.rest
-        length = _beside(before).length + self.length
-        beside = Beside(waste.high, rest.high, length.most)
-        return replace(self.stream, noise=noise, beside=beside)
-
-
-def ranges(stream: Stream, matrix: Interval) -> Interval:
-    """``(columns,)``: all that x·matrix can be, for each x that the stream can be (D1).
-
-    Args:
-        stream: What is known of x.
-        matrix: ``(d, columns)``.
-    """
-    found = Interval.of(0.0).wider(Interval.of(stream.free) @ matrix.size)
-    for dims, rows, noise in _parts(stream):
-        part = Interval.of(rows) @ matrix[dims]
-        off = noise * Interval.of(matrix[dims].size).sum(axis=0)
-        found = found + _hull(part).wider(off)
-    return found
-
-
-def _parts(stream: Stream) -> Iterator[tuple[IntArray, FloatArray, float]]:
-    """Independent parts of x, which add up to it but for what is free (D1).
-
-    Each is a row of a matrix ``(rows, dims)`` in some dimensions, or between two rows,
-    and a noise.
-    """
-    at = np.flatnonzero(stream.owner == FEATURE)
-    if len(at):
-        yield at, stream.positions[:, at], 0.0
-    for name, noise in stream.noise.items():
-        channel = stream.program.channels[name]
-        ends = np.array([channel.domain.min(), channel.domain.max()])
-        values = ends if channel.integer else channel.domain
-        yield np.array(channel.span), channel.code(values), float(noise.max())
-
-
-def _longest(stream: Stream, matrix: Interval) -> Interval:
-    """The greatest length of x·matrix, but for what is free (D1)."""
-    parts, off = list(_parts(stream)), Interval.of(0.0)
-    each = np.zeros((sum(len(rows) for _, rows, _ in parts), len(matrix.low)))
-    start = np.cumsum([0, *(len(rows) for _, rows, _ in parts)])
-    for (dims, rows, noise), first in zip(parts, start, strict=False):
-        each[first : first + len(rows), dims] = rows
-        off = off + noise * _lengths(matrix[dims]).sum()
-    read = Interval.of(each) @ matrix
-    pairs = (read @ read.each(np.transpose)).high
-    for axis in (0, 1):
-        pairs = np.maximum.reduceat(pairs, start[:-1], axis=axis)
-    return Interval.of(pairs).sum().root() + off
-
-
-def within(size: FloatArray, length: float | None, matrix: Interval) -> Interval:
-    """``(columns,)``: the largest |v·matrix| of vectors of a size, and of a length."""
-    found = Interval.of(size) @ matrix.size
-    if length is None:
-        return found
-    return found.minimum(_lengths(matrix.each(np.transpose)) * length)
-
-
-def _length(vector: Interval) -> Interval:
-    """The greatest Euclidean length."""
-    return _lengths(vector.each(lambda x: x[None]))[0]
-
-
-def _lengths(rows: Interval) -> Interval:
-    """The greatest Euclidean lengths of rows."""
-    size = Interval.of(rows.size)
-    return (size * size).sum(axis=1).root()
-
-
-def _hull(rows: Interval) -> Interval:
-    return Interval(rows.low.min(axis=0), rows.high.max(axis=0))
-
-
-def _beside(stream: Stream) -> Beside:
-    assert stream.beside is not None
-    return stream.beside
-
-
-def _samples(stream: Stream) -> FloatArray:
-    """Some x of a stream, whose differences span those of all; nothing rests on them."""
-    codes, base = list[tuple[range, FloatArray]](), stream.positions[0].copy()
-    for name in stream.noise:
-        channel = stream.program.channels[name]
-        codes.append((channel.span, channel.code(channel.domain)))
-        base[channel.span] = codes[-1][1][0]
-    rows = [base[None], stream.positions[1:] - stream.positions[:1] + base]
-    for span, code in codes:
-        each = np.repeat(base[None], len(code), axis=0)
-        each[:, span] = code
-        rows.append(each)
-    return np.concatenate(rows)
+        waste = (
+            Interval.of(beside_of(before).waste) + self.inside[self.disguise.width :]
+        )
+        rest = Interval.of(beside_of(before).rest) + self.rest
+        return replace(self.stream, noise=noise, beside=Beside(waste.high, rest.high))
 
 
 def mean_rounding(count: int, form: Format) -> Interval:

@@ -73,5 +73,5 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     if reader is not None:
         code, noise = channel.code(channel.domain), stream.noise[name][:, None]
         apart = reader.apart(code, np.broadcast_to(noise, code.shape))
-        off += float(apart.max()) + 2 * reader.summed(most)
+        off += float(apart.max()) + 2 * reader.summed(most) + stream.moved(name)
     return off.most

@@ -9,7 +9,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.model_file import FloatArray, Model
 from krohn.verify.checker.residual_stream import Stream
 
 CELLS = 2**20
@@ -48,6 +48,9 @@ def _said(
 ) -> Iterator[tuple[IntArray, Noisy]]:
     """What is said at tuples of output values, ``(outputs, rows)``, some at a time."""
     weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
+    off: FloatArray | float = 0.0
+    if model.disguise is not None:
+        stream, off = model.disguise.read_out(stream)
     outputs = [stream.channel(n) for n in stream.program.outputs]
     used = [d for channel in outputs for d in channel.span]
     demand(np.delete(weight, used, axis=0) == 0, "the read-out reads too much")
@@ -57,8 +60,7 @@ def _said(
     for rows in np.array_split(np.arange(count), count * len(bias) // CELLS + 1):
         found = x.rows(rows).affine(weight, bias)
         if model.disguise is not None:
-            more = Interval.of(found.rest) + model.disguise.logits(stream)
-            found = replace(found, rest=more.high)
+            found = replace(found, rest=(Interval.of(found.rest) + off).high)
         yield rows, found
 
 

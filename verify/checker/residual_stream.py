@@ -26,19 +26,19 @@ class Beside(NamedTuple):
     Attributes:
         waste: ``(waste,)``: the most that stands in directions which mean nothing.
         rest: ``(D,)``: the most that each entry is off by, all of these apart.
-        length: The greatest Euclidean length of what they are off by.
         size: ``(D,)``: the largest numbers of the disguised stream in all.
-        longest: Its greatest length.
+        longest: Its greatest Euclidean length, each number in units of the largest.
         gains: ``(units,)``: before an MLP, how much larger each unit is that stands for
             one of the plain network.
+        moved: ``(d,)``: how far all units see a number of x from where it is, alike.
     """
 
     waste: FloatArray
     rest: FloatArray
-    length: float
     size: FloatArray = np.zeros(0)
     longest: float = 0.0
     gains: FloatArray = np.zeros(0)
+    moved: FloatArray = np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,25 @@ class Stream:
 
     def reach(self, name: str) -> FloatArray:
         """``(dimensions,)``: the largest numbers that a channel can hold."""
-        channel, noise = self.program.channels[name], self.noise[name]
+        channel = self.program.channels[name]
         if isinstance(channel.values, Matrices):
-            return np.full(len(channel.span), self.of_matrices.largest(noise))
-        most: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
+            most = self.of_matrices.largest(self.noise[name])
+            return np.full(len(channel.span), most)
+        noise = self.common(name)
+        largest: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
         ground = self.reader.mean if self.reader else 0.0
-        return np.asarray(most + self.seen(most, noise.max()) + ground)
+        return np.asarray(largest + self.seen(largest, noise.max()) + ground)
+
+    def common(self, name: str) -> FloatArray:
+        """``(values,)``: the noise of a channel that all units see, where they read it."""
+        noise, moved = self.noise[name], self.moved(name)
+        return (Interval.of(noise) + moved).high if moved else noise
+
+    def moved(self, name: str) -> float:
+        """How far all units see the numbers of a channel from where they are, alike."""
+        if self.beside is None or not len(self.beside.moved):
+            return 0.0
+        return float(self.beside.moved[self.program.channels[name].span].max())
 
     def seen(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
         """How far what is read can be from codes that the stream is so far from."""
@@ -97,11 +110,11 @@ class Stream:
         """The same at any value of a channel."""
         channel = self.channel(name)
         code = channel.code(channel.domain)
-        return float(self.own(code, self.noise[name][:, None]).max())
+        return float(self.own(code, self.common(name)[:, None]).max())
 
     def read(self, name: str) -> FloatArray:
         """``(values,)``: how far off a channel is where it is read."""
-        channel, noise = self.channel(name), self.noise[name]
+        channel, noise = self.channel(name), self.common(name)
         code = channel.code(channel.domain)
         return np.asarray(self.seen(code, noise[:, None]).max(axis=1))
 
@@ -121,7 +134,8 @@ class Stream:
         x, rest, slopes = base.copy(), np.zeros_like(base), []
         for name, column in values.items():
             channel = self.channel(name)
-            noise = self.noise[name][channel.place(column)][:, None]
+            every = self.noise[name] if kept else self.common(name)
+            noise = every[channel.place(column)][:, None]
             x[:, channel.span] = code = channel.code(column)
             own = np.zeros_like(code) if kept else self.own(code, noise)
             noise = noise if kept else self.seen(code, noise)

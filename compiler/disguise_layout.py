@@ -1,0 +1,167 @@
+"""The plain network of a disguise: where its variables lie, and how they are scaled.
+
+What numbers are rounded by goes in all directions once the stream is turned, so it is the
+sizes of all numbers that count, and of the sums that write them (docs/disguise.md).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from krohn.network.precision import FloatArray
+from krohn.program.domains import BoolArray
+
+READERS = ("query", "key", "value", "0.weight", "unembed.weight")
+WRITERS = ("token", "position", "out", "1.weight", "1.bias")
+Tensors = dict[str, FloatArray]
+Channel = Mapping[str, Any]
+
+
+def snapshot_of(name: str, last: int) -> int:
+    """The snapshot that a tensor reads, or after which one writes.
+
+    Args:
+        name: Of the tensor.
+        last: The last snapshot.
+    """
+    if name.startswith("blocks."):
+        return 2 * int(name.split(".")[1]) + (".mlp." in name)
+    return last if name.startswith("unembed") else -1
+
+
+def apart(
+    header: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> tuple[dict[str, Any], Tensors]:
+    """The same network, in which only channels of one grade have dimensions in common."""
+    program, last = header["program"], 2 * len(header["architecture"]["blocks"])
+    low = max((high for _, high in program["features"].values()), default=0)
+    there = [c for c in program["channels"] if "dims" in c]
+    each = {c["name"]: grade(c, program, tensors) for c in there}
+    spans, top = _placed(sorted(there, key=lambda c: c["snapshots"][0]), each, low)
+    moved = [(c, range(*c["dims"]), range(*spans[c["name"]])) for c in there]
+    channels = [
+        {**c, "dims": spans[c["name"]]} if "dims" in c else c
+        for c in program["channels"]
+    ]
+    features = [i for span in program["features"].values() for i in range(*span)]
+
+    def lying(name: str, tensor: FloatArray) -> FloatArray:
+        axis, at = -2 if name.endswith(READERS) else -1, snapshot_of(name, last)
+        shape = list(tensor.shape)
+        shape[axis] = top
+        found = np.zeros(shape, tensor.dtype)
+        old, new = np.moveaxis(tensor, axis, -1), np.moveaxis(found, axis, -1)
+        new[..., features] = old[..., features]
+        for c, before, after in moved:
+            born, dies = c["snapshots"]
+            reads = axis == -2 and born <= at <= dies
+            if reads or (axis == -1 and at in (born - 1, dies)):
+                new[..., after] = old[..., before]
+        return found
+
+    found = {
+        name: lying(name, x) if name.endswith((*READERS, *WRITERS)) else x
+        for name, x in tensors.items()
+    }
+    architecture = {**header["architecture"], "d_model": top}
+    program = {**program, "channels": channels}
+    return {**header, "architecture": architecture, "program": program}, found
+
+
+def stored(program: Mapping[str, Any], snapshot: int) -> Iterator[Channel]:
+    """The channels that are there at a snapshot."""
+    for c in program["channels"]:
+        if "dims" in c and c["snapshots"][0] <= snapshot <= c["snapshots"][1]:
+            yield c
+
+
+def code(channel: Channel) -> FloatArray:
+    """``(values, dimensions)``: what stands there for each value."""
+    values = np.array(channel["domain"])
+    one_hot = channel["code"] == "one-hot"
+    size = channel["dims"][1] - channel["dims"][0]
+    return np.eye(size)[values] if one_hot else 1.0 * values[:, None]
+
+
+class Grade(NamedTuple):
+    """How a variable is written.
+
+    Attributes:
+        scale: The power of two that its numbers are divided by.
+        rough: Whether what writes it is rounded by much.
+    """
+
+    scale: float
+    rough: bool
+
+
+FINE = 4.0
+"""From so large numbers on, or roots of sums of terms, what is written is rough."""
+
+
+def grade(
+    channel: Channel, program: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> Grade:
+    """The grade of a channel.
+
+    A large number makes readers of others round more, a small one its own readers; and
+    the same sum of terms is rounded by less of the stream, the more it is divided by.
+    8 and 4 were chosen with four machines.
+    """
+    largest = float(np.abs(code(channel)).max(initial=1.0))
+    terms = float(np.sqrt(_terms(channel, program, tensors)))
+    rough = max(largest, terms) >= FINE
+    return Grade(_power(np.array(max(largest / 8, terms / 4))).item(), rough)
+
+
+def grades(
+    header: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> tuple[FloatArray, BoolArray]:
+    """``(d,)``: the scale of each dimension, and whether it is rough."""
+    program, position = header["program"], tensors["embed.position"]
+    scale = _power(np.abs(position).max(axis=0) / 2)
+    rough = np.zeros(position.shape[1], bool)
+    for c in program["channels"]:
+        if "dims" in c:
+            at = slice(*c["dims"])
+            scale[at], rough[at] = grade(c, program, tensors)
+    return scale, rough
+
+
+def _power(least: FloatArray) -> FloatArray:
+    """Powers of two from numbers on, and from 1 on."""
+    return np.asarray(2.0 ** np.ceil(np.log2(np.maximum(least, 1.0))))
+
+
+def _placed(
+    channels: Iterable[Channel], each: Mapping[str, Grade], low: int
+) -> tuple[dict[str, list[int]], int]:
+    """The first dimensions from ``low`` on that are free for each, and how many there are.
+
+    A sublayer erases a channel after its last snapshot, and no other is written there.
+    """
+    found, owners = dict[str, list[int]](), list[tuple[Grade, int]]()
+    for c in channels:
+        size, own = c["dims"][1] - c["dims"][0], each[c["name"]]
+        free = [g == own and until <= c["snapshots"][0] for g, until in owners]
+        free += [True] * size
+        start = next(i for i in range(len(free)) if all(free[i : i + size]))
+        owners[start : start + size] = [(own, c["snapshots"][1] + 2)] * size
+        found[c["name"]] = [low + start, low + start + size]
+    return found, low + len(owners)
+
+
+def _terms(
+    channel: Channel, program: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> float:
+    """What the terms of the sum that an MLP writes a channel by add up to, at most."""
+    born = channel["snapshots"][0]
+    if born == 0 or born % 2:
+        return 0.0
+    at = f"blocks.{born // 2 - 1}.mlp"
+    weight, units = tensors[f"{at}.0.weight"], tensors[f"{at}.0.bias"].copy()
+    for c in stored(program, born - 1):
+        units += (code(c) @ weight[slice(*c["dims"])]).max(axis=0)
+    out = np.abs(tensors[f"{at}.1.weight"][:, slice(*channel["dims"])])
+    return float((np.maximum(units, 0.0) @ out).max())
