@@ -38,13 +38,16 @@ Definition coarse (u : Z) (a : tally) : tally :=
   {| count := count a; bulk := up u (bulk a);
      sums := (down u (fst (sums a)), up u (snd (sums a))) |}.
 
-(** The sum as it is computed in a format (Lemma 5), in units of 2^-g. *)
-Definition rounding (f : format) (g : Z) (a : tally) : option interval :=
-  let k := (Z.log2 (bulk a) + 2)%Z in
-  let e := (2 * count a * 2 ^ Z.max (k - digits f) 0)%Z in
+(** How far the sum is off as it is computed in a format (Lemma 5), in units of 2^-g; and
+    the sum. 2^k is above the absolute values; a 64th more leaves room for what is off. *)
+Definition slip (f : format) (g : Z) (a : tally) : option Z :=
+  let k := (Z.log2 (bulk a + bulk a / 64) + 1)%Z in
+  let e := (2 * count a * 2 ^ Z.max (k - digits f - 1) 0)%Z in
   if ((0 <? digits f) && (least f + 2 * digits f <=? k - g) && (k - g <? top f)
       && (0 <=? count a) && (0 <=? k) && (bulk a + e <=? 2 ^ k))%Z
-  then Some (wider e (sums a)) else None.
+  then Some e else None.
+Definition rounding (f : format) (g : Z) (a : tally) : option interval :=
+  match slip f g a with Some e => Some (wider e (sums a)) | None => None end.
 
 (** Products of numbers in intervals with weights. *)
 Fixpoint weighed (ws : list Z) (xs : list interval) : tally :=
@@ -212,34 +215,43 @@ Proof.
     + eapply Rle_trans; [exact B|]. apply IZR_le. lia.
 Qed.
 
-Lemma rounding_sound A f l a x y : accumulator A = f -> stored A = f ->
-  rounding f g a = Some x -> counted (- g) l a -> sum A l y -> inside x y.
+Lemma slip_sound A f l a e y : accumulator A = f -> stored A = f -> slip f g a = Some e ->
+  terms l <= IZR (count a) -> size l <= IZR (bulk a) * pow (- g) -> sum A l y ->
+  Rabs (y - total l) * pow g <= IZR e.
 Proof.
-  intros HA HS R (C & S & T) D. unfold rounding in R.
-  set (k := (Z.log2 (bulk a) + 2)%Z) in *.
-  set (e := (2 * count a * 2 ^ Z.max (k - digits f) 0)%Z) in *.
+  intros HA HS R C S D. unfold slip in R.
+  set (k := (Z.log2 (bulk a + bulk a / 64) + 1)%Z) in *.
+  set (e' := (2 * count a * 2 ^ Z.max (k - digits f - 1) 0)%Z) in *.
   destruct (_ && _)%bool eqn:E in R; [|discriminate]. rewrite !andb_true_iff in E.
   rewrite Z.ltb_lt, !Z.leb_le, Z.ltb_lt in E. destruct E as (((((E1 & E2) & E3) & E4) & E6) & E5).
-  inversion R; subst x. assert (P := bpow_gt_0 radix2 (- g)).
-  assert (B : 2 * (terms l * pow (k - g - digits f)) <= IZR e * pow (- g)).
-  { unfold e. rewrite !mult_IZR. change 2%Z with (radix_val radix2). rewrite IZR_Zpower by lia.
-    replace (k - g - digits f)%Z with (k - digits f + - g)%Z by lia. rewrite bpow_plus.
-    assert (M : pow (k - digits f) <= pow (Z.max (k - digits f) 0)) by (apply bpow_le; lia).
-    assert (N := bpow_gt_0 radix2 (k - digits f)).
+  inversion R; subst e. clear R. assert (P := bpow_gt_0 radix2 (- g)).
+  assert (B : 2 * (terms l * pow (k - g - digits f - 1)) <= IZR e' * pow (- g)).
+  { unfold e'. rewrite !mult_IZR. change 2%Z with (radix_val radix2). rewrite IZR_Zpower by lia.
+    replace (k - g - digits f - 1)%Z with (k - digits f - 1 + - g)%Z by lia. rewrite bpow_plus.
+    assert (M : pow (k - digits f - 1) <= pow (Z.max (k - digits f - 1) 0)) by (apply bpow_le; lia).
+    assert (N := bpow_gt_0 radix2 (k - digits f - 1)).
     assert (Q : 0 <= terms l) by (destruct (terms_some l) as [(-> & _)|]; lra).
     change (IZR radix2) with 2. rewrite !Rmult_assoc. apply Rmult_le_compat_l; [lra|].
     rewrite <- !Rmult_assoc. apply Rmult_le_compat_r; [lra|].
     apply Rmult_le_compat; lra. }
-  assert (F : size l + 2 * (terms l * pow (k - g - digits f)) <= pow (k - g)).
+  assert (F : size l + 2 * (terms l * pow (k - g - digits f - 1)) <= pow (k - g)).
   { replace (k - g)%Z with (k + - g)%Z at 2 by lia. rewrite bpow_plus.
     rewrite <- (IZR_Zpower radix2 k) by auto. apply IZR_le in E5. rewrite plus_IZR in E5.
-    apply Rle_trans with ((IZR (bulk a) + IZR e) * pow (- g)); [lra|].
+    apply Rle_trans with ((IZR (bulk a) + IZR e') * pow (- g)); [lra|].
     apply Rmult_le_compat_r; [lra|exact E5]. }
   assert (N := sum_close A f (k - g) HA HS E1 E2 E3 l y D F).
-  apply wider_inside with (total l); [apply inside_units; exact T|].
-  apply Rle_trans with (IZR e * pow (- g) * pow g).
+  apply Rle_trans with (IZR e' * pow (- g) * pow g).
   - apply Rmult_le_compat_r; [apply bpow_ge_0|]. lra.
   - rewrite Rmult_assoc, <- bpow_plus. replace (- g + g)%Z with 0%Z by lia. simpl. lra.
+Qed.
+
+Lemma rounding_sound A f l a x y : accumulator A = f -> stored A = f ->
+  rounding f g a = Some x -> counted (- g) l a -> sum A l y -> inside x y.
+Proof.
+  intros HA HS R (C & S & T) D. unfold rounding in R.
+  destruct (slip f g a) as [e|] eqn:E; [|discriminate]. inversion R; subst x.
+  apply wider_inside with (total l); [apply inside_units; exact T|].
+  eapply slip_sound; eauto.
 Qed.
 
 Lemma exactly_inside t i j : inside (exactly g t i j) (entry t i j).
