@@ -130,22 +130,22 @@ Proof.
     + apply IH. intros i. apply (H (S i)).
 Qed.
 
-Definition follow (d : nat -> R) (v : Z) (us : list affine) (h : nat -> R) : Prop :=
+Definition followed (d : nat -> R) (v : Z) (us : list affine) (h : nat -> R) : Prop :=
   forall i u, nth_error us i = Some u -> follows d v u (h i).
 
-Lemma follow_insides d v us h : follow d v us h -> insides g (map range us) h.
+Lemma followed_insides d v us h : followed d v us h -> insides g (map range us) h.
 Proof.
   intros H i L. rewrite map_length in L. destruct (nth_error us i) as [u|] eqn:E;
     [|apply nth_error_None in E; lia].
   rewrite (nth_error_nth _ _ _ (map_nth_error range _ _ E)). apply (H i u E).
 Qed.
 
-Lemma follow_cons d v u us h : follow d v (u :: us) h ->
-  follows d v u (h O) /\ follow d v us (fun i => h (S i)).
+Lemma followed_cons d v u us h : followed d v (u :: us) h ->
+  follows d v u (h O) /\ followed d v us (fun i => h (S i)).
 Proof. intros H. split; [apply (H O); reflexivity|]. intros i x N. apply (H (S i)), N. Qed.
 
 (** The total of products with weights in units of 2^k. *)
-Lemma combined_total d v k : forall ws us h, follow d v us h -> exists r,
+Lemma combined_total d v k : forall ws us h, followed d v us h -> exists r,
   IZR (fst (snd (combined ws us))) <= r <= IZR (snd (snd (combined ws us)))
   /\ total (map (fun i => Product (h i) (IZR (nth i ws 0%Z) * pow k)) (seq 0 (length us))) * pow g
      = slanted (fst (combined ws us)) d * pow (v + k) + r * pow k.
@@ -158,7 +158,7 @@ Proof.
   - exists 0. simpl combined. rewrite Z. simpl. split; [lra|ring].
   - destruct us as [|u us].
     + exists 0. simpl. split; [lra|]. unfold total. simpl. ring.
-    + apply follow_cons in H. destruct H as ((_ & r0 & B0 & E0) & H). specialize (IH us _ H).
+    + apply followed_cons in H. destruct H as ((_ & r0 & B0 & E0) & H). specialize (IH us _ H).
       destruct IH as (r & B & E). cbn [length]. rewrite <- cons_seq, <- seq_shift, map_cons, map_map.
       cbn [nth]. match goal with |- context [total (?a :: ?l)] => change (a :: l) with ([a] ++ l) end.
       rewrite total_app, Rmult_plus_distr_r, E.
@@ -205,11 +205,11 @@ Qed.
 Lemma lifted_sound d v radii us wt bt u a h n y :
   lifted v radii us (map range us) (unit_of g wt bt u) = Some a ->
   (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
-  follow d v us h -> length us = n ->
+  followed d v us h -> length us = n ->
   sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y -> follows d (v + unit wt) a y.
 Proof.
   intros F R H L D. unfold lifted in F.
-  assert (C := read_counted (map range us) wt bt u h n (follow_insides _ _ _ _ H)
+  assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
     ltac:(rewrite map_length; exact L)).
   destruct (slip f g _) as [e|] eqn:E; [|discriminate]. destruct C as (C1 & C2 & _).
   assert (S := slip_sound g A f _ _ e y accumulated kept E C1 C2 D).
@@ -249,7 +249,7 @@ Qed.
 
 Lemma flow_sound i d radii : (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
   forall ls v us X h n fo, flow v radii (map (ready g) ls) i us = Some X ->
-  follow d v us h -> length us = n -> feeds A n h ls fo -> inside g X (fo i).
+  followed d v us h -> length us = n -> feeds A n h ls fo -> inside g X (fo i).
 Proof.
   intros R. induction ls as [|l ls IH]; intros v us X h n fo E I L D.
   - simpl in *. inversion E; subst. rewrite D. unfold inside; simpl. lra.

@@ -1,6 +1,6 @@
 """Transformers as terms of Coq, with how Coq's checker follows what they compute."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import ceil
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
@@ -20,8 +20,8 @@ from krohn.verify.formal.terms import Development, integers, machine_term
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
-FETCHES = ("shift", "latest", "latest-match", "earliest")
-"""The operations of heads that its theorem about attention is about."""
+HEADS = ("shift", "latest", "latest-match", "earliest", "prefix-sum")
+"""The operations of heads that its theorems about attention are about."""
 LONGEST = 128
 """It looks at all triples of positions, which takes 20 s for so many."""
 MOST_CASES = 2**14
@@ -82,7 +82,7 @@ def computed(model: Model) -> bool:
         and model.disguise is None
         and model.header["claim"]["length"] <= LONGEST
         and model.format.name in ("float32", "float64")
-        and all(c["op"] in FETCHES for c in heads)
+        and all(c["op"] in HEADS for c in heads)
         and all(c.get("code", "integer") in ("integer", "one-hot") for c in channels)
     )
 
@@ -170,6 +170,20 @@ class Lives(NamedTuple):
     born: int
     start: int
     code: str
+
+
+class Scores(NamedTuple):
+    """What a head computes at a position t where channels have the values of a case.
+
+    `at`, `cases` and `values` are the position of each key, the values of channels there,
+    and the score.
+    """
+
+    t: int
+    case: dict[str | None, int]
+    at: IntArray
+    cases: list[dict[str | None, int]]
+    values: FloatArray
 
 
 class Layout:
@@ -313,12 +327,13 @@ class Layout:
         flags = [first[x] for x in ("where", "key") if x in first]
         asks = self._read(2 * b, query) | dict.fromkeys(asked)
         offers = self._read(2 * b, key) | dict.fromkeys(flags)
-        lead, most = self._lead(b, first, query, key, list(asks), list(offers))
+        scores = self._scores(b, query, key, list(asks), list(offers))
+        lead, most, shares, loose = self._judged(first, scores)
         demand(lead >= 2, f"the scores of {first['name']} lead by too little")
         return (
             f"{{| asks := {self._all(asks)}; offers := {self._all(offers)}; "
-            f"fetches := {self._all(fetches)}; gap := {int(lead)}; "
-            f"most := {(ceil(most) + 1) * 2**GRAIN}%Z |}}"
+            f"fetches := {self._all(fetches)}; most := {most * 2**GRAIN}%Z; "
+            f"gap := {lead}; shares := {shares}%Z; loose := {loose}%Z |}}"
         )
 
     def _read(self, snapshot: int, weight: FloatArray) -> dict[str | None, None]:
@@ -365,43 +380,65 @@ class Layout:
                 stream[dim] = value == dim - held.start if one else value
         return stream
 
-    def _lead(
+    def _scores(
         self,
         b: int,
-        channel: Mapping[str, Any],
         query: FloatArray,
         key: FloatArray,
         asks: list[str | None],
         offers: list[str | None],
-    ) -> tuple[float, float]:
-        """By how much the right score leads at least, and the largest score."""
+    ) -> Iterator[Scores]:
+        """The scores of each position and all that it may ask for."""
         queries = self._vectors(2 * b, query, asks)
         keys = self._vectors(2 * b, key, offers)
-        flag = channel.get("where", channel.get("key"))
-        lead, most = np.inf, 0.0
         for t, rows in enumerate(queries):
             seen = [(j, case, v) for j in range(t + 1) for case, v in keys[j]]
             at = np.array([j for j, _, _ in seen])
-            marks = np.array([case[flag] if flag else 0 for _, case, _ in seen])
+            cases = [case for _, case, _ in seen]
             vectors = np.array([v for _, _, v in seen])
             for case, vector in rows:
-                scores = vectors @ vector
-                most = max(most, float(np.abs(scores).max()))
-                flagged = np.ones(len(at), bool)
-                if flag:
-                    asked = case[channel["query"]] if "query" in channel else 1
-                    flagged = marks == asked
-                first = channel["op"] == "earliest"
-                right = flagged | ((at == 0) & (first or "query" in channel))
-                if not flag:
-                    right = at == max(t - channel["by"], 0)
-                for i in np.flatnonzero(right).tolist():
-                    others = at != at[i]
-                    if first:
-                        later = (at[i] > 0) & (at > at[i])
-                        others &= (at == 0) | later | ~flagged
-                    elif flag:
-                        others &= (at < at[i]) | ~flagged
-                    if others.any():
-                        lead = min(lead, float(scores[i] - scores[others].max()))
-        return (1000 if np.isinf(lead) else ceil(lead - 1)), most
+                yield Scores(t, case, at, cases, vectors @ vector)
+
+    def _judged(
+        self, channel: Mapping[str, Any], scores: Iterable[Scores]
+    ) -> tuple[int, int, int, int]:
+        """The fields gap, most, shares and loose of a plan.
+
+        A score is rounded three times, as query, key and product, each time by up to
+        2^-22 of the largest one (Bounds.v); weights are off by as much.
+        """
+        lead, most, shares, off = np.inf, 0.0, 0, 0.0
+        for row in scores:
+            most = max(most, float(np.abs(row.values).max()))
+            if channel["op"] == "prefix-sum":
+                shares = shares or round(float(np.exp(row.values).sum()))
+                share = np.where(row.at == 0, shares - row.t, 1)
+                off = max(off, float(np.abs(np.exp(row.values) / share - 1).max()))
+            else:
+                lead = min(lead, _lead(channel, row))
+        off += 3 * 2.0**-22 * max(most, 1)
+        gap = 1000 if np.isinf(lead) else ceil(lead - 1)
+        return gap, ceil(most) + 1, shares, ceil(off * 2**64)
+
+
+def _lead(channel: Mapping[str, Any], row: Scores) -> float:
+    """By how much the right score leads at least."""
+    lead, first, at = np.inf, channel["op"] == "earliest", row.at
+    flag = channel.get("where", channel.get("key"))
+    flagged = np.ones(len(at), bool)
+    if flag:
+        asked = row.case[channel["query"]] if "query" in channel else 1
+        flagged = np.array([case[flag] for case in row.cases]) == asked
+    right = flagged | ((at == 0) & (first or "query" in channel))
+    if not flag:
+        right = at == max(row.t - channel["by"], 0)
+    for i in np.flatnonzero(right).tolist():
+        others = at != at[i]
+        if first:
+            later = (at[i] > 0) & (at > at[i])
+            others &= (at == 0) | later | ~flagged
+        elif flag:
+            others &= (at < at[i]) | ~flagged
+        if others.any():
+            lead = min(lead, float(row.values[i] - row.values[others].max()))
+    return lead
