@@ -328,7 +328,7 @@ class Layout:
         asks = self._read(2 * b, query) | dict.fromkeys(asked)
         offers = self._read(2 * b, key) | dict.fromkeys(flags)
         scores = self._scores(b, query, key, list(asks), list(offers))
-        lead, most, shares, loose = self._judged(first, scores)
+        lead, most, shares, loose = self._judged(2 * b, first, scores)
         demand(lead >= 2, f"the scores of {first['name']} lead by too little")
         return (
             f"{{| asks := {self._all(asks)}; offers := {self._all(offers)}; "
@@ -400,12 +400,13 @@ class Layout:
                 yield Scores(t, case, at, cases, vectors @ vector)
 
     def _judged(
-        self, channel: Mapping[str, Any], scores: Iterable[Scores]
+        self, snapshot: int, channel: Mapping[str, Any], scores: Iterable[Scores]
     ) -> tuple[int, int, int, int]:
         """The fields gap, most, shares and loose of a plan.
 
-        A score is rounded three times, as query, key and product, each time by up to
-        2^-22 of the largest one (Bounds.v); weights are off by as much.
+        A score is rounded three times, as query, key and product, and what is read by
+        both in each sublayer before, each time by up to 2^-22 of the largest score
+        (Bounds.v); weights are off by as much.
         """
         lead, most, shares, off = np.inf, 0.0, 0, 0.0
         for row in scores:
@@ -416,7 +417,7 @@ class Layout:
                 off = max(off, float(np.abs(np.exp(row.values) / share - 1).max()))
             else:
                 lead = min(lead, _lead(channel, row))
-        off += 3 * 2.0**-22 * max(most, 1)
+        off += (3 + 2 * (1 + snapshot)) * 2.0**-22 * max(most, 1)
         gap = 1000 if np.isinf(lead) else ceil(lead - 1)
         return gap, ceil(most) + 1, shares, ceil(off * 2**64)
 
