@@ -86,9 +86,23 @@ Fixpoint flow (v : Z) (radii : list Z) (ls : list (Z * list ((Z * list Z) * inte
       end
   end.
 
+(** The bias of output i, if the last layer reads nothing for it. *)
+Fixpoint idle (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) : option interval :=
+  match ls with
+  | [] => None
+  | l :: [] => match nth_error (snd l) i with
+               | Some u => if forallb (Z.eqb 0) (snd (fst u)) then Some (snd u) else None
+               | None => None end
+  | _ :: r => idle r i
+  end.
+
 (** Output i of layers that are given numbers in these intervals. *)
 Definition fed (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) (xs : list interval)
-    : option interval := flow 0 (map radius xs) ls i (inputs_from 0 xs).
+    : option interval :=
+  match idle ls i with
+  | Some b => rounding f g (single b)
+  | None => flow 0 (map radius xs) ls i (inputs_from 0 xs)
+  end.
 
 (** * Soundness *)
 
@@ -288,10 +302,33 @@ Qed.
 Lemma inputs_length : forall xs k, length (inputs_from k xs) = length xs.
 Proof. induction xs; intros k; simpl; auto. Qed.
 
+Lemma idle_sound i b X fo : rounding f g (single b) = Some X ->
+  forall ls n h, idle (map (ready g) ls) i = Some b -> feeds A n h ls fo -> inside g X (fo i).
+Proof.
+  intros R. induction ls as [|l ls IH]; intros n h E D; [discriminate|].
+  cbn [feeds] in D. destruct D as (x & U & D). destruct ls as [|l' ls].
+  - cbn [map idle ready snd] in E. rewrite nth_error_map in E.
+    destruct (nth_error (seq 0 (fan l)) i) as [k|] eqn:N; [|discriminate].
+    apply nth_seq in N. destruct N as (-> & L). cbn [option_map unit_of dotted fst snd plus] in E.
+    destruct (forallb (Z.eqb 0) (column (weight l) i)) eqn:Z; [|discriminate].
+    assert (B : b = exactly g (bias l) 0 i) by congruence. subst b. clear E.
+    rewrite D by exact L. eapply rounding_sound; [exact accumulated|exact kept|exact R| |apply U, L].
+    destruct (nothing (dots n h (weight l) i)) as (T1 & T2 & T3).
+    { apply Forall_forall. intros t I. apply in_map_iff in I. destruct I as (j & <- & _).
+      cbn [value]. unfold entry. rewrite <- nth_column.
+      destruct (nth_in_or_default j (column (weight l) i) 0%Z) as [I| ->]; [|ring].
+      rewrite forallb_forall in Z. apply Z in I. apply Z.eqb_eq in I. rewrite <- I. ring. }
+    destruct (number_counted g _ _ (exactly_inside g (bias l) 0 i)) as (C1 & C2 & C3).
+    unfold counted. rewrite terms_app, size_app, total_app, T1, T2, T3, !Rplus_0_l. auto.
+  - change (idle (map (ready g) (l :: l' :: ls)) i) with (idle (map (ready g) (l' :: ls)) i) in E.
+    eapply IH; [exact E|exact D].
+Qed.
+
 Theorem fed_sound i ls xs X h d fo : fed (map (ready g) ls) i xs = Some X ->
   insides g xs h -> length xs = d -> feeds A d h ls fo -> inside g X (fo i).
 Proof.
-  intros E I L D. unfold fed in E.
+  intros E I L D. unfold fed in E. destruct (idle (map (ready g) ls) i) as [b|] eqn:ID.
+  { eapply idle_sound; eauto. }
   set (off := fun i => if (i <? length xs)%nat
     then h i * pow g - IZR (center (nth i xs nil_interval)) else 0).
   eapply (flow_sound i off (map radius xs)); [|exact E| |rewrite inputs_length; exact L|exact D].
