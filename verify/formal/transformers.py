@@ -24,8 +24,8 @@ HEADS = ("shift", "latest", "latest-match", "earliest", "prefix-sum")
 """The operations of heads that its theorems about attention are about."""
 LONGEST = 128
 """It looks at all triples of positions, which takes 20 s for so many."""
-MOST_CASES = 2**14
-"""How many values a few channels have together at most."""
+MOST_WORK = 2**20
+"""How often a unit is looked at for a dimension at most; each time takes about 50 µs."""
 NETWORK = """\
 Definition network_of_file : transformer := {{|
   width := {width}%nat; answers := {answers}%nat;
@@ -281,11 +281,17 @@ class Layout:
             inputs = self._channels[held.channel].get("inputs", [held.channel])
             sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
-            demand(cases <= MOST_CASES, f"{held.channel} reads too many values")
+            work = cases * self._units(snapshot)
+            demand(work <= MOST_WORK, f"{held.channel} reads too many values")
         return (
             f"{{| holds_channel := {self._place(name)}; "
             f"of_channels := {self._all(sources)} |}}"
         )
+
+    def _units(self, snapshot: int) -> int:
+        """The units of the layers that lead to a snapshot."""
+        blocks = self._model.header["architecture"]["blocks"]
+        return 1 + sum(blocks[snapshot // 2 - 1]["mlp"]) if snapshot else 1
 
     def _is_computed(self, held: Lives, snapshot: int) -> bool:
         """Whether a channel is first there, and no head writes it."""
