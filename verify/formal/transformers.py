@@ -415,11 +415,16 @@ class Layout:
         (Bounds.v); weights are off by as much.
         """
         lead, most, shares, off = np.inf, 0.0, 0, 0.0
+        if channel["op"] == "prefix-sum":
+            highest = self._length * max(self._later(channel["source"]))
+            every = len(self._later(channel["name"])) == 1 + highest
+            demand(every, f"{channel['name']} does not have all values up to {highest}")
         for row in scores:
             most = max(most, float(np.abs(row.values).max()))
             if channel["op"] == "prefix-sum":
                 shares = shares or round(float(np.exp(row.values).sum()))
                 share = np.where(row.at == 0, shares - row.t, 1)
+                demand(bool((share > 0).all()), "BOS is too light for a sum")
                 off = max(off, float(np.abs(np.exp(row.values) / share - 1).max()))
             else:
                 lead = min(lead, _lead(channel, row))
