@@ -11,7 +11,7 @@ PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
 TRANSFORMERS = (
     *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
     *("Rounding", "Softmax", "Mean", "Transformer", "Domains", "Lists", "Bounds"),
-    *("Affine", "TransformerCheck", "TransformerSound"),
+    *("Affine", "TransformerCheck", "TablesSound", "TransformerSound"),
 )
 """The modules that a theorem needs, in the order of their imports."""
 
