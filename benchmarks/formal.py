@@ -21,7 +21,7 @@ from krohn.verify.formal.printing import development
 PATTERN = "regex:(a|b)*abb"
 COPYING = "FlipFlop Memory3 Memory5 FFLTracker2 FFL2 Adder Grid3 abab Dyck1,2 Dyck1,3"
 ADDING = "C2 C3 C4 C5 C6 C7 C2xC3 S3 A4 D4 D6 D8 D10 Q8"
-PROGRAMS = "Grid4 Grid5"
+PROGRAMS = "Grid4"
 NETWORKS = "C2 C3 C5 C7 S3 A4 D4 Q8 D8 FlipFlop Grid4 Grid9 PermReset3 Dyck2,3 S4"
 LENGTH, SECONDS = 64, 600
 

@@ -25,7 +25,7 @@ HEADS = ("shift", "latest", "latest-match", "earliest", "prefix-sum")
 LONGEST = 128
 """It looks at all triples of positions, which takes 20 s for so many."""
 MOST_WORK = 2**20
-"""How often a unit is looked at for a dimension at most; each time takes about 50 µs."""
+"""How often units are looked at, for all dimensions; each time takes about 50 µs."""
 NETWORK = """\
 Definition network_of_file : transformer := {{|
   width := {width}%nat; answers := {answers}%nat;
@@ -201,6 +201,7 @@ class Layout:
             name for name, c in self._channels.items() if c["op"] == "token"
         )
         self._length = model.header["claim"]["length"]
+        self._work = 0.0
 
     @cached_property
     def term(self) -> str:
@@ -281,8 +282,8 @@ class Layout:
             inputs = self._channels[held.channel].get("inputs", [held.channel])
             sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
-            work = cases * self._units(snapshot)
-            demand(work <= MOST_WORK, f"{held.channel} reads too many values")
+            self._work += cases * self._units(snapshot)
+            demand(self._work <= MOST_WORK, f"{held.channel} reads too many values")
         return (
             f"{{| holds_channel := {self._place(name)}; "
             f"of_channels := {self._all(sources)} |}}"
