@@ -1,6 +1,7 @@
 (** The checker: intervals for all that a Transformer may compute, channel by channel. *)
 From Coq Require Import ZArith List Bool.
-From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Transformer Bounds.
+From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Transformer Bounds
+  Lists Affine Mean.
 Import ListNotations.
 
 (** A number of the network that goes by the value of a channel. *)
@@ -41,8 +42,11 @@ Definition read (row : list nat) (s : source) : option interval :=
 Record place := { holds_channel : nat; of_channels : list nat }.
 
 (** What a head fetches: the channels of its query and its keys, what each of its entries
-    is, how far the right score leads, and a bound of scores in units of 2^-g. *)
-Record plan := { asks : list nat; offers : list nat; fetches : list nat; gap : nat; most : Z }.
+    is, and a bound of scores in units of 2^-g. If it copies, how far the right score leads;
+    if it adds up, to how many times the weight of a letter all weights add up, and how far
+    each is off, in units of 2^-64. *)
+Record plan := { asks : list nat; offers : list nat; fetches : list nat; most : Z;
+  gap : nat; shares : Z; loose : Z }.
 Record step := { plans : list plan; after_heads : list place; after_mlp : list place }.
 Record evidence := {
   grain : Z; token_channel : nat; position_channel : nat;
@@ -112,7 +116,6 @@ Definition embedding (n : transformer) (i : nat) (l : place) : option form :=
     | Some x, Some y => rounding f g (both (single x) (single y)) | _, _ => None end).
 
 (** * Heads *)
-Definition dotted (t : tensor) (j : nat) : Z * list Z := (unit t, column t j).
 Definition product (xs : list interval) (w : Z * list Z) : option interval :=
   rounding f g (coarse (fst w) (weighed (snd w) xs)).
 
@@ -139,13 +142,33 @@ Definition scored (q : list interval) (ks : list (nat * (nat * list interval)))
   all (fun x => match score q (snd (snd x)) with
                 | Some s => Some (fst x, fst (snd x), s) | None => None end) ks.
 
-Definition leads (o : op) (lead : Z) (top : Z) (t q : nat) (row : list (nat * nat * interval)) : bool :=
-  forallb (fun x => (reach (snd x) <=? top)%Z) row &&
+Definition leads (o : op) (lead : Z) (t q : nat) (row : list (nat * nat * interval)) : bool :=
   forallb (fun x => let '(r, k, s) := x in
     if on o t q r k then
       forallb (fun y => let '(j, k', s') := y in
         (snd s' + lead <=? fst s)%Z || negb (beside o t q r j k') || (j =? r)) row
     else true) row.
+
+(** All letters weigh the same, and BOS as much as those that are missing. *)
+Definition share (many : Z) (t j : nat) : Z := if j =? 0 then (many - Z.of_nat t)%Z else 1%Z.
+Definition level (many off : Z) (t : nat) (row : list (nat * nat * interval)) : bool :=
+  forallb (fun x => let '(j, _, s) := x in let h := share many t j in
+    (h * (2 ^ 64 - off) <=? exp_below g (fst s))%Z &&
+    match exp_above g (snd s) with
+    | Some z => (z <=? h * (2 ^ 64 + off))%Z | None => false end) row.
+
+Definition judged (e : plan) (o : op) (t q : nat) (row : list (nat * nat * interval)) : bool :=
+  forallb (fun x => (reach (snd x) <=? most e)%Z) row &&
+  match o with
+  | PrefixSum _ => level (shares e) (loose e) t row
+  | _ => leads o (Z.of_nat (gap e) * 2 ^ g)%Z t q row
+  end.
+
+(** Operations with the same numbers prefer the same positions. *)
+Definition order_of (o : op) : list nat :=
+  match o with
+  | Shift _ n => [1; n] | Latest _ w => [2; w] | LatestMatch _ k q => [3; k; q]
+  | Earliest _ w => [4; w] | PrefixSum _ => [5] | _ => [] end.
 
 Definition positions (t : nat) (ks : list (list (nat * list interval)))
     : list (nat * (nat * list interval)) :=
@@ -153,7 +176,6 @@ Definition positions (t : nat) (ks : list (list (nat * list interval)))
 
 Definition separates (b : block) (h : head) (e : plan) (forms : list form) (o : op) : bool :=
   let columns t := map (dotted t) (seq 0 (d_qk b)) in
-  let lead := (Z.of_nat (gap e) * 2 ^ g)%Z in
   match all (vectors (columns (query h)) (asks e) (query_of o) (map (prepared (asks e)) forms))
           (seq 0 (1 + longest)),
         all (vectors (columns (key h)) (offers e) (key_of o) (map (prepared (offers e)) forms))
@@ -163,7 +185,7 @@ Definition separates (b : block) (h : head) (e : plan) (forms : list form) (o : 
         let seen := positions (fst x) ks in
         forallb (fun q : nat * list interval =>
           match scored (snd q) seen with
-          | Some row => leads o lead (most e) (fst x) (fst q) row | None => false end) (snd x))
+          | Some row => judged e o (fst x) (fst q) row | None => false end) (snd x))
         (combine (seq 0 (1 + longest)) qs)
   | _, _ => false
   end.
@@ -181,38 +203,61 @@ Definition sound_weights (top : Z) : bool :=
 Definition largest (t : list (nat * interval)) : Z :=
   fold_right (fun x m => Z.max (reach (snd x)) m) 0%Z t.
 
-Definition copied (b : block) (h : head) (e : plan) (forms : list form) (c y : nat) : option form :=
-  match nth_error p y with
+(** Entry c of the values: a form of the channel x. *)
+Definition valued (h : head) (forms : list form) (c x : nat) : option form :=
+  let w := dotted (val h) c in let sources := map (prepared [x]) forms in
+  built [x] x (fun row => match all (read row) sources with
+                          | Some xs => product xs w | None => None end).
+
+Definition copied (h : head) (e : plan) (forms : list form) (c y x : nat) : option form :=
+  match valued h forms c x with
   | None => None
-  | Some o =>
-      match source_of o with
-      | None => None
-      | Some x =>
-          let S := [x] in let w := dotted (val h) c in
-          let sources := map (prepared S) forms in
-          match built S x (fun row => match all (read row) sources with
-                                      | Some xs => product xs w | None => None end) with
-          | None => None
-          | Some v =>
-              if separates b h e forms o
-              then Some {| channel := y; table :=
-                map (fun z => (fst z, wider (slack (gap e) (largest (table v))) (snd z))) (table v) |}
-              else None
-          end
-      end
+  | Some v => Some {| channel := y; table :=
+      map (fun z => (fst z, wider (slack (gap e) (largest (table v))) (snd z))) (table v) |}
+  end.
+
+(** How far values are from the numbers that they stand for. *)
+Definition stray (t : list (nat * interval)) : Z :=
+  fold_right (fun z m => let x := (Z.of_nat (fst z) * 2 ^ g)%Z in
+    Z.max (Z.max (snd (snd z) - x) (x - fst (snd z))) m) 0%Z t.
+(** By which part a mean is off, and by how much besides (Mean.v). *)
+Definition skew (e : plan) : Z :=
+  let n := Z.of_nat (1 + longest) in
+  (up (- digits f) (5 * (n + 1) * 2 ^ g) + up (g - 64) (2 * loose e)
+   + up (- digits f) (2 * (9 * most e + 42 * n * 2 ^ g)))%Z.
+Definition beyond (t : list (nat * interval)) : Z :=
+  let n := Z.of_nat (1 + longest) in
+  (2 * stray t + up (least f + digits f - 1) (16 * n * (2 ^ g + largest t)))%Z.
+Definition mean (many off : Z) (s : nat) : interval :=
+  let x := Z.of_nat s in
+  (x * (2 ^ g - off) / many, - (- (x * 2 ^ (2 * g)) / (many * (2 ^ g - off))))%Z.
+
+Definition added_up (h : head) (e : plan) (forms : list form) (c y x : nat) : option form :=
+  match valued h forms c x, nth_error ds x, nth_error ds y with
+  | Some v, Some dx, Some dy =>
+      if (fst dx =? 0) && (0 <? shares e)%Z && (0 <=? loose e)%Z && (skew e <? 2 ^ g)%Z
+      then Some {| channel := y; table :=
+        map (fun s => (s, wider (beyond (table v)) (mean (shares e) (skew e) s)))
+            (fst dy :: snd dy) |}
+      else None
+  | _, _, _ => None
+  end.
+
+Definition returned (h : head) (e : plan) (forms : list form) (c y : nat) (o : op) : option form :=
+  match o with
+  | PrefixSum x => added_up h e forms c y x
+  | _ => match source_of o with Some x => copied h e forms c y x | None => None end
   end.
 
 Definition result (b : block) (h : head) (e : plan) (forms : list form) : option (list form) :=
-  if sound_weights (most e) && (length (fetches e) =? d_v b)
-  then all (fun x => copied b h e forms (fst x) (snd x)) (combine (seq 0 (d_v b)) (fetches e))
-  else None.
-
-Fixpoint all2o {A B C} (h : A -> B -> option C) (l : list A) (m : list B) : option (list C) :=
-  match l, m with
-  | [], [] => Some []
-  | x :: l', y :: m' => match h x y, all2o h l' m' with
-                        | Some z, Some r => Some (z :: r) | _, _ => None end
-  | _, _ => None
+  match all (nth_error p) (fetches e) with
+  | Some (o :: r) =>
+      if sound_weights (most e) && (length (fetches e) =? d_v b)
+         && forallb (fun o' => leqb (order_of o) (order_of o')) (o :: r) && separates b h e forms o
+      then all2o (fun x o' => returned h e forms (fst x) (snd x) o')
+             (combine (seq 0 (d_v b)) (fetches e)) (o :: r)
+      else None
+  | _ => None
   end.
 
 Fixpoint mixture (row : list nat) (i : nat) (hs : list (tensor * list source)) : option tally :=
@@ -247,25 +292,8 @@ Definition after_attention (b : block) (forms : list form) (es : list plan) (ls 
   end.
 
 (** * MLPs *)
-Definition unit_of (w : tensor) (b : tensor) (u : nat) : (Z * list Z) * interval :=
-  (dotted w u, exactly g b 0 u).
-Definition ready (l : layer) := map (unit_of (weight l) (bias l)) (seq 0 (fan l)).
-Definition fired (xs : list interval) (u : (Z * list Z) * interval) : option interval :=
-  rounding f g (both (coarse (fst (fst u)) (weighed (snd (fst u)) xs)) (single (snd u))).
-Fixpoint flow (ls : list (list ((Z * list Z) * interval))) (i : nat) (xs : list interval)
-    : option interval :=
-  match ls with
-  | [] => Some nil_interval
-  | l :: r =>
-      match r with
-      | [] => match nth_error l i with Some u => fired xs u | None => None end
-      | _ => match all (fired xs) l with
-             | Some ys => flow r i (map positive_part ys) | None => None end
-      end
-  end.
-
 Definition after_layers (b : block) (forms : list form) (ls : list place) : option (list form) :=
-  let net := map ready (layers b) in
+  let net := map (ready g) (layers b) in
   all2o (fun x l =>
     let S := of_channels l in
     let sources := map (prepared S) forms in
@@ -274,7 +302,7 @@ Definition after_layers (b : block) (forms : list form) (ls : list place) : opti
     built S (holds_channel l) (fun row =>
       match all (read row) sources, read row own with
       | Some xs, Some y =>
-          match flow net (fst x) xs with
+          match fed f g net (fst x) xs with
           | Some z => if kept then rounding f g (both (single y) (single z)) else Some z
           | None => None end
       | _, _ => None end))
@@ -302,14 +330,14 @@ Definition ahead (c : nat) (zs : list interval) : bool :=
 Definition right_answers (n : transformer) (outs : list nat) (decode : list (list nat * nat))
     (S : list nat) (forms : list form) : bool :=
   let sources := map (prepared S) forms in
-  let units := map (unit_of (unembed n) (answer_bias n)) (seq 0 (answers n)) in
+  let units := map (unit_of g (unembed n) (answer_bias n)) (seq 0 (answers n)) in
   match all (nth_error ds) S with
   | None => false
   | Some of =>
       forallb (fun row =>
         match all (told S row) outs, all (read row) sources with
         | Some vs, Some xs =>
-            match lookup decode vs, all (fired xs) units with
+            match lookup decode vs, all (fired f g xs) units with
             | None, _ => true          (* the Program never says this *)
             | Some c, Some zs => ahead c zs
             | _, None => false end

@@ -2,78 +2,9 @@
 From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Rounding Softmax
-  Transformer Bounds TransformerCheck.
+  Transformer Bounds Lists Affine Mean TransformerCheck TablesSound.
 Import ListNotations.
 Open Scope R_scope.
-
-(** * Lists *)
-Lemma all_nth {B C} (h : B -> option C) l r : all h l = Some r ->
-  forall i z, nth_error r i = Some z -> exists x, nth_error l i = Some x /\ h x = Some z.
-Proof.
-  intros H. apply all_some in H. induction H; intros [|i] z N; try discriminate.
-  - inversion N; subst. exists x; auto.
-  - apply IHForall2, N.
-Qed.
-
-Lemma all_length {B C} (h : B -> option C) l r : all h l = Some r -> length r = length l.
-Proof. intros H. apply all_some, same_length in H. auto. Qed.
-
-Lemma all_nth_from {B C} (h : B -> option C) l r : all h l = Some r ->
-  forall i x, nth_error l i = Some x -> exists z, nth_error r i = Some z /\ h x = Some z.
-Proof.
-  intros H. apply all_some in H. induction H; intros [|i] z N; try discriminate.
-  - inversion N; subst. exists y; auto.
-  - apply IHForall2, N.
-Qed.
-
-Lemma all2o_nth {B C D} (h : B -> C -> option D) : forall l m r, all2o h l m = Some r ->
-  length r = length l /\ forall i z, nth_error r i = Some z ->
-  exists x y, nth_error l i = Some x /\ nth_error m i = Some y /\ h x y = Some z.
-Proof.
-  induction l as [|x l IH]; intros [|y m] r H; simpl in H; try discriminate.
-  - inversion H; subst. split; auto. intros [|i] z N; discriminate.
-  - destruct (h x y) as [z|] eqn:E; [|discriminate].
-    destruct (all2o h l m) as [q|] eqn:F; [|discriminate]. inversion H; subst.
-    destruct (IH m q F) as (L & G). split; [simpl; auto|]. intros [|i] z' N; simpl in N.
-    + inversion N; subst. exists x, y. auto.
-    + apply G, N.
-Qed.
-
-Lemma nth_numbered {B} : forall (l : list B) k n i a b,
-  nth_error (combine (seq k n) l) i = Some (a, b) -> a = (k + i)%nat /\ nth_error l i = Some b.
-Proof.
-  induction l as [|x l IH]; intros k [|n] i a b H; try (destruct i; discriminate).
-  destruct i as [|i]; simpl in H.
-  - inversion H; subst. split; [lia|auto].
-  - destruct (IH (S k) n i a b H). split; [lia|auto].
-Qed.
-
-Lemma numbered_nth {B} : forall (l : list B) k n i b, (i < n)%nat -> nth_error l i = Some b ->
-  nth_error (combine (seq k n) l) i = Some ((k + i)%nat, b).
-Proof.
-  induction l as [|x l IH]; intros k [|n] i b L H; try lia; try (destruct i; discriminate).
-  destruct i as [|i]; simpl in *.
-  - inversion H; subst. rewrite Nat.add_0_r. auto.
-  - rewrite (IH (S k) n i b ltac:(lia) H). do 2 f_equal. lia.
-Qed.
-
-Lemma nth_seq k n i z : nth_error (seq k n) i = Some z -> z = (k + i)%nat /\ (i < n)%nat.
-Proof.
-  intros H. assert (L : (i < n)%nat).
-  { rewrite <- (seq_length n k). apply nth_error_Some. congruence. }
-  split; auto. apply (nth_error_nth _ _ O) in H. rewrite seq_nth in H by auto. auto.
-Qed.
-
-Lemma seq_nth_error k n i : (i < n)%nat -> nth_error (seq k n) i = Some (k + i)%nat.
-Proof.
-  intros L. rewrite (nth_error_nth' _ O) by (rewrite seq_length; auto). rewrite seq_nth; auto.
-Qed.
-
-Lemma leqb_eq : forall a b, leqb a b = true -> a = b.
-Proof.
-  induction a as [|x a IH]; intros [|y b] H; try discriminate; auto. simpl in H.
-  apply andb_true_iff in H. destruct H as (E & H). apply Nat.eqb_eq in E. f_equal; auto.
-Qed.
 
 Section Word.
 Variables (A : arithmetic) (f : format) (g : Z) (letters longest : nat) (p : program).
@@ -131,18 +62,6 @@ Proof.
   destruct (all (known p pos fuel l row) (inputs o)) as [vs|] eqn:E; [|discriminate].
   unfold at_. rewrite (meaning letters longest w p short order c o t O). apply applied_sound with vs; [|exact K].
   apply all_some in E. clear - E IH. induction E; constructor; auto.
-Qed.
-
-Lemma spanning_inside v t X y : found v t = Some X -> inside g X y -> inside g (spanning t) y.
-Proof.
-  destruct t as [|(u, x) r]; simpl; [discriminate|]. intros H I.
-  assert (B : inside g x y -> forall l : list (nat * interval),
-    inside g (fold_right (fun q h => hull (snd q) h) x l) y).
-  { intros J. induction l; simpl; auto. apply hull_right. auto. }
-  destruct (u =? v)%nat; [inversion H; subst; auto|]. induction r as [|(u', x') r IH]; simpl in *;
-    [discriminate|]. destruct (u' =? v)%nat.
-  - inversion H; subst. apply hull_left, I.
-  - apply hull_right. auto.
 Qed.
 
 Lemma read_sound F t y l row : formed F t y -> fits_row t l row ->
@@ -220,50 +139,6 @@ Proof.
   destruct R as (row & F & G). exists row. split; auto. apply in_prods. exact G.
 Qed.
 
-Lemma merged_other u v x t : u <> v -> found u (merged v x t) = found u t.
-Proof.
-  intros N. assert (Q : (v =? u)%nat = false) by (apply Nat.eqb_neq; auto).
-  induction t as [|(a, y) r IH]; simpl; [rewrite Q; auto|]. destruct (a =? v)%nat eqn:E; simpl.
-  - apply Nat.eqb_eq in E. subst. rewrite Q. reflexivity.
-  - rewrite IH. reflexivity.
-Qed.
-
-Lemma merged_same v x t : exists X, found v (merged v x t) = Some X
-  /\ (forall y, inside g x y -> inside g X y)
-  /\ (forall z y, found v t = Some z -> inside g z y -> inside g X y).
-Proof.
-  induction t as [|(a, y) r (X & F & G & K)]; simpl.
-  - rewrite Nat.eqb_refl. exists x. split; [auto|]. split; [auto|discriminate].
-  - destruct (a =? v)%nat eqn:E; simpl; rewrite E.
-    + exists (hull x y). split; [auto|]. split; [intros; apply hull_left; auto|].
-      intros z y0 H I. inversion H; subst. apply hull_right; auto.
-    + exists X. split; [auto|]. split; auto.
-Qed.
-
-Lemma gathered_keeps calc : forall rows t r, gathered calc rows t = Some r ->
-  forall v X, found v t = Some X -> exists Y, found v r = Some Y
-    /\ forall y, inside g X y -> inside g Y y.
-Proof.
-  induction rows as [|row rows IH]; intros t r H v X F; simpl in H.
-  - inversion H; subst. exists X. split; auto.
-  - destruct (calc row) as [(u, x)|]; [|discriminate].
-    assert (K : exists Z, found v (merged u x t) = Some Z /\ forall y, inside g X y -> inside g Z y).
-    { destruct (Nat.eq_dec v u) as [->|N].
-      - destruct (merged_same u x t) as (Z & P & _ & Q). exists Z. split; eauto.
-      - exists X. rewrite merged_other by auto. auto. }
-    destruct K as (Z & P & Q). destruct (IH _ _ H v Z P) as (Y & B & C). exists Y. auto.
-Qed.
-
-Lemma gathered_sound calc : forall rows t r row, gathered calc rows t = Some r -> In row rows ->
-  exists v X Y, calc row = Some (v, X) /\ found v r = Some Y
-    /\ forall y, inside g X y -> inside g Y y.
-Proof.
-  induction rows as [|a rows IH]; intros t r row H I; simpl in H; [destruct I|].
-  destruct (calc a) as [(u, x)|] eqn:E; [|discriminate]. destruct I as [->|I]; [|eauto].
-  destruct (merged_same u x t) as (Z & P & Q & _).
-  destruct (gathered_keeps calc rows _ _ H u Z P) as (Y & B & C). exists u, x, Y. auto.
-Qed.
-
 Lemma built_sound l c calc F t y : built p ds pos l c calc = Some F -> (t <= length w)%nat ->
   (forall row X, fits_row t l row -> calc row = Some X -> inside g X y) ->
   formed F t y /\ channel F = c.
@@ -271,7 +146,7 @@ Proof.
   unfold built. intros H T K. destruct (choices ds l) as [rows|] eqn:C; [|discriminate].
   destruct (gathered _ rows []) as [r|] eqn:G; [|discriminate]. inversion H; subst. simpl.
   split; auto. destruct (choices_sound t l rows T C) as (row & R & I).
-  destruct (gathered_sound _ _ _ _ row G I) as (v & X & Y & E & B & M).
+  destruct (gathered_sound (g := g) _ _ _ _ row G I) as (v & X & Y & E & B & M).
   destruct (told p pos l row c) as [v'|] eqn:V; [|discriminate].
   destruct (calc row) as [X'|] eqn:Q; [|discriminate]. inversion E; subst.
   exists v, Y. split; [eapply known_sound; eauto|]. split; [exact B|].
@@ -280,15 +155,6 @@ Qed.
 
 Hypothesis accumulated : accumulator A = f.
 Hypothesis kept : stored A = f.
-
-(** * Embedding *)
-Lemma found_numbered (h : nat -> interval) v : forall n k, (k <= v < k + n)%nat ->
-  found v (map (fun a => (a, h a)) (seq k n)) = Some (h v).
-Proof.
-  induction n as [|n IH]; intros k L; [lia|]. simpl. destruct (k =? v)%nat eqn:E.
-  - apply Nat.eqb_eq in E. subst. auto.
-  - apply Nat.eqb_neq in E. apply IH. lia.
-Qed.
 
 Lemma embedding_sound n i l F t y :
   embedding f g letters longest p ds tok pos n i l = Some F -> (t <= length w)%nat ->
@@ -354,148 +220,19 @@ Proof.
   apply counted_coarse. apply products_counted; auto.
 Qed.
 
-Lemma largest_bound v t X : found v t = Some X -> (reach X <= largest t)%Z.
+Lemma separates_sound b h e Fs o t x d q k s :
+  separates f g longest p ds pos b h e Fs o = true -> (t <= length w)%nat -> length Fs = d ->
+  (forall j, (j <= t)%nat -> holds Fs j (x j)) ->
+  (forall a, (a < d_qk b)%nat -> sum A (dots d (x t) (query h) a) (q a)) ->
+  (forall j a, (j <= t)%nat -> (a < d_qk b)%nat -> sum A (dots d (x j) (key h) a) (k j a)) ->
+  (forall j, (j <= t)%nat ->
+     sum A (map (fun a => Product (q a) (k j a)) (seq 0 (d_qk b))) (s j)) ->
+  exists qv row, judged g e o t qv row = true
+    /\ (forall c, query_of o = Some c -> at_ c t = Some qv)
+    /\ forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
+         /\ (forall c, key_of o = Some c -> at_ c j = Some kv).
 Proof.
-  induction t as [|(u, x) r IH]; simpl; [discriminate|]. destruct (u =? v)%nat.
-  - intros H. inversion H; subst. lia.
-  - intros H. specialize (IH H). lia.
-Qed.
-Lemma largest_positive t : (0 <= largest t)%Z.
-Proof. induction t; simpl; lia. Qed.
-
-Lemma reach_inside X y : inside g X y -> Rabs y <= IZR (reach X) * pow (- g).
-Proof.
-  intros I. apply reach_abs in I. rewrite Rabs_mult, (Rabs_pos_eq (pow g)) in I by apply bpow_ge_0.
-  apply Rmult_le_reg_r with (pow g); [apply bpow_gt_0|]. rewrite Rmult_assoc, <- bpow_plus.
-  replace (- g + g)%Z with 0%Z by lia. simpl. lra.
-Qed.
-
-Lemma in_positions t ks j l x : (j <= t)%nat -> nth_error ks j = Some l -> In x l ->
-  In (j, x) (positions t ks).
-Proof.
-  intros J N I. unfold positions. apply in_concat. exists (map (pair j) l). split.
-  - apply in_map_iff. exists (j, l). split; auto. apply nth_error_In with j.
-    rewrite (numbered_nth ks 0 (1 + t) j l); auto. lia.
-  - apply in_map, I.
-Qed.
-
-Lemma slack_bound lead V t : sound_weights f g longest 0 = true -> (0 <= V)%Z ->
-  (t <= longest)%nat ->
-  (IZR V * pow (- g) * (5 * (INR (S t) + 1) * roundoff f + 3 * INR t * pow (1 - Z.of_nat lead))
-   + 16 * INR (S t) * pow (least f + digits f - 1) * (1 + IZR V * pow (- g))) * pow g
-  <= IZR (slack f g longest lead V).
-Proof.
-  intros W P T. unfold sound_weights in W. rewrite !andb_true_iff, !Z.leb_le in W.
-  destruct W as ((((G & _) & _) & _) & _). unfold slack. set (n := Z.of_nat (1 + longest)).
-  rewrite !plus_IZR.
-  assert (B1 := up_above (- digits f) (5 * (n + 1) * V)).
-  assert (B2 := up_above (1 - Z.of_nat lead) (3 * n * V)).
-  assert (B3 := up_above (least f + digits f - 1) (16 * n * (2 ^ g + V))).
-  rewrite !mult_IZR in B1, B2, B3. rewrite !plus_IZR in B1, B3.
-  rewrite (IZR_Zpower radix2) in B3 by auto. apply IZR_le in P.
-  assert (N : INR (S t) <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
-  assert (N' : INR t <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
-  assert (Z0 := pos_INR t). assert (Z1 := pos_INR (S t)).
-  assert (Q : pow (- g) * pow g = 1) by (rewrite <- bpow_plus; replace (- g + g)%Z with 0%Z by lia; reflexivity).
-  unfold roundoff. set (a := pow (- digits f)) in *. set (b := pow (1 - Z.of_nat lead)) in *.
-  set (c := pow (least f + digits f - 1)) in *.
-  assert (0 <= a) by apply bpow_ge_0. assert (0 <= b) by apply bpow_ge_0.
-  assert (0 <= c) by apply bpow_ge_0. assert (0 <= pow g) by apply bpow_ge_0.
-  replace ((IZR V * pow (- g) * (5 * (INR (S t) + 1) * a + 3 * INR t * b)
-    + 16 * INR (S t) * c * (1 + IZR V * pow (- g))) * pow g)
-    with (5 * (INR (S t) + 1) * (IZR V * a) * (pow (- g) * pow g)
-          + 3 * INR t * (IZR V * b) * (pow (- g) * pow g)
-          + 16 * INR (S t) * (c * (pow g + IZR V * (pow (- g) * pow g)))) by ring.
-  rewrite Q, !Rmult_1_r.
-  assert (C1 : 5 * (INR (S t) + 1) * (IZR V * a) <= 5 * (IZR n + 1) * (IZR V * a))
-    by (apply Rmult_le_compat_r; [nra|lra]).
-  assert (C2 : 3 * INR t * (IZR V * b) <= 3 * IZR n * (IZR V * b))
-    by (apply Rmult_le_compat_r; [nra|lra]).
-  assert (C3 : 16 * INR (S t) * (c * (pow g + IZR V)) <= 16 * IZR n * (c * (pow g + IZR V)))
-    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]).
-  replace (5 * (IZR n + 1) * IZR V * a) with (5 * (IZR n + 1) * (IZR V * a)) in B1 by ring.
-  replace (3 * IZR n * IZR V * b) with (3 * IZR n * (IZR V * b)) in B2 by ring.
-  replace (16 * IZR n * (pow g + IZR V) * c) with (16 * IZR n * (c * (pow g + IZR V))) in B3 by ring.
-  lra.
-Qed.
-
-Lemma weights_sound top t : sound_weights f g longest top = true -> (t <= longest)%nat ->
-  INR (S t) * roundoff f <= pow (-11)
-  /\ astray f (IZR top * pow (- g)) (INR (S t)) <= / 8 /\ sound_weights f g longest 0 = true.
-Proof.
-  intros W T. assert (W' := W). unfold sound_weights in *. rewrite !andb_true_iff, !Z.leb_le in *.
-  destruct W as ((((G & P) & L) & D) & B). set (n := Z.of_nat (1 + longest)) in *.
-  assert (N : INR (S t) <= IZR n) by (unfold n; rewrite <- INR_IZR_INZ; apply le_INR; lia).
-  unfold astray, roundoff. assert (U := bpow_gt_0 radix2 (- digits f)).
-  assert (Q : pow (digits f) * pow (- digits f) = 1)
-    by (rewrite <- bpow_plus; replace (digits f + - digits f)%Z with 0%Z by lia; reflexivity).
-  repeat split; auto; try lia.
-  - apply IZR_le in L. rewrite mult_IZR, !(IZR_Zpower radix2) in L by lia.
-    apply Rle_trans with (IZR n * pow (- digits f)); [apply Rmult_le_compat_r; lra|].
-    apply Rmult_le_compat_r with (r := pow (- digits f) * pow (-11)) in L;
-      [|apply Rmult_le_pos; [lra|apply bpow_ge_0]].
-    replace (IZR n * pow 11 * (pow (- digits f) * pow (-11)))
-      with (IZR n * pow (- digits f) * (pow 11 * pow (-11))) in L by ring.
-    rewrite <- (bpow_plus radix2 11) in L. simpl (pow (11 + -11)) in L.
-    replace (pow (digits f) * (pow (- digits f) * pow (-11)))
-      with (pow (digits f) * pow (- digits f) * pow (-11)) in L by ring.
-    rewrite Q in L. lra.
-  - apply IZR_le in B. rewrite mult_IZR, plus_IZR, !mult_IZR, !(IZR_Zpower radix2) in B by lia.
-    rewrite bpow_plus in B. set (a := pow (- digits f)) in *.
-    assert (H := bpow_gt_0 radix2 (- g)). assert (H' := bpow_gt_0 radix2 g).
-    assert (E : pow g * pow (- g) = 1)
-      by (rewrite <- bpow_plus; replace (g + - g)%Z with 0%Z by lia; reflexivity).
-    apply Rmult_le_compat_r with (r := pow (- g) * a) in B; [|apply Rmult_le_pos; lra].
-    replace (pow (digits f) * pow g * (pow (- g) * a))
-      with (pow (digits f) * a * (pow g * pow (- g))) in B by ring. rewrite Q, E in B.
-    replace (8 * (9 * IZR top + 42 * IZR n * pow g) * (pow (- g) * a))
-      with (8 * (a * (9 * (IZR top * pow (- g)) + 42 * (IZR n * (pow g * pow (- g)))))) in B by ring.
-    rewrite E in B.
-    apply Rle_trans with (a * (9 * (IZR top * pow (- g)) + 42 * IZR n)); [|lra].
-    apply Rmult_le_compat_l; lra.
-Qed.
-
-Lemma found_wider k u t X : found u t = Some X ->
-  found u (map (fun z => (fst z, wider k (snd z))) t) = Some (wider k X).
-Proof.
-  induction t as [|(a, y) l IH]; simpl; [discriminate|]. intros H.
-  destruct (a =? u)%nat; [inversion H; subst; auto|auto].
-Qed.
-
-Lemma copied_sound b h e Fs c y F t x o d :
-  copied f g longest p ds pos b h e Fs c y = Some F -> sound_weights f g longest (most e) = true ->
-  (t <= length w)%nat -> length Fs = d -> (c < d_v b)%nat ->
-  (forall j, (j <= t)%nat -> holds Fs j (x j)) -> attends A d b h t x o -> formed F t (o c).
-Proof.
-  intros C SW T L CV H (q & k & v & s & AQ & AK & AV & AS & AO). unfold copied in C.
-  destruct (nth_error p y) as [op|] eqn:O; [|discriminate].
-  destruct (source_of op) as [src|] eqn:SO; [|discriminate].
-  destruct (built _ _ _ _ _) as [V|] eqn:B; [|discriminate].
-  destruct (separates f g longest p ds pos b h e Fs op) eqn:S; [|discriminate].
-  inversion C; subst F; clear C.
-  (* the values *)
-  assert (VF : forall j, (j <= t)%nat -> formed V j (v j c) /\ channel V = src).
-  { intros j J. eapply built_sound; [exact B|lia|]. intros row X R E. cbv beta in E.
-    destruct (reads_sound j _ row R Fs (x j) (H j J)) as (xs & X1 & N & Y). rewrite X1 in E.
-    eapply product_sound; [exact E|exact Y|rewrite N; exact L|apply AV; auto]. }
-  assert (VB : forall j, (j <= t)%nat -> Rabs (v j c) <= IZR (largest (table V)) * pow (- g)).
-  { intros j J. destruct (VF j J) as ((z & X & _ & Fo & I) & _). apply reach_inside in I.
-    eapply Rle_trans; [exact I|]. apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le.
-    eapply largest_bound; eauto. }
-  (* the right position *)
-  assert (Y : exists u, at_ y t = Some u).
-  { assert (M : (y < length ds)%nat).
-    { assert (E : forall q d0 r, domains letters longest d0 q = Some r -> length r = (length d0 + length q)%nat).
-      { induction q0 as [|a q0 IH]; simpl; intros d0 r E; [inversion E; lia|].
-        destruct (domain_of letters longest d0 a); [|discriminate]. apply IH in E.
-        rewrite app_length in E. simpl in E. lia. }
-      apply E in domained. simpl in domained. rewrite domained. apply nth_error_Some. congruence. }
-    destruct (nth_error ds y) as [dy|] eqn:DY; [|apply nth_error_None in DY; lia].
-    destruct (there t y dy T DY) as (u & U & _). exists u. exact U. }
-  destruct Y as (u & U).
-  destruct (fetched_from letters longest w p short order y op src t u O SO U)
-    as (r & R & UR & ON & BES).
-  (* the scores *)
+  intros S T L H AQ AK AS.
   unfold separates in S. set (cols := fun t => map (dotted t) (seq 0 (d_qk b))) in S.
   match type of S with match ?a with _ => _ end = _ => destruct a as [qs|] eqn:EQ end;
     [|discriminate].
@@ -505,7 +242,7 @@ Proof.
   destruct (vectors_sound _ _ _ _ _ t (x t) q lq d VQ T L (H t (le_n _)) AQ)
     as (qv & qi & QI & QV & QL & QN).
   assert (KS : forall j, (j <= t)%nat -> exists lk kv ki, nth_error ks j = Some lk /\ In (kv, ki) lk
-     /\ (forall c', key_of op = Some c' -> at_ c' j = Some kv)
+     /\ (forall c', key_of o = Some c' -> at_ c' j = Some kv)
      /\ length ki = d_qk b /\ insides g ki (k j)).
   { intros j J. destruct (all_nth_from _ _ _ EK j j) as (lk & NK & VK);
       [rewrite seq_nth_error by lia; auto|].
@@ -515,26 +252,85 @@ Proof.
   assert (S' := S (nth_error_In _ t (numbered_nth qs 0 (1 + longest) t lq ltac:(lia) NQ))). clear S.
   rewrite forallb_forall in S'. specialize (S' (qv, qi) QI). cbn [fst snd] in S'.
   destruct (scored f g qi (positions t ks)) as [row|] eqn:SC; [|discriminate].
-  assert (SS : forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
-     /\ (forall c', key_of op = Some c' -> at_ c' j = Some kv)).
-  { intros j J. destruct (KS j J) as (lk & kv & ki & NK & I & KV & KL & KN).
-    assert (P := in_positions t ks j lk (kv, ki) J NK I).
-    destruct (all_in _ _ _ _ SC P) as (z & Z & IZ). cbn [fst snd] in Z.
-    destruct (score f g qi ki) as [X|] eqn:E; [|discriminate]. inversion Z; subst z.
-    exists kv, X. split; [exact IZ|]. split; [|exact KV].
-    eapply score_sound; [exact E|exact QN|exact KN|congruence|]. rewrite QL. apply AS, J. }
-  unfold leads in S'. apply andb_true_iff in S'. destruct S' as (TOP & LEAD).
-  rewrite forallb_forall in TOP, LEAD.
-  assert (SB : forall j, (j <= t)%nat -> Rabs (s j) <= IZR (most e) * pow (- g)).
-  { intros j J. destruct (SS j J) as (kv & X & I & IX & _). specialize (TOP _ I). cbn [snd] in TOP.
-    apply Z.leb_le, IZR_le in TOP. apply reach_inside in IX. eapply Rle_trans; [exact IX|].
-    apply Rmult_le_compat_r; [apply bpow_ge_0|exact TOP]. }
-  destruct (SS r R) as (kr & XR & IR & INR_ & KR).
+  exists qv, row. split; [exact S'|]. split; [exact QV|].
+  intros j J. destruct (KS j J) as (lk & kv & ki & NK & I & KV & KL & KN).
+  assert (P := in_positions t ks j lk (kv, ki) J NK I).
+  destruct (all_in _ _ _ _ SC P) as (z & Z & IZ). cbn [fst snd] in Z.
+  destruct (score f g qi ki) as [X|] eqn:E; [|discriminate]. inversion Z; subst z.
+  exists kv, X. split; [exact IZ|]. split; [|exact KV].
+  eapply score_sound; [exact E|exact QN|exact KN|congruence|]. rewrite QL. apply AS, J.
+Qed.
+
+Lemma value_there y o t : nth_error p y = Some o -> (t <= length w)%nat ->
+  exists u d, at_ y t = Some u /\ nth_error ds y = Some d /\ In u (fst d :: snd d).
+Proof.
+  intros O T. assert (M : (y < length ds)%nat).
+  { assert (E : forall q d0 r, domains letters longest d0 q = Some r -> length r = (length d0 + length q)%nat).
+    { induction q as [|a q IH]; simpl; intros d0 r E; [inversion E; lia|].
+      destruct (domain_of letters longest d0 a); [|discriminate]. apply IH in E.
+      rewrite app_length in E. simpl in E. lia. }
+    apply E in domained. simpl in domained. rewrite domained. apply nth_error_Some. congruence. }
+  destruct (nth_error ds y) as [dy|] eqn:DY; [|apply nth_error_None in DY; lia].
+  destruct (there t y dy T DY) as (u & U & U0 & U1). exists u, dy. split; [exact U|].
+  split; [reflexivity|]. destruct t; [left; symmetry; auto | right; apply U1; lia].
+Qed.
+
+Lemma valued_sound h Fs c x V t xs v d : valued f g p ds pos h Fs c x = Some V ->
+  (t <= length w)%nat -> length Fs = d -> (forall j, (j <= t)%nat -> holds Fs j (xs j)) ->
+  (forall j, (j <= t)%nat -> sum A (dots d (xs j) (val h) c) (v j c)) ->
+  forall j, (j <= t)%nat -> formed V j (v j c) /\ channel V = x
+    /\ Rabs (v j c) <= IZR (largest (table V)) * pow (- g).
+Proof.
+  intros B T L H AV j J. unfold valued in B.
+  assert (F : formed V j (v j c) /\ channel V = x).
+  { eapply built_sound; [exact B|lia|]. intros row X R E. cbv beta in E.
+    destruct (reads_sound j _ row R Fs (xs j) (H j J)) as (ys & X1 & N & Y). rewrite X1 in E.
+    eapply product_sound; [exact E|exact Y|rewrite N; exact L|apply AV; auto]. }
+  split; [apply F|]. split; [apply F|]. destruct F as ((z & X & _ & Fo & I) & _).
+  apply reach_inside in I. eapply Rle_trans; [exact I|].
+  apply Rmult_le_compat_r; [apply bpow_ge_0|]. apply IZR_le. eapply largest_bound; eauto.
+Qed.
+
+Lemma judged_most e o t q row s : judged g e o t q row = true ->
+  (forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
+     /\ (forall c, key_of o = Some c -> at_ c j = Some kv)) ->
+  forall j, (j <= t)%nat -> Rabs (s j) <= IZR (most e) * pow (- g).
+Proof.
+  intros J SS j K. unfold judged in J. apply andb_true_iff in J. destruct J as (TOP & _).
+  rewrite forallb_forall in TOP. destruct (SS j K) as (kv & X & I & IX & _).
+  specialize (TOP _ I). cbn [snd] in TOP. apply Z.leb_le, IZR_le in TOP.
+  apply reach_inside in IX. eapply Rle_trans; [exact IX|].
+  apply Rmult_le_compat_r; [apply bpow_ge_0|exact TOP].
+Qed.
+
+(** A head that copies. *)
+Lemma copied_sound h e o Fs c y src F t x v s qv row d r :
+  copied f g longest p ds pos h e Fs c y src = Some F -> nth_error p y = Some o ->
+  source_of o = Some src -> sound_weights f g longest (most e) = true ->
+  (t <= length w)%nat -> length Fs = d -> (forall j, (j <= t)%nat -> holds Fs j (x j)) ->
+  (forall j, (j <= t)%nat -> sum A (dots d (x j) (val h) c) (v j c)) ->
+  judged g e o t qv row = true -> (forall c, query_of o = Some c -> at_ c t = Some qv) ->
+  (forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
+     /\ (forall c, key_of o = Some c -> at_ c j = Some kv)) ->
+  attended f t s (fun j => v j c) r -> formed F t r.
+Proof.
+  intros C O SO SW T L H AV JU QV SS AO. unfold copied in C.
+  destruct (valued f g p ds pos h Fs c src) as [V|] eqn:VA; [|discriminate].
+  inversion C; subst F; clear C.
+  assert (VF := valued_sound h Fs c src V t x v d VA T L H AV).
+  destruct (value_there y o t O T) as (u & _ & U & _).
+  destruct (fetched_from letters longest w p short order y o src t u O SO U)
+    as (ri & R & UR & ON & BES).
+  assert (SB := judged_most e o t qv row s JU SS).
+  assert (LEAD : leads o (Z.of_nat (gap e) * 2 ^ g)%Z t qv row = true).
+  { unfold judged in JU. apply andb_true_iff in JU. destruct JU as (_ & JU).
+    destruct o; try exact JU; discriminate. }
+  unfold leads in LEAD. rewrite forallb_forall in LEAD.
+  destruct (SS ri R) as (kr & XR & IR & INR_ & KR).
   assert (LR := LEAD _ IR). cbn beta iota in LR.
   rewrite (ON qv kr QV KR) in LR. rewrite forallb_forall in LR.
-  assert (G0 : (0 <= g)%Z).
-  { unfold sound_weights in SW. rewrite !andb_true_iff, !Z.leb_le in SW. lia. }
-  assert (GAP : forall j, (j <= t)%nat -> j <> r -> s j + INR (gap e) <= s r).
+  destruct (digits_some _ SW) as (G0 & DG).
+  assert (GAP : forall j, (j <= t)%nat -> j <> ri -> s j + INR (gap e) <= s ri).
   { intros j J N. destruct (SS j J) as (kj & XJ & IJ & INJ & KJ). specialize (LR _ IJ).
     cbn beta iota in LR. rewrite (BES qv j kj QV J N KJ) in LR.
     rewrite !orb_true_iff in LR. destruct LR as [[E|E]|E];
@@ -543,34 +339,194 @@ Proof.
     rewrite <- INR_IZR_INZ in E. destruct INR_ as (I1 & _), INJ as (_ & I2).
     apply Rmult_le_reg_r with (pow g); [apply bpow_gt_0|]. lra. }
   destruct (weights_sound (most e) t SW ltac:(lia)) as (W1 & W2 & W3).
-  assert (DG : (0 < digits f)%Z).
-  { destruct (Z.lt_ge_cases 0 (digits f)) as [l|l]; auto. exfalso.
-    unfold sound_weights in SW. rewrite !andb_true_iff, !Z.leb_le in SW.
-    destruct SW as ((((_ & _) & W) & D) & _). assert (digits f = 0)%Z by lia. rewrite H0 in W.
-    simpl in W. lia. }
-  specialize (AO c CV). rewrite accumulated in AO.
-  assert (Q := attended_right f t s (fun j => v j c) (o c) r (gap e) (IZR (most e) * pow (- g))
-    (IZR (largest (table V)) * pow (- g)) AO DG (fun j J => conj (SB j J) (VB j J)) W1 W2 R GAP).
-  destruct (VF r R) as ((z & X & ZV & FO & IX) & CH). rewrite CH in ZV.
+  assert (Q := attended_right f t s (fun j => v j c) r ri (gap e) (IZR (most e) * pow (- g))
+    (IZR (largest (table V)) * pow (- g)) AO DG
+    (fun j J => conj (SB j J) (proj2 (proj2 (VF j J)))) W1 W2 R GAP).
+  destruct (VF ri R) as ((z & X & ZV & FO & IX) & CH & _). rewrite CH in ZV.
   unfold at_ in ZV. rewrite UR in ZV. inversion ZV; subst z.
   exists u, (wider (slack f g longest (gap e) (largest (table V))) X). cbn [channel table].
   split; [exact U|]. split.
   - apply found_wider, FO.
-  - apply wider_inside with (v r c); [exact IX|].
+  - apply wider_inside with (v ri c); [exact IX|].
     eapply Rle_trans; [apply Rmult_le_compat_r; [apply bpow_ge_0|exact Q]|].
     apply slack_bound; auto; [apply largest_positive|lia].
 Qed.
+
+(** A head that adds up. *)
+Lemma added_up_sound h e Fs c y src F t x v s qv row d r :
+  added_up f g longest p ds pos h e Fs c y src = Some F -> nth_error p y = Some (PrefixSum src) ->
+  sound_weights f g longest (most e) = true ->
+  (t <= length w)%nat -> length Fs = d -> (forall j, (j <= t)%nat -> holds Fs j (x j)) ->
+  (forall j, (j <= t)%nat -> sum A (dots d (x j) (val h) c) (v j c)) ->
+  judged g e (PrefixSum src) t qv row = true ->
+  (forall j, (j <= t)%nat -> exists kv X, In (j, kv, X) row /\ inside g X (s j)
+     /\ (forall c, key_of (PrefixSum src) = Some c -> at_ c j = Some kv)) ->
+  attended f t s (fun j => v j c) r -> formed F t r.
+Proof.
+  intros C O SW T L H AV JU SS AO. unfold added_up in C.
+  destruct (valued f g p ds pos h Fs c src) as [V|] eqn:VA; [|discriminate].
+  destruct (nth_error ds src) as [dx|] eqn:DX; [|discriminate].
+  destruct (nth_error ds y) as [dy|] eqn:DY; [|discriminate].
+  destruct (_ && _)%bool eqn:E in C; [|discriminate]. rewrite !andb_true_iff in E.
+  destruct E as (((E1 & E2) & E3) & E4). apply Nat.eqb_eq in E1. apply Z.ltb_lt in E2, E4.
+  apply Z.leb_le in E3.
+  match type of C with Some ?a = _ => assert (F' : F = a) by congruence end. subst F. clear C.
+  assert (VF := valued_sound h Fs c src V t x v d VA T L H AV).
+  destruct (value_there y _ t O T) as (n & dy' & U & DY' & IN). rewrite DY in DY'.
+  assert (dy' = dy) by congruence. subst dy'. clear DY'.
+  destruct (summed_from letters longest w p short order y src t n O U) as (u & N & UV).
+  assert (SB := judged_most e _ t qv row s JU SS).
+  destruct (digits_some _ SW) as (G0 & DG).
+  destruct (weights_sound (most e) t SW ltac:(lia)) as (W1 & W2 & W3).
+  set (T0 := skew f g longest e) in *.
+  set (eta := IZR (stray g (table V)) * pow (- g)). set (dd := IZR (loose e) * pow (-64)).
+  set (LV := IZR (largest (table V)) * pow (- g)).
+  assert (P64 := bpow_gt_0 radix2 64).
+  assert (Q64 : pow 64 * pow (-64) = 1) by (rewrite <- bpow_plus; reflexivity).
+  assert (QG : pow g * pow (- g) = 1)
+    by (rewrite <- bpow_plus; replace (g + - g)%Z with 0%Z by lia; reflexivity).
+  assert (PG := bpow_gt_0 radix2 g). assert (PG' := bpow_gt_0 radix2 (- g)).
+  assert (TH : 5 * (INR (S t) + 1) * roundoff f + 2 * dd
+               + 2 * astray f (IZR (most e) * pow (- g)) (INR (S t)) <= IZR T0 * pow (- g) < 1).
+  { split.
+    2:{ apply IZR_lt in E4. rewrite (IZR_Zpower radix2) in E4 by exact G0.
+        rewrite <- QG. apply Rmult_lt_compat_r; [exact PG'|exact E4]. }
+    unfold T0, skew. set (m := Z.of_nat (1 + longest)). rewrite !plus_IZR.
+    assert (B1 := up_above (- digits f) (5 * (m + 1) * 2 ^ g)).
+    assert (B2 := up_above (g - 64) (2 * loose e)).
+    assert (B3 := up_above (- digits f) (2 * (9 * most e + 42 * m * 2 ^ g))).
+    rewrite !mult_IZR, plus_IZR, (IZR_Zpower radix2) in B1 by exact G0.
+    rewrite mult_IZR in B2. rewrite mult_IZR, plus_IZR, !mult_IZR, (IZR_Zpower radix2) in B3 by exact G0.
+    assert (M : INR (S t) <= IZR m) by (unfold m; rewrite <- INR_IZR_INZ; apply le_INR; lia).
+    unfold astray, roundoff, dd. set (a := pow (- digits f)) in *. assert (a0 : 0 <= a) by apply bpow_ge_0.
+    replace (pow (g - 64)) with (pow (-64) * pow g) in B2
+      by (rewrite <- bpow_plus; f_equal; lia).
+    apply Rmult_le_reg_r with (pow g); [exact PG|].
+    rewrite (Rmult_assoc _ (pow (- g))), (Rmult_comm (pow (- g))), QG, Rmult_1_r.
+    assert (M' : INR (S t) * (a * pow g) <= IZR m * (a * pow g))
+      by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact M]).
+    replace ((5 * (INR (S t) + 1) * a + 2 * (IZR (loose e) * pow (-64))
+      + 2 * (a * (9 * (IZR (most e) * pow (- g)) + 42 * INR (S t)))) * pow g)
+      with (5 * (INR (S t) * (a * pow g)) + 5 * (a * pow g) + 2 * IZR (loose e) * (pow (-64) * pow g)
+            + 18 * a * IZR (most e) * (pow g * pow (- g)) + 84 * (INR (S t) * (a * pow g))) by ring.
+    rewrite QG, Rmult_1_r. lra. }
+  assert (LEV : level g (shares e) (loose e) t row = true).
+  { unfold judged in JU. apply andb_true_iff in JU. apply JU. }
+  unfold level in LEV. rewrite forallb_forall in LEV.
+  assert (N0 : 0 < IZR (shares e)) by (apply IZR_lt, E2).
+  assert (Z := attended_share f t s (fun j => v j c) r (fun j => INR (u j))
+    (fun j => IZR (share (shares e) t j)) dd eta (IZR (shares e)) (IZR (most e) * pow (- g)) LV
+    (IZR T0 * pow (- g)) AO (fun j J => conj (SB j J) (proj2 (proj2 (VF j J)))) W1 W2).
+  assert (D0 : 0 <= dd) by (unfold dd; apply Rmult_le_pos; [apply IZR_le, E3|apply bpow_ge_0]).
+  specialize (Z D0 N0 TH).
+  assert (SH : forall j, (j <= t)%nat ->
+     IZR (share (shares e) t j) * (1 - dd) <= exp (s j) <= IZR (share (shares e) t j) * (1 + dd)
+     /\ 0 <= INR (u j) /\ Rabs (v j c - INR (u j)) <= eta
+     /\ (INR (u j) <> 0 -> IZR (share (shares e) t j) = 1)).
+  { intros j J. split; [|split; [apply pos_INR|split]].
+    - destruct (SS j J) as (kv & X & I & IX & _). specialize (LEV _ I). cbn beta iota zeta in LEV.
+      apply andb_true_iff in LEV. destruct LEV as (LO & HI). apply Z.leb_le, IZR_le in LO.
+      destruct (exp_above g (snd X)) as [z|] eqn:Z'; [|discriminate]. apply Z.leb_le, IZR_le in HI.
+      destruct (exp_below_sound g (fst X) G0) as (_ & XL).
+      assert (XH := exp_above_sound g (snd X) z G0 Z'). apply inside_units in IX.
+      destruct IX as (I1 & I2).
+      assert (MO : forall a b, a <= b -> exp a <= exp b).
+      { intros a0 b0 [K|K]; [left; apply exp_increasing, K|right; congruence]. }
+      apply MO in I1, I2.
+      rewrite mult_IZR, minus_IZR, (power_of_two 64) in LO by lia.
+      rewrite mult_IZR, plus_IZR, (power_of_two 64) in HI by lia.
+      unfold dd. split; apply Rmult_le_reg_r with (pow 64); auto.
+      + replace (IZR (share (shares e) t j) * (1 - IZR (loose e) * pow (-64)) * pow 64)
+          with (IZR (share (shares e) t j) * (pow 64 - IZR (loose e) * (pow 64 * pow (-64)))) by ring.
+        rewrite Q64, Rmult_1_r. eapply Rle_trans; [exact LO|]. eapply Rle_trans; [exact XL|].
+        apply Rmult_le_compat_r; lra.
+      + replace (IZR (share (shares e) t j) * (1 + IZR (loose e) * pow (-64)) * pow 64)
+          with (IZR (share (shares e) t j) * (pow 64 + IZR (loose e) * (pow 64 * pow (-64)))) by ring.
+        rewrite Q64, Rmult_1_r. eapply Rle_trans; [|exact HI]. eapply Rle_trans; [|exact XH].
+        apply Rmult_le_compat_r; lra.
+    - destruct (VF j J) as ((z & X & ZV & FO & IX) & CH & _). rewrite CH in ZV.
+      unfold at_ in ZV. rewrite (UV j J) in ZV. assert (z = u j) by congruence. subst z.
+      eapply stray_near; eauto.
+    - intros NZ. destruct j as [|j]; [|reflexivity]. exfalso. apply NZ.
+      destruct (there 0 src dx ltac:(lia) DX) as (z & ZV & Z0 & _). unfold at_ in ZV.
+      rewrite (UV 0%nat ltac:(lia)) in ZV. assert (UZ : u 0%nat = z) by congruence.
+      rewrite UZ, (Z0 eq_refl), E1.
+      reflexivity. }
+  specialize (Z SH (shares_total (shares e) t)). cbv zeta in Z.
+  rewrite <- summed_real, <- N in Z. clear SH.
+  assert (E0 : (2 * eta + 16 * INR (S t) * pow (least f + digits f - 1) * (1 + LV)) * pow g
+               <= IZR (beyond f g longest (table V))).
+  { unfold beyond. set (m := Z.of_nat (1 + longest)). rewrite plus_IZR, mult_IZR.
+    assert (B := up_above (least f + digits f - 1) (16 * m * (2 ^ g + largest (table V)))).
+    rewrite !mult_IZR, plus_IZR, (IZR_Zpower radix2) in B by exact G0.
+    assert (M : INR (S t) <= IZR m) by (unfold m; rewrite <- INR_IZR_INZ; apply le_INR; lia).
+    set (a := pow (least f + digits f - 1)) in *. assert (a0 : 0 <= a) by apply bpow_ge_0.
+    unfold eta, LV. assert (P := largest_positive (table V)). apply IZR_le in P.
+    replace ((2 * (IZR (stray g (table V)) * pow (- g))
+      + 16 * INR (S t) * a * (1 + IZR (largest (table V)) * pow (- g))) * pow g)
+      with (2 * IZR (stray g (table V)) * (pow g * pow (- g))
+        + 16 * (INR (S t) * (a * (pow g + IZR (largest (table V)) * (pow g * pow (- g)))))) by ring.
+    rewrite QG, !Rmult_1_r.
+    assert (INR (S t) * (a * (pow g + IZR (largest (table V))))
+      <= IZR m * (a * (pow g + IZR (largest (table V)))))
+      by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact M]). lra. }
+  set (ee := 2 * eta + 16 * INR (S t) * pow (least f + digits f - 1) * (1 + LV)) in *.
+  set (iv := fun s => wider (beyond f g longest (table V)) (mean g (shares e) T0 s)).
+  assert (FX := found_listed iv n (fst dy :: snd dy) IN).
+  exists n, (iv n). cbn [channel table]. split; [exact U|]. split; [exact FX|].
+  unfold iv, inside, wider, mean. cbn [fst snd].
+  assert (TG : (0 < 2 ^ g - T0)%Z) by lia. assert (TG' := TG). apply IZR_lt in TG'.
+  rewrite minus_IZR, (IZR_Zpower radix2) in TG' by exact G0.
+  assert (D1 := quotient_below (Z.of_nat n * (2 ^ g - T0)) (shares e) E2).
+  rewrite mult_IZR, minus_IZR, (IZR_Zpower radix2), <- INR_IZR_INZ in D1 by exact G0.
+  assert (D2 := quotient_below (- (Z.of_nat n * 2 ^ (2 * g))) (shares e * (2 ^ g - T0))
+    ltac:(apply Z.mul_pos_pos; lia)).
+  rewrite opp_IZR, !mult_IZR, minus_IZR, (power_of_two (2 * g)), (power_of_two g),
+    <- INR_IZR_INZ in D2 by lia.
+  rewrite minus_IZR, plus_IZR, opp_IZR. destruct Z as (Z1 & Z2).
+  replace (pow (2 * g)) with (pow g * pow g) in D2 by (rewrite <- bpow_plus; f_equal; lia).
+  assert (TQ : 1 - IZR T0 * pow (- g) = (pow g - IZR T0) * pow (- g)) by (rewrite <- QG; ring).
+  apply Rmult_le_compat_r with (r := pow g) in Z1; [|lra].
+  apply Rmult_le_compat_r with (r := pow g) in Z2; [|lra].
+  rewrite Rmult_minus_distr_r in Z1. rewrite Rmult_plus_distr_r in Z2. rewrite TQ in Z1, Z2.
+  replace (INR n / IZR (shares e) * ((pow g - IZR T0) * pow (- g)) * pow g)
+    with (INR n * (pow g - IZR T0) / IZR (shares e) * (pow g * pow (- g))) in Z1 by (field; lra).
+  rewrite QG, Rmult_1_r in Z1.
+  replace (INR n / IZR (shares e) / ((pow g - IZR T0) * pow (- g)) * pow g)
+    with (INR n * (pow g * pow g) / (IZR (shares e) * (pow g - IZR T0))) in Z2.
+  2:{ replace (pow (- g)) with (/ pow g) by (rewrite bpow_opp; reflexivity). field. lra. }
+  unfold Rdiv in D2. rewrite Ropp_mult_distr_l_reverse in D2. unfold Rdiv in Z2.
+  split; lra.
+Qed.
+
 Lemma result_sound b h e Fs rs t x o d :
   result f g longest p ds pos b h e Fs = Some rs -> (t <= length w)%nat -> length Fs = d ->
   (forall j, (j <= t)%nat -> holds Fs j (x j)) -> attends A d b h t x o ->
   length rs = d_v b /\ holds rs t o.
 Proof.
-  unfold result. intros R T L H O. destruct (sound_weights _ _ _ _ && _) eqn:E; [|discriminate].
-  apply andb_true_iff in E. destruct E as (SW & E). apply Nat.eqb_eq in E. split.
-  - apply all_length in R. rewrite R, combine_length, seq_length. lia.
-  - intros i F N. destruct (all_nth _ _ _ R i F N) as ((c, y) & M & C).
-    destruct (nth_numbered _ _ _ _ _ _ M) as (-> & M'). simpl in C.
-    assert (i < d_v b)%nat by (rewrite <- E; apply nth_error_Some; congruence).
+  unfold result. intros R T L H (q & k & v & s & AQ & AK & AV & AS & AO).
+  destruct (all (nth_error p) (fetches e)) as [[|o1 os]|] eqn:OS; try discriminate.
+  destruct (_ && _)%bool eqn:E in R; [|discriminate]. rewrite !andb_true_iff in E.
+  destruct E as (((SW & E) & SAME) & SEP). apply Nat.eqb_eq in E.
+  destruct (separates_sound b h e Fs o1 t x d q k s SEP T L H AQ AK AS)
+    as (qv & row & JU & QV & SS).
+  apply all2o_nth in R. destruct R as (RL & R). split.
+  { rewrite RL, combine_length, seq_length. lia. }
+  intros i F N. destruct (R i F N) as ((c, y) & o' & M & NO & C). cbn [fst snd] in C.
+  destruct (nth_numbered _ _ _ _ _ _ M) as (-> & M'). simpl plus in C.
+  assert (CV : (i < d_v b)%nat) by (rewrite <- E; apply nth_error_Some; congruence).
+  destruct (all_nth _ _ _ OS i o' NO) as (y' & Y' & O'). assert (y' = y) by congruence. subst y'.
+  rewrite forallb_forall in SAME. specialize (SAME o' (nth_error_In _ _ NO)).
+  destruct (order_same (g := g) e o1 o' SAME) as (KO & QO & JO). rewrite JO in JU. rewrite KO in SS.
+  rewrite QO in QV. specialize (AO i CV). rewrite accumulated in AO.
+  assert (AV' : forall j, (j <= t)%nat -> sum A (dots d (x j) (val h) i) (v j i)) by (intros; apply AV; auto).
+  assert (SUM : (exists z, o' = PrefixSum z) \/
+    (returned f g longest p ds pos h e Fs i y o'
+     = match source_of o' with Some z => copied f g longest p ds pos h e Fs i y z | None => None end)).
+  { destruct o'; auto. left. eauto. }
+  destruct SUM as [(z & ->)|Q].
+  - simpl in C. eapply added_up_sound; eauto.
+  - rewrite Q in C. destruct (source_of o') as [z|] eqn:SO; [|discriminate].
     eapply copied_sound; eauto.
 Qed.
 
@@ -625,41 +581,6 @@ Proof.
 Qed.
 
 (** * MLPs *)
-Lemma fired_sound xs wt bt u X h d y : fired f g xs (unit_of g wt bt u) = Some X ->
-  insides g xs h -> length xs = d ->
-  sum A (dots d h wt u ++ [Number (entry bt 0 u)]) y -> inside g X y.
-Proof.
-  intros F I L D. eapply rounding_sound; [exact accumulated|exact kept|exact F| |exact D].
-  simpl. apply counted_app; [apply dots_counted; auto|]. apply number_counted, exactly_inside.
-Qed.
-
-Lemma flow_sound i : forall ls xs X h d fo, flow f g (map (ready g) ls) i xs = Some X ->
-  insides g xs h -> length xs = d -> feeds A d h ls fo -> inside g X (fo i).
-Proof.
-  induction ls as [|l ls IH]; intros xs X h d fo E I L D.
-  - simpl in *. inversion E; subst. rewrite D. unfold inside; simpl. lra.
-  - cbn [feeds] in D. destruct D as (x & U & D). cbn [map flow] in E.
-    destruct ls as [|l' ls].
-    + cbn [map] in E. destruct (nth_error (ready g l) i) as [u|] eqn:N; [|discriminate].
-      unfold ready in N. rewrite nth_error_map in N.
-      destruct (nth_error (seq 0 (fan l)) i) as [i'|] eqn:S; [|discriminate].
-      apply nth_seq in S. destruct S as (-> & S). inversion N; subst u. simpl in E.
-      rewrite D by exact S. eapply fired_sound; [exact E|exact I|exact L|apply U, S].
-    + change (match map (ready g) (l' :: ls) with [] => _ | _ => ?q end) with q in E.
-      destruct (all (fired f g xs) (ready g l)) as [ys|] eqn:Y; [|discriminate].
-      assert (YL : length ys = fan l).
-      { apply all_length in Y. unfold ready in Y. rewrite map_length, seq_length in Y. exact Y. }
-      eapply IH; [exact E| |rewrite map_length; exact YL|exact D].
-      intros k K. rewrite map_length in K.
-      change nil_interval with (positive_part nil_interval). rewrite map_nth.
-      apply positive_inside. destruct (nth_error ys k) as [z|] eqn:N;
-        [|apply nth_error_None in N; lia]. rewrite (nth_error_nth _ _ _ N).
-      destruct (all_nth _ _ _ Y k z N) as (u & NU & FU). unfold ready in NU.
-      rewrite nth_error_map in NU. destruct (nth_error (seq 0 (fan l)) k) as [k'|] eqn:S; [|discriminate].
-      apply nth_seq in S. destruct S as (-> & S). inversion NU; subst u. simpl in FU.
-      eapply fired_sound; [exact FU|exact I|exact L|apply U, S].
-Qed.
-
 Lemma after_layers_sound b Fs ls Gs x y d :
   after_layers f g p ds pos b Fs ls = Some Gs -> length Fs = d ->
   (forall t, (t <= length w)%nat -> holds Fs t (x t)) -> mlp A d w b x y ->
@@ -674,8 +595,9 @@ Proof.
   specialize (OM i I). eapply built_sound; [exact B|exact T|]. intros row X RO E. cbv beta in E.
   destruct (reads_sound t _ row RO Fs (x t) (H t T)) as (xs & XR & XL & XI). rewrite XR in E.
   destruct (read_sound F t (x t i) _ row (H t T i F MF) RO) as (own & OW & OI). rewrite OW in E.
-  destruct (flow f g _ i xs) as [z|] eqn:FL; [|discriminate].
-  assert (ZI : inside g z (fo i)) by (eapply flow_sound; [exact FL|exact XI|rewrite XL; exact L|exact FE]).
+  destruct (fed f g _ i xs) as [z|] eqn:FL; [|discriminate].
+  assert (ZI : inside g z (fo i)) 
+    by (eapply fed_sound; [exact accumulated|exact kept|exact FL|exact XI|rewrite XL; exact L|exact FE]).
   destruct (nth i (keeps b) false).
   - eapply rounding_sound; [exact accumulated|exact kept|exact E| |exact OM].
     match goal with |- counted _ (?u :: ?v) _ => change (u :: v) with ([u] ++ v) end.
@@ -730,7 +652,7 @@ Proof.
     split; auto. destruct (all_nth _ _ _ ZS e X N) as (u & NU & FU).
     rewrite nth_error_map in NU. destruct (nth_error (seq 0 (answers n)) e) as [k|] eqn:S; [|discriminate].
     apply nth_seq in S. destruct S as (-> & S). inversion NU; subst u. simpl in FU.
-    eapply fired_sound; [exact FU|exact XI|rewrite XL; exact L|apply Z, S]. }
+    eapply fired_sound; [exact accumulated|exact kept|exact FU|exact XI|rewrite XL; exact L|apply Z, S]. }
   unfold ahead in R. destruct (nth_error zs c) as [X|] eqn:NC; [|discriminate].
   destruct (ZI c X NC) as (C & CI). split; [exact C|]. intros e EL NE.
   destruct (nth_error zs e) as [Y|] eqn:NY; [|apply nth_error_None in NY; lia].

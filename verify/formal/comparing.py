@@ -54,7 +54,8 @@ Print Assumptions program_correct.
 TRANSFORMER = """
 From Coq Require Import ZArith List.
 From Krohn Require Import Machine Arithmetic Recurrent Program Invariant InvariantSound
-  Rounding Softmax Transformer Domains Bounds TransformerCheck TransformerSound.
+  Rounding Softmax Mean Transformer Domains Lists Bounds Affine TransformerCheck
+  TablesSound TransformerSound.
 Import ListNotations. Open Scope Z_scope.
 Definition machine_of_file : machine :=
   {| start := <start>; moves := <moves>; shows := <shows> |}%nat.

@@ -10,8 +10,8 @@ NETWORKS = ("Machine", "Arithmetic", "Recurrent", "RecurrentSound")
 PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
 TRANSFORMERS = (
     *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
-    *("Rounding", "Softmax", "Transformer", "Domains", "Bounds", "TransformerCheck"),
-    "TransformerSound",
+    *("Rounding", "Softmax", "Mean", "Transformer", "Domains", "Lists", "Bounds"),
+    *("Affine", "TransformerCheck", "TablesSound", "TransformerSound"),
 )
 """The modules that a theorem needs, in the order of their imports."""
 

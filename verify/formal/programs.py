@@ -161,7 +161,7 @@ class ProgramTerms:
             followed=";\n    ".join(followed for _, followed, _ in told),
             states=integers(part["states"]),
             depths=integers(part["depths"]),
-            follow=rows(part["follow"]),
+            follow=f"naturals {rows(part['follow'])}%N",
             cells=";\n    ".join("[" + ";".join(of) + "]" for of in states),
         )
 

@@ -1,6 +1,6 @@
 """Transformers as terms of Coq, with how Coq's checker follows what they compute."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import ceil
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
+from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
@@ -20,12 +20,12 @@ from krohn.verify.formal.terms import Development, integers, machine_term
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
-FETCHES = ("shift", "latest", "latest-match", "earliest")
-"""The operations of heads that its theorem about attention is about."""
+HEADS = ("shift", "latest", "latest-match", "earliest", "prefix-sum")
+"""The operations of heads that its theorems about attention are about."""
 LONGEST = 128
 """It looks at all triples of positions, which takes 20 s for so many."""
-MOST_CASES = 2**14
-"""How many values a few channels have together at most."""
+MOST_WORK = 2**20
+"""How often units are looked at, for all dimensions; each time takes about 50 µs."""
 NETWORK = """\
 Definition network_of_file : transformer := {{|
   width := {width}%nat; answers := {answers}%nat;
@@ -82,7 +82,7 @@ def computed(model: Model) -> bool:
         and model.disguise is None
         and model.header["claim"]["length"] <= LONGEST
         and model.format.name in ("float32", "float64")
-        and all(c["op"] in FETCHES for c in heads)
+        and all(c["op"] in HEADS for c in heads)
         and all(c.get("code", "integer") in ("integer", "one-hot") for c in channels)
     )
 
@@ -172,6 +172,20 @@ class Lives(NamedTuple):
     code: str
 
 
+class Scores(NamedTuple):
+    """What a head computes at a position t where channels have the values of a case.
+
+    `at`, `cases` and `values` are the position of each key, the values of channels there,
+    and the score.
+    """
+
+    t: int
+    case: dict[str | None, int]
+    at: IntArray
+    cases: list[dict[str | None, int]]
+    values: FloatArray
+
+
 class Layout:
     """Which channel each dimension holds, and how far the scores of heads lead.
 
@@ -187,6 +201,7 @@ class Layout:
             name for name, c in self._channels.items() if c["op"] == "token"
         )
         self._length = model.header["claim"]["length"]
+        self._work = 0.0
 
     @cached_property
     def term(self) -> str:
@@ -267,11 +282,17 @@ class Layout:
             inputs = self._channels[held.channel].get("inputs", [held.channel])
             sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
-            demand(cases <= MOST_CASES, f"{held.channel} reads too many values")
+            self._work += cases * self._units(snapshot)
+            demand(self._work <= MOST_WORK, f"{held.channel} reads too many values")
         return (
             f"{{| holds_channel := {self._place(name)}; "
             f"of_channels := {self._all(sources)} |}}"
         )
+
+    def _units(self, snapshot: int) -> int:
+        """The units of the layers that lead to a snapshot."""
+        blocks = self._model.header["architecture"]["blocks"]
+        return 1 + sum(blocks[snapshot // 2 - 1]["mlp"]) if snapshot else 1
 
     def _is_computed(self, held: Lives, snapshot: int) -> bool:
         """Whether a channel is first there, and no head writes it."""
@@ -313,12 +334,13 @@ class Layout:
         flags = [first[x] for x in ("where", "key") if x in first]
         asks = self._read(2 * b, query) | dict.fromkeys(asked)
         offers = self._read(2 * b, key) | dict.fromkeys(flags)
-        lead, most = self._lead(b, first, query, key, list(asks), list(offers))
+        scores = self._scores(b, query, key, list(asks), list(offers))
+        lead, most, shares, loose = self._judged(2 * b, first, scores)
         demand(lead >= 2, f"the scores of {first['name']} lead by too little")
         return (
             f"{{| asks := {self._all(asks)}; offers := {self._all(offers)}; "
-            f"fetches := {self._all(fetches)}; gap := {int(lead)}; "
-            f"most := {(ceil(most) + 1) * 2**GRAIN}%Z |}}"
+            f"fetches := {self._all(fetches)}; most := {most * 2**GRAIN}%Z; "
+            f"gap := {lead}; shares := {shares}%Z; loose := {loose}%Z |}}"
         )
 
     def _read(self, snapshot: int, weight: FloatArray) -> dict[str | None, None]:
@@ -365,43 +387,71 @@ class Layout:
                 stream[dim] = value == dim - held.start if one else value
         return stream
 
-    def _lead(
+    def _scores(
         self,
         b: int,
-        channel: Mapping[str, Any],
         query: FloatArray,
         key: FloatArray,
         asks: list[str | None],
         offers: list[str | None],
-    ) -> tuple[float, float]:
-        """By how much the right score leads at least, and the largest score."""
+    ) -> Iterator[Scores]:
+        """The scores of each position and all that it may ask for."""
         queries = self._vectors(2 * b, query, asks)
         keys = self._vectors(2 * b, key, offers)
-        flag = channel.get("where", channel.get("key"))
-        lead, most = np.inf, 0.0
         for t, rows in enumerate(queries):
             seen = [(j, case, v) for j in range(t + 1) for case, v in keys[j]]
             at = np.array([j for j, _, _ in seen])
-            marks = np.array([case[flag] if flag else 0 for _, case, _ in seen])
+            cases = [case for _, case, _ in seen]
             vectors = np.array([v for _, _, v in seen])
             for case, vector in rows:
-                scores = vectors @ vector
-                most = max(most, float(np.abs(scores).max()))
-                flagged = np.ones(len(at), bool)
-                if flag:
-                    asked = case[channel["query"]] if "query" in channel else 1
-                    flagged = marks == asked
-                first = channel["op"] == "earliest"
-                right = flagged | ((at == 0) & (first or "query" in channel))
-                if not flag:
-                    right = at == max(t - channel["by"], 0)
-                for i in np.flatnonzero(right).tolist():
-                    others = at != at[i]
-                    if first:
-                        later = (at[i] > 0) & (at > at[i])
-                        others &= (at == 0) | later | ~flagged
-                    elif flag:
-                        others &= (at < at[i]) | ~flagged
-                    if others.any():
-                        lead = min(lead, float(scores[i] - scores[others].max()))
-        return (1000 if np.isinf(lead) else ceil(lead - 1)), most
+                yield Scores(t, case, at, cases, vectors @ vector)
+
+    def _judged(
+        self, snapshot: int, channel: Mapping[str, Any], scores: Iterable[Scores]
+    ) -> tuple[int, int, int, int]:
+        """The fields gap, most, shares and loose of a plan.
+
+        A score is rounded three times, as query, key and product, and what is read by
+        both in each sublayer before, each time by up to 2^-22 of the largest score
+        (Bounds.v); weights are off by as much.
+        """
+        lead, most, shares, off = np.inf, 0.0, 0, 0.0
+        if channel["op"] == "prefix-sum":
+            highest = self._length * max(self._later(channel["source"]))
+            every = len(self._later(channel["name"])) == 1 + highest
+            demand(every, f"{channel['name']} does not have all values up to {highest}")
+        for row in scores:
+            most = max(most, float(np.abs(row.values).max()))
+            if channel["op"] == "prefix-sum":
+                shares = shares or round(float(np.exp(row.values).sum()))
+                share = np.where(row.at == 0, shares - row.t, 1)
+                demand(bool((share > 0).all()), "BOS is too light for a sum")
+                off = max(off, float(np.abs(np.exp(row.values) / share - 1).max()))
+            else:
+                lead = min(lead, _lead(channel, row))
+        off += (3 + 2 * (1 + snapshot)) * 2.0**-22 * max(most, 1)
+        gap = 1000 if np.isinf(lead) else ceil(lead - 1)
+        return gap, ceil(most) + 1, shares, ceil(off * 2**64)
+
+
+def _lead(channel: Mapping[str, Any], row: Scores) -> float:
+    """By how much the right score leads at least."""
+    lead, first, at = np.inf, channel["op"] == "earliest", row.at
+    flag = channel.get("where", channel.get("key"))
+    flagged = np.ones(len(at), bool)
+    if flag:
+        asked = row.case[channel["query"]] if "query" in channel else 1
+        flagged = np.array([case[flag] for case in row.cases]) == asked
+    right = flagged | ((at == 0) & (first or "query" in channel))
+    if not flag:
+        right = at == max(row.t - channel["by"], 0)
+    for i in np.flatnonzero(right).tolist():
+        others = at != at[i]
+        if first:
+            later = (at[i] > 0) & (at > at[i])
+            others &= (at == 0) | later | ~flagged
+        elif flag:
+            others &= (at < at[i]) | ~flagged
+        if others.any():
+            lead = min(lead, float(row.values[i] - row.values[others].max()))
+    return lead
