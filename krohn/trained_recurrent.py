@@ -159,7 +159,9 @@ class Layer:
         )
         for has, what, named in counts:
             if has != len(named):
-                hint = "; if it says what states show, --observe (observation=) names that"
+                hint = (
+                    "; if it says what states show, --observe (observation=) names that"
+                )
                 raise KrohnError(
                     f"the network has {has} {what}, and {machine.name} has {len(named)}"
                     + hint * (what == "classes" and shows == "states")

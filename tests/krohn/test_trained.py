@@ -71,7 +71,10 @@ def test_one_that_learned_nothing_is_refuted_and_replayed(
     [
         ([], "name the one that it must compute with --machine"),
         (["--machine", "C3"], "the network has 2 letters, and C3 has 3"),
-        (["--machine", "D8"], "the network has 2 classes, and D8 has 8; if it says what states show, --observe"),
+        (
+            ["--machine", "D8"],
+            "the network has 2 classes, and D8 has 8; if it says what states show, --",
+        ),
         (["--trusted"], "are for model files"),
         (["--machine", "C2", "--html", "page.html"], "`krohn compare` writes a page"),
         (["--machine", "C2", "--exhaustive", "3", "--jobs", "2"], "by one process"),

@@ -108,7 +108,8 @@ def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None
     row = json.loads(first)
     row["answers"][-1] = "1" if row["answers"][-1] == "0" else "0"
     words.write_text("\n".join([json.dumps(row), '{"word": 3}', *rest, ""]))
-    code, said = call("workbench", str(made), "--check", "--words", "20", "--only", "parity")
+    again = ("--check", "--words", "20", "--only", "parity")
+    code, said = call("workbench", str(made), *again)
     words.write_text(before)
     assert (code, said["wrong"]) == (1, 2)
     wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]

@@ -231,7 +231,11 @@ def _place(said: dict[str, Any], source: Source, length: int) -> Place:
     place = none._replace(factors=factors)
     place = place._replace(stages=(said["d_model"] - place.width) // place.held)
     fits = said["d_model"] == place.width and said["positions"] == length + 1
-    demand(fits, "the stream has another width, or there are other positions")
+    demand(
+        fits,
+        "the stream has another width, or other positions; if Krohn 0.3 compiled it, "
+        "compile it again",
+    )
     there = 0 <= place.stages <= factors
     whole = count == place.levels + 2 * factors
     demand(there and whole, "there are other blocks")
