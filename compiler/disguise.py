@@ -97,7 +97,8 @@ def disguised(
     header, tensors = apart(header, tensors)
     architecture, program = header["architecture"], header["program"]
     made = _Disguised.of(header, tensors, random)
-    if precision.name == "float64" or "squeeze" in asked.kinds:
+    made.loud = precision.name == "float64"
+    if made.loud or "squeeze" in asked.kinds:
         made.rough &= False
     if "squeeze" in asked.kinds:
         made.squeeze(program, tensors["embed.position"])
@@ -142,6 +143,7 @@ class _Disguised:
     heads: list[list[int]]
     units: list[list[int]]
     rough: BoolArray
+    loud: bool = False
     room: int = 0
     waste: int = 0
     turn: FloatArray = field(init=False)
@@ -247,7 +249,7 @@ class _Disguised:
     def dense(self) -> None:
         """More dimensions; readers, heads and units of what means nothing."""
         d, t = self.d, self.tensors
-        self.room, self.waste = max(4, d // 4), max(3, d // 8)
+        self.room, self.waste = max(4, d // self.thin), max(3, d // (2 * self.thin))
         more = self.room + self.waste
         for name in t:
             axis = -2 if name.endswith(READERS) else -1
@@ -259,27 +261,43 @@ class _Disguised:
             if name.endswith(READERS):
                 self._read_room(name)
         for name in ("embed.token", "embed.position"):
-            t[name][:, d + self.room :] = self._wasted(len(t[name]))
+            t[name][:, d + self.room :] = self._wasted(len(t[name]), 1)
         for b in range(len(self.blocks)):
             self._more_heads(b)
             self._more_units(b)
 
-    def _wasted(self, rows: int) -> FloatArray:
-        """Rows of what nobody reads, of which all blocks together add about 1."""
-        size = np.sqrt(self.waste) * len(self.blocks)
+    @property
+    def thin(self) -> int:
+        """How many times as many dimensions there are as directions of no meaning."""
+        return 2 if self.loud else 4
+
+    def _wasted(self, rows: int, terms: int) -> FloatArray:
+        """Rows of what nobody reads, of a sum of so many terms.
+
+        Each entry of a sum is about 1; in float32 all blocks together add about that
+        length, as what is long is rounded by more.
+        """
+        size = np.sqrt(terms)
+        if not self.loud:
+            size = np.sqrt(self.waste) * len(self.blocks) * terms
         return np.asarray(self.draw(rows, self.waste) / size)
 
     def _read_room(self, name: str) -> None:
         """A reader reads directions in which nothing is written, too.
 
-        All of its columns read them as parts of what they read besides, so that those
-        which read one variable see the same of what numbers are rounded by.
+        In float32 all of its columns read them as parts of what they read besides, so
+        that those which read one variable see the same of what numbers are rounded by.
         """
         matrix, d = self.tensors[name], self.d
+        part = matrix[..., d : d + self.room, :]
+        if self.loud:
+            size = (matrix[..., :d, :] ** 2).mean(axis=(-1, -2), keepdims=True)
+            part += self.draw(*part.shape) * np.sqrt(size)
+            return
         turn = self.draw(self.room, d) / np.sqrt(d)
         of = self.groups
         turn *= np.where(of[d : d + self.room, None] == of[:d], 1.0, APART)
-        matrix[..., d : d + self.room, :] += turn @ matrix[..., :d, :]
+        part += turn @ matrix[..., :d, :]
 
     def _reading(self, *shape: int) -> FloatArray:
         """Matrices that read all of the stream, of what is large less."""
@@ -295,7 +313,7 @@ class _Disguised:
             return
         k, v = block["d_qk"], block["d_v"]
         out = np.zeros((1, v, self.width))
-        out[0, :, -self.waste :] = self._wasted(v) / v
+        out[0, :, -self.waste :] = self._wasted(v, v)
         reads = [self._reading(1, size) for size in (k, k, v)]
         names = ("query", "key", "value", "out")
         for name, more in zip(names, [*reads, out], strict=True):
@@ -308,13 +326,13 @@ class _Disguised:
         """Units that read everything and write where nobody reads."""
         block, at, t = self.blocks[b], f"blocks.{b}.mlp", self.tensors
         old = sum(block["mlp"])
-        more = max(2, old // 8)
+        more = max(2, old // (2 if self.loud else 8))
         if not old:
             t[f"{at}.0.weight"] = np.zeros((self.width, 0))
             t[f"{at}.1.weight"] = np.zeros((0, self.width))
             t[f"{at}.0.bias"], t[f"{at}.1.bias"] = np.zeros(0), np.zeros(self.width)
         out = np.zeros((more, self.width))
-        out[:, -self.waste :] = self._wasted(more) / more
+        out[:, -self.waste :] = self._wasted(more, more)
         both = [
             (f"{at}.0.weight", self._reading(more), 1),
             (f"{at}.0.bias", self.draw(more), 0),
@@ -322,7 +340,7 @@ class _Disguised:
         ]
         for name, part, axis in both:
             t[name] = np.concatenate([t[name], part], axis=axis)
-        t[f"{at}.1.bias"][-self.waste :] = self._wasted(1)
+        t[f"{at}.1.bias"][-self.waste :] = self._wasted(1, 1)
         block["mlp"] = [old + more]
         self.units[b] += [0] * more
 
