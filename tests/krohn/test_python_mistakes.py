@@ -103,7 +103,7 @@ krohn.verify(model, samples=10) -> say sample=
 krohn.verify(model, exhaustive=True) -> exhaustive is a whole number, not True
 krohn.verify(model, machine="C3") -> different letters: '2' occurs in only one
 krohn.verify(net) -> or give the model file that an open network is from
-krohn.learn(lambda word: word) -> say machine=, which names the letters
+krohn.learn(lambda word: word) -> say letters=, how many letters the network reads
 krohn.learn(model, method="L*") -> one of lstar, rpni
 krohn.compare("C2", preset="small") -> presets are desk and paper
 krohn.compare("C2", "C3") -> presets are desk and paper, not 'C3'
