@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.disguise import FORMATS
+from krohn.network.architecture import kind_of
 from krohn.network.disguise import PLAIN, is_disguised
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.open_model import Model
+from krohn.program.architectures.transformer import Transformer
 from krohn.verify.proof import prove
 
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
@@ -71,8 +73,13 @@ def fine_tuned(
 def _check(file: ModelFile) -> None:
     shape = file.header["architecture"]
     blocks = shape.get("blocks", [])
-    known = shape["kind"] == "transformer" and shape.get("strict") and blocks
-    if not known or is_disguised(file.header) or file.precision.name not in FORMATS:
+    known = kind_of(shape).declared is Transformer and shape.get("strict")
+    if (
+        not known
+        or not blocks
+        or is_disguised(file.header)
+        or file.precision.name not in FORMATS
+    ):
         raise KrohnError(
             "a Transformer that was trained further is proved if it was compiled with "
             "strict=True in float64 or float32, without a disguise"

@@ -110,7 +110,7 @@ def decompiled(
     )
     assert best is not None
     given, first, second = _fitted(tensor, best)
-    _apart(given, off)
+    _apart(given, np.einsum("ai,bi->abi", first, second), off)
     given = given * first.sum(axis=0) * second.sum(axis=0)  # now B and C are laws
     if task.given == 2:
         parts = _around(given, _law(first), _law(second))
@@ -258,9 +258,17 @@ def _fitted(tensor: FloatArray, factors: Factors) -> Factors:
     return factors
 
 
-def _apart(given: FloatArray, off: float) -> None:
-    """Refuse two states that follow each letter in one proportion (k_A < 2)."""
-    noise = max(off, UNIT) * len(given) ** 1.5
+def _apart(given: FloatArray, said: FloatArray, off: float) -> None:
+    """Refuse two states that follow each letter in one proportion (k_A < 2).
+
+    Least squares on what is said in each state, ``(d, d, k)``, move its share ``given``
+    by at most what the law is off by, over the least singular value.
+    """
+    said = said.reshape(-1, given.shape[1])
+    sizes = np.linalg.norm(said, axis=0)
+    least = np.linalg.svd(said / sizes, compute_uv=False)[-1]
+    shares = np.linalg.norm(given, axis=0) * sizes
+    noise = max(off, UNIT) * len(given) ** 1.5 / (least * shares.min())
     units = given / np.linalg.norm(given, axis=0)
     for i, j in combinations(range(given.shape[1]), 2):
         one, other = units[:, i], units[:, j]

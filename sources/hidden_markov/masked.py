@@ -77,7 +77,8 @@ def stationary(transitions: FloatArray) -> FloatArray:
         Refused: If there are several.
     """
     size = len(transitions)
-    if (np.abs(transitions.sum(axis=1) - 1) <= SUM).all():
+    # No more than roundings: else the law would jump where a model comes near to it.
+    if (np.abs(transitions.sum(axis=1) - 1) <= size * UNIT).all():
         return np.full(size, 1 / size)
     system = np.vstack([transitions - np.eye(size), np.ones(size)])
     law, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[size], rcond=None)

@@ -312,8 +312,8 @@ RECURRENCES: dict[str, tuple[Callable[[Words], int], str]] = {
         input s[1..n] of '(', ')'
         table L[i in 0..n]
         L[0] = 0
-        L[i] = if s[i] == ')' and L[i-1] < i - 1 and s[i - L[i-1] - 1] == '('
-               then min(i, L[i-1] + 2 + L[i - L[i-1] - 2]) else 0
+        L[i] = (if s[i] == ')' and L[i-1] < i - 1 and s[i - L[i-1] - 1] == '('
+               then min(i, L[i-1] + 2 + L[i - L[i-1] - 2]) else 0)
         answer max(L[i] for i in 1..n)
         """,
     ),

@@ -86,6 +86,15 @@ def test_a_chain_backwards_has_the_same_stationary_law() -> None:
     assert np.abs(reversed_chain(back, prior) - transitions).max() <= 1e-12
 
 
+def test_a_stationary_law_does_not_jump_where_it_is_nearly_uniform() -> None:
+    """T(1/3 + x) = 1/3 + x, though x is small: the rows add up to 1 nearly."""
+    uniform = np.array([[0.0, 0.8, 0.2], [0.8, 0.2, 0.0], [0.2, 0.0, 0.8]])
+    moved = uniform + 1e-10 * np.array([[1.0, 1, 1], [0, 0, 0], [-1, -1, -1]])
+    law = stationary(moved)
+    assert np.abs(moved @ law - law).max() <= 1e-15
+    assert np.abs(law - 1 / 3).max() > 1e-11
+
+
 def test_two_stationary_laws_are_refused() -> None:
     apart = np.array([[1, 0, 0.5], [0, 1, 0.25], [0, 0, 0.25]])
     with pytest.raises(Refused, match="more than one stationary"):
