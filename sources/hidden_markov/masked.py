@@ -67,18 +67,20 @@ class Task:
         return cls(tuple(map(int, found["predicted"])), int(found["given"]))
 
 
-def stationary(transitions: FloatArray) -> FloatArray:
+def stationary(transitions: FloatArray, near: float | None = None) -> FloatArray:
     """``(k,)``: the only law that a step keeps; uniform ones exactly.
 
     Args:
         transitions: ``(k, k)``: T[s', s] = Pr(s' | s); columns add up to 1.
+        near: How far rows of a uniform law may be from adding up to 1; roundings if
+            absent, so that the law does not jump where a model comes near to it.
 
     Raises:
         Refused: If there are several.
     """
     size = len(transitions)
-    # No more than roundings: else the law would jump where a model comes near to it.
-    if (np.abs(transitions.sum(axis=1) - 1) <= size * UNIT).all():
+    near = size * UNIT if near is None else near
+    if (np.abs(transitions.sum(axis=1) - 1) <= near).all():
         return np.full(size, 1 / size)
     system = np.vstack([transitions - np.eye(size), np.ones(size)])
     law, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[size], rcond=None)

@@ -117,7 +117,7 @@ class PosteriorHead:
         _law("transitions", transitions)
         mark = "" if radius is None else "x"
         numbered = tuple(f"{mark}{i + 1}" for i in range(len(emissions)))
-        prior = stationary(transitions)
+        prior = stationary(transitions, SUM)
         return cls(
             name, letters or numbered, emissions, transitions, prior, task, radius
         )
