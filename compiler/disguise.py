@@ -121,7 +121,7 @@ def disguised(
 
 FORMATS = ("float64", "float32")
 APART = 2.0**-8
-"""How much one group of directions has of the axes of the other, in float32."""
+"""How much one group of directions has of the axes of the other, in float32; chosen."""
 TRIED = 16
 """So many codes are tried of a stream that is squeezed."""
 

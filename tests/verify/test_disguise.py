@@ -13,6 +13,7 @@ import krohn
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile, pack
+from krohn.network.transformer import Transformer
 from krohn.open_model import Model
 from krohn.program.errors import Refused
 from krohn.verify.checker import model_file as checked
@@ -107,6 +108,25 @@ def test_no_weight_is_zero_and_no_axis_is_a_variable() -> None:
     directions = file.tensors["disguise.directions"]
     size = np.abs(directions) / np.linalg.norm(directions, axis=1, keepdims=True)
     assert size.max() < 0.95
+
+
+def hidden(file: ModelFile) -> float:
+    """Of the variance of the stream, the share in directions that mean nothing."""
+    network = Model(file).network
+    assert isinstance(network, Transformer)
+    letters = len(file.header["machine"]["letters"])
+    words = np.random.default_rng(4).integers(letters, size=(200, LENGTH))
+    stream = network.snapshots(torch.from_numpy(words))[-1].double().numpy()
+    rows = file.tensors["disguise.directions"].astype(np.float64)
+    plain = file.header["architecture"]["disguise"]["d_model"]
+    means_nothing = (stream @ np.linalg.pinv(rows))[..., plain:] @ rows[plain:]
+    return float(means_nothing.var(axis=(0, 1)).sum() / stream.var(axis=(0, 1)).sum())
+
+
+def test_in_float64_more_of_the_stream_means_nothing() -> None:
+    assert hidden(made("D6", "dense").file) > 2 * hidden(
+        made("D6", "dense", "float32").file
+    )
 
 
 def test_the_seed_decides_all_weights() -> None:
