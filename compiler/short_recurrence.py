@@ -102,7 +102,7 @@ def modal(dense: Realisation) -> Realisation | None:
 
 
 def fitted(found: Realisation, samples: FloatArray) -> Iterator[Realisation]:
-    """The same poles with residues that are least squares, and least deviations.
+    """The poles that were found, with residues of least squares, then of least deviations.
 
     Deviations Σ|e(s)| by least squares with weights 1/|e(s)|, over and over (Beaton and
     Tukey 1974).

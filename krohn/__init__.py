@@ -138,7 +138,7 @@ _INSTEAD = {
     "train": ": networks are compiled; krohn.compare trains others beside them",
     "score": ": krohn.workbench.score_edges",
 }
-"""What to do instead of what there is not."""
+"""Advice for names that do not exist here."""
 
 
 def __getattr__(name: str) -> Any:

@@ -254,7 +254,7 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
 
 
 def _instead(source: object) -> str:
-    """What to give instead of an object that is no machine."""
+    """Advice for somebody who gave an object that is no machine."""
     if hasattr(source, "tolist"):
         return (
             "say a table as a function: krohn.automaton(lambda state, letter: "

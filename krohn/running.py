@@ -39,7 +39,7 @@ class Runner:
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
-        """What the network says, by name."""
+        """Names of the answers that the network can give."""
         return alphabets(self.file)[2]
 
     @cached_property

@@ -329,7 +329,7 @@ class Search:
                 yield from _compared(terms, k * first - less * second, near)
 
     def _joined(self, literals: list[Candidate]) -> list[Candidate]:
-        """What is counted at the next depth: formulas, and pairs of them."""
+        """Candidates to be counted at the next depth: formulas, and pairs of them."""
         pairs = sorted(
             combinations(literals[:JOINED], 2), key=lambda p: p[0].cost + p[1].cost
         )[: 8 * FORMULAS]

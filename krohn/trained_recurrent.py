@@ -30,7 +30,7 @@ from krohn.state_dicts import is_state_dict, read
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
 LAYER = "weight_hh_l0"
-"""What every layer of torch has."""
+"""A tensor that every recurrent layer of torch has."""
 SHORT, LONG = 12, 1000
 """How many letters words have on which a module is held against its own tensors: before a
 proof, and where there is one, which is about all lengths."""

@@ -16,7 +16,7 @@ BITS = 20
 def compact(
     tensors: Mapping[str, FloatArray], precision: Precision
 ) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """What the header of a compact file states under ``stored``, and what it holds.
+    """The header's ``stored`` of a compact file, and the arrays that the file holds.
 
     A tensor is held by its entries where that takes fewer bytes, and all that are made
     of others together have no more than `LARGEST` entries.

@@ -99,7 +99,7 @@ def version_of(header: Mapping[str, Any]) -> int:
 
 
 NOT_COMPILED = "; `krohn compile` writes model files"
-"""What is added where the name of a machine is given, and a file is needed."""
+"""A hint for messages where a machine is named and a file is needed."""
 
 
 def read(path: str | Path) -> ModelFile:

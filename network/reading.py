@@ -223,7 +223,7 @@ class _Block:
         )
 
     def written(self, x: Array) -> Array:
-        """What the MLP makes of a stream ``(batch, d)``."""
+        """Sums ``(batch, d)`` that the MLP adds to a stream ``(batch, d)``."""
         kept = x if self.mask is None else x * self.mask
         if not self.layers:
             return kept

@@ -143,7 +143,7 @@ class Language:
         return Misread(error.line, error.column, reason, expected)
 
     def _expected(self, terminals: set[str]) -> tuple[str, ...]:
-        """What messages call the terminals that are expected."""
+        """Names of the expected terminals, for messages."""
         known = {each.name: each.pattern for each in self._parser.terminals}
         told, left = list[str](), set(terminals)
         for phrase, names in self.phrases.items():
@@ -185,7 +185,7 @@ def _check_depth(deep: int, line: int) -> None:
 
 
 def _node(kind: str, parts: list[Any]) -> Any:
-    """What the parser makes of a rule and its parts."""
+    """The node that stands for a rule and its parts."""
     if kind.startswith("_"):  # its parts become those of the rule around it
         return SimpleNamespace(children=parts)
     places = ((part.line, part.column) for part in parts if part is not None)

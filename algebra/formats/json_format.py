@@ -24,7 +24,7 @@ _OPTIONAL = ("name", "output", "action", "inputs")
 
 
 class MachineOutput(TypedDict):
-    """What a machine shows: names, and for each state, or move, the index of one."""
+    """The outputs of a machine: names, and for each state, or move, the index of one."""
 
     on: Literal["states", "transitions"]
     names: list[str]

@@ -256,7 +256,7 @@ class RecurrentLayerNetwork(Recurrent):
 
     @torch.no_grad()
     def remembered(self, letters: Tensor) -> tuple[list[Tensor], Tensor]:
-        """What is remembered after words ``(count, length)``, and the last logits.
+        """Memory of each layer after words ``(count, length)``, and the last logits.
 
         Gradients do not go back through it.
         """
@@ -298,7 +298,7 @@ class RecurrentLayerNetwork(Recurrent):
         return logits, apart / noise**2
 
     def _step(self, x: Tensor, memory: list[Tensor]) -> list[Tensor]:
-        """What is remembered after a letter each; layers start slowly for one letter."""
+        """Memory after one more letter; layers start slowly for one letter."""
         weights = self.recurrent.all_weights[0]
         if isinstance(self.recurrent, nn.LSTM):
             return list(torch.lstm_cell(x, memory, *weights))
@@ -310,7 +310,7 @@ class RecurrentLayerNetwork(Recurrent):
         return [cell(x, memory[0], *weights)]
 
     def layers(self) -> tuple[nn.Module, ...]:
-        """What gives the unit vectors, and the hidden states."""
+        """The layers that give unit vectors, and those that give hidden states."""
         return (self.letters, self.given)
 
 

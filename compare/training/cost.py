@@ -1,4 +1,4 @@
-"""What a sweep will cost, from a few measured steps of each kind of network."""
+"""The cost of a sweep, from a few measured steps of each kind of network."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class TrainingCost:
-    """What is left to be trained of a sweep.
+    """Cells of a sweep that are still to be trained, and their cost.
 
     Attributes:
         trainings: How many networks.
@@ -50,7 +50,7 @@ class TrainingCost:
 def cost_of(
     job: Job, cells: Iterable[Cell], clock: Clock = time.process_time
 ) -> TrainingCost:
-    """What it will cost to train the cells that have no result yet.
+    """The cost of training the cells that have no result yet.
 
     Args:
         job: What is done to each cell.

@@ -146,7 +146,7 @@ class DeviceBatch:
     many: int
 
     def after(self, count: int, rows: Tensor) -> "DeviceBatch":
-        """What follows the first letters of words; that of some rows enters the loss."""
+        """Words behind their first letters; for some rows that rest enters the loss."""
         letters, labels, trained = (
             x[:, count:] for x in (self.letters, self.labels, self.trained)
         )
@@ -154,7 +154,7 @@ class DeviceBatch:
         return DeviceBatch(letters, labels, trained, int((trained != IGNORED).sum()))
 
     def twice(self) -> "DeviceBatch":
-        """The same words a second time, after all others."""
+        """The batch with a second copy of its words behind them."""
         letters, labels, trained = (
             x.repeat(2, 1) for x in (self.letters, self.labels, self.trained)
         )

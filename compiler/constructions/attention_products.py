@@ -37,7 +37,7 @@ SUMMARY = (
 MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
-"""What a score loses for each digit of a wrong position, in units of the largest."""
+"""The loss of a score by each wrong digit of a position, in units of the largest."""
 KNOTS = {"float32": (16, 24, 3), "float64": (16,)}
 """By how many pieces each stage approximates 1/v, at least, and all behind them by as many
 as the last: each piece of that one is a rounding of the sum, which is to be 1."""

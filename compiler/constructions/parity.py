@@ -164,7 +164,7 @@ def sum_channels(
 
 
 def _increments(found: LayeredParity) -> dict[str, Operation]:
-    """What the letter adds at a position of its kind; nothing at BOS."""
+    """The letter's step of a parity at positions of its kind; nothing at BOS."""
     kinds = list(dict.fromkeys(found.increments))
     columns = list(dict.fromkeys(zip(*kinds, strict=True)))
     classes = [columns.index(c) for c in zip(*kinds, strict=True)]

@@ -1,4 +1,4 @@
-"""What commands say of long work while it goes on: a bar, or a line now and then."""
+"""Progress of long work, as commands show it: a bar, or a line now and then."""
 
 import os
 import sys
@@ -74,7 +74,7 @@ class Log:
         return "" if seconds is None else f"about {_minutes(seconds)} left"
 
     def line(self) -> str:
-        """What is done, how much, of how much, and since when."""
+        """One line: the work, how much of it is done, of how much, and for how long."""
         now = self.clock()
         open_parts = {n: p for n, p in list(self.parts.items()) if p.done < p.total}
         told = [self._told(what) for what in list(open_parts)[-MOST:]]

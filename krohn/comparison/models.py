@@ -290,7 +290,7 @@ def _of_trained(found: Comparison) -> Iterator[str]:
 
 
 def _proved_or_not(found: Comparison) -> Iterator[str]:
-    """What was proved of trained networks, and how that is done again."""
+    """Sentences about proofs of trained networks, and the command that repeats them."""
     for network in found.contestants:
         for one in network.ones:
             if one.proof is None:

@@ -175,7 +175,7 @@ def in_turn(wanted: Mapping[str, Sequence[Cell]]) -> list[Cell]:
 
 
 def job_of(settings: Settings, folder: Path, command: str) -> Job:
-    """What is done to each cell."""
+    """The job that trains and measures each cell."""
     return Job(folder, look, settings.device, command)
 
 

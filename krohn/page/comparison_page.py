@@ -115,7 +115,7 @@ def _proof_cell(found: Comparison, network: ModelResult) -> Entry:
 
 
 def _proved_of_trained(network: ModelResult) -> Entry:
-    """What proofs came to, seed by seed."""
+    """Verdicts of proofs, seed by seed."""
     proofs = [one.proof.verdict for one in network.ones if one.proof is not None]
     if not proofs:
         return Entry("no" if network.size else "–")

@@ -38,7 +38,7 @@ ABOUT = {
     "workbench-word": "a line of `words.jsonl` of a workbench",
     "zoo": "`krohn zoo --json`",
 }
-"""What each schema is about, by its name."""
+"""The subject of each schema, by its name."""
 VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
     "circuit": 2,
@@ -58,7 +58,7 @@ def identifier(name: str) -> str:
 
 
 def named(name: str, printed: Mapping[str, Any]) -> dict[str, Any]:
-    """What a command prints, with the schema that it follows."""
+    """The output of a command, with the schema that it follows."""
     return {"schema": identifier(name), **printed}
 
 

@@ -13,7 +13,7 @@ PRINTED: dict[str, Any] = {
     "explain": reduce(or_, explanations.SOURCES, explanations.MACHINES),
     "run": Run,
 }
-"""What each command prints."""
+"""The type of each command's output."""
 NOT_FINITE = frozenset({"compare", "run"})
 """Numbers of these may be no finite ones, which JSON writes as null."""
 

@@ -134,7 +134,7 @@ class Batch(TypedDict):
 
 
 class ReadMeaning(TypedDict):
-    """What a value of a component means.
+    """The meaning of a value of a component.
 
     Attributes:
         possible: The states of the machine that are possible before.
@@ -146,7 +146,7 @@ class ReadMeaning(TypedDict):
 
 
 class Meaning(TypedDict):
-    """What the values of a component mean, in each context."""
+    """The meaning of all values of a component, in each context."""
 
     contexts: int
     same_everywhere: bool
@@ -181,7 +181,7 @@ class Coordinates(TypedDict):
 
 
 class MethodCost(TypedDict):
-    """What a method came to."""
+    """The cost of a method, or why it does not apply."""
 
     method: str
     depth: int
@@ -277,7 +277,7 @@ class Closest(TypedDict):
 
 
 class Attacked(TypedDict):
-    """What came of an attack on a proof."""
+    """The result of an attack on a proof."""
 
     positions: int
     ways: dict[str, int]
@@ -305,7 +305,7 @@ class ChannelNoise(TypedDict):
 
 
 class Sublayer(TypedDict):
-    """What is proved of one sublayer of a Transformer."""
+    """Proved noise and margin of one sublayer of a Transformer."""
 
     sublayer: str
     channels: NotRequired[list[ChannelNoise]]
@@ -314,7 +314,7 @@ class Sublayer(TypedDict):
 
 
 class Checked(MachineRemark):
-    """What the small checker says of evidence.
+    """The small checker's verdict on evidence.
 
     Attributes:
         facts: What it has shown; nothing if it is not verified.
@@ -343,7 +343,7 @@ class Trusted(TypedDict):
 
 
 class Verified(MachineRemark):
-    """What is known of a model file: the result of a verification.
+    """The result of a verification: all that is known of a model file.
 
     Attributes:
         verdict: verified: everything that was asked for holds. refuted: the network is
@@ -689,4 +689,4 @@ PRINTED: dict[str, Any] = {
     "workbench": WorkbenchMade | WorkbenchChecked,
     "zoo": Zoo,
 }
-"""What each command prints, by its name; and the error of any of them."""
+"""The type of each command's output, by its name; and the error of any of them."""

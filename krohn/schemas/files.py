@@ -186,7 +186,7 @@ class OtherAttention(TypedDict):
 
 
 class BlockBeside(TypedDict, total=False):
-    """What a block of a Transformer may say beside its sizes."""
+    """Optional keys of a block of a Transformer, beside its sizes."""
 
     attention: SparseAttention | OtherAttention
     activation: list[list[tuple[Literal["relu", "sine", "gelu"], int]]]
@@ -202,7 +202,7 @@ class RandomNetwork(TypedDict):
 
 
 class RnnBeside(TypedDict, total=False):
-    """What an RNN may say beside its sizes."""
+    """Optional keys of an RNN, beside its sizes."""
 
     random: RandomNetwork
 
@@ -254,7 +254,7 @@ class ModelEvidence(TypedDict):
 
 
 class Freedom(TypedDict):
-    """What was chosen of a generator of brackets."""
+    """The free parameters that were chosen for a generator of brackets."""
 
     attention: str
     depth: str
@@ -616,6 +616,6 @@ WRITTEN: dict[str, Any] = {
     "workbench-index": WorkbenchIndex,
     "workbench-word": WorkbenchWord,
 }
-"""What is written, by the name of its form."""
+"""The type of each form of file, by its name."""
 OPEN = frozenset({"Evidence"})
 """Objects that may have other keys."""

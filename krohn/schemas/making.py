@@ -133,7 +133,7 @@ def _any_of(each: list[Schema]) -> Schema:
 
 
 def _narrowed(said: object) -> Schema:
-    """What an annotation says beside the type: the least number, or a pattern."""
+    """The limits that an annotation adds to its type: the least number, or a pattern."""
     return {"pattern": said} if isinstance(said, str) else {"minimum": said}
 
 

@@ -23,7 +23,7 @@ class Names(TypedDict):
 
 
 class Answers(Names):
-    """What each logit stands for.
+    """The answer that each logit stands for.
 
     Attributes:
         are: What answers are, in words: states, outputs, numbers within an error, …
@@ -33,7 +33,7 @@ class Answers(Names):
 
 
 class About(TypedDict):
-    """What a proof is about.
+    """The claim that a proof is about.
 
     Attributes:
         kind: machine, or the kind of another source.
@@ -93,7 +93,7 @@ class Tried(TypedDict):
 
 
 class MachineRemark(TypedDict, total=False):
-    """What is to be said of a machine.
+    """A remark about a machine.
 
     Attributes:
         remark: How its file was read.
@@ -103,7 +103,7 @@ class MachineRemark(TypedDict, total=False):
 
 
 class Remarks(MachineRemark, total=False):
-    """What is to be said to the author of a source.
+    """Remarks for the author of a source.
 
     Attributes:
         lines_that_define_no_cell: Lines of a dynamic program, counted from 1.

@@ -202,7 +202,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
 
 
 def _warnings(result: dict[str, Any]) -> Iterator[str]:
-    """What is most likely a mistake in the text of a source."""
+    """Warnings about likely mistakes in the text of a source."""
     rules = result.get("rules_that_never_apply", [])
     for number, line in zip_longest(rules, result.get("lines_of_these_rules", [])):
         place = f"line {line}: " if line else ""

@@ -265,7 +265,7 @@ class SourceKind(Kind[S]):
         return CompiledModel(file, built.construction, proof, seconds, built.tried)
 
     def advice(self, source: S, finer: bool) -> str:
-        """What may help where a format is too coarse, after a semicolon.
+        """Advice for a format that is too coarse, after a semicolon.
 
         Args:
             source: The source.

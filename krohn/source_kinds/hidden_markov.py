@@ -185,7 +185,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return draw_hidden_markov(source)
 
     def draw_file(self, file: ModelFile) -> "Figure":
-        """What lies where, if a Program says it."""
+        """A picture of the variables in the stream, if a Program says where they are."""
         from krohn.drawing import DrawingError
 
         if (

@@ -43,7 +43,7 @@ NAMES_OF_NORMS = {
     "max": "max",
     "hankel": "Hankel σ left out",
 }
-"""What norms of errors are called in a picture."""
+"""Names of norms of errors in a picture."""
 TAPS = 5
 """The length of a filter that is spoken of where none is given: that of the paper."""
 

@@ -25,7 +25,7 @@ PLAIN = {"heads", "d_qk", "d_v", "mlp"}
 """The keys of a block that is a softmax over heads and an MLP of ReLUs, and no more."""
 
 Written = dict[str, Tensor]
-"""What each component adds to the stream, ``(batch, length + 1, d)``; logits last."""
+"""Vectors that each component adds, ``(batch, length + 1, d)`` each; logits last."""
 
 
 class Components:
@@ -65,7 +65,7 @@ class Components:
         change: Mapping[Edge, Tensor] | None = None,
         watch: Callable[[str, Tensor], None] = lambda *_: None,
     ) -> Written:
-        """What each component writes on words ``(batch, length)`` of letter indices.
+        """Vectors that each component writes on words ``(batch, length)`` of letters.
 
         Args:
             words: The words.

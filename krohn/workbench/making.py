@@ -191,7 +191,7 @@ def make(
 def each(
     names: list[str], work: Any, jobs: int, progress: Progress | None
 ) -> list[Any]:
-    """What work comes to for each network, in their order.
+    """Results of some work on each network, in their order.
 
     Args:
         names: Of the networks.

@@ -30,8 +30,8 @@ from krohn.workbench.directions import (
 
 LARGEST = 2**28
 Kind = Literal["edges", "directions", "features", "interchange"]
-"""What is scored: the edges of a circuit, the directions of variables, the features of a
-dictionary, or exchanges of the subspaces of variables."""
+"""Subjects of a score: edges of a circuit, directions of variables, features of a dictionary,
+or exchanges of the subspaces of variables."""
 Edge = tuple[str, str]
 """Two components, as a circuit names them: the earlier one, and the later one."""
 
@@ -180,7 +180,7 @@ def _circuit(path: str | Path) -> dict[str, Any]:
 
 
 def _known(told: Any, what: str) -> dict[str, Any]:
-    """What is given as a circuit, if it is one."""
+    """The circuit that was given, if it is one."""
     if not isinstance(told, Mapping) or told.get("format") != circuits.FORMAT:
         raise KrohnError(
             f"{what} is no circuit.json of Krohn; exports and workbenches have one"

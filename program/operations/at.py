@@ -62,5 +62,5 @@ class At(LookBack):
 
 
 def number(digits: Sequence[IntArray]) -> IntArray:
-    """What binary digits say, the lowest first."""
+    """The number with these binary digits, the lowest first."""
     return np.asarray(np.sum([digit << b for b, digit in enumerate(digits)], axis=0))

@@ -117,7 +117,7 @@ class TargetKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Given:
-    """What is said of a target beside its functions.
+    """All that a target states beside its functions.
 
     Attributes:
         lipschitz: Of ``rho`` (along each axis), ``f``, ``F``: how steep they are at most.

@@ -389,7 +389,7 @@ def _repeated(term: Term) -> tuple[int, ...]:
 
 
 def _apart(term: Term, places: Iterator[int]) -> Term:
-    """The same term of numbers at places that are all different."""
+    """The term, with copies of numbers so that all its places are different."""
     cell = term.cell
     if cell is not None and cell.place:
         return replace(term, cell=cell._replace(place=next(places)))

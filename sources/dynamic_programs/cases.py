@@ -1,4 +1,4 @@
-"""What indices that depend on the input can be, where conditions hold."""
+"""Ranges of indices that depend on the input, where conditions hold."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -18,7 +18,7 @@ Fact: TypeAlias = tuple[Term, int]
 
 
 def facts(condition: Term, holds: int) -> Iterator[Fact]:
-    """What is known where a condition holds, or fails: itself, and its parts."""
+    """Facts that follow where a condition holds, or fails: itself, and its parts."""
     yield condition, holds
     inner = condition.inner
     negated = condition.kind == "sum" and _is_one(inner[1])

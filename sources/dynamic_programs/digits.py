@@ -59,13 +59,13 @@ class Lowering:
     say: Say
 
     def lowered(self, term: Term) -> Term:
-        """The same number: digits that are written, or an expression for one token."""
+        """The number as digits that are written, or as an expression for one token."""
         found = self.narrow(term)
         small = -self.base < found.low and found.high < self.base
         return found if small and found.kind != "digits" else self.digits(found)
 
     def narrow(self, term: Term) -> Term:
-        """The same number: digits that are written, or an expression without any.
+        """The number as digits that are written, or as an expression without digits.
 
         Raises:
             Refused: If there is no such operation on digits.
@@ -128,7 +128,7 @@ class Lowering:
         return digits_of(found, low, high, target)
 
     def _plain_row(self, row: Value) -> Term:
-        """The same sum, of numbers that are written.
+        """The sum, made of numbers that are written.
 
         Each step at a multiple of B has the noise of all summands; tokens have none.
         """

@@ -208,7 +208,7 @@ class DynamicProgram:
         return found
 
     def _lowered(self, term: Term, name: str) -> Term:
-        """The same number; in digits, which are written, if it has no token."""
+        """The number itself, or its digits, which are written, if it has no token."""
         return self._lowering(name).lowered(term) if self.base else term
 
     def _lowering(self, name: str) -> Lowering:

@@ -222,7 +222,7 @@ def _reached(
 
 
 def _names(stacks: Iterable[Stack]) -> tuple[str, ...]:
-    """What waits, the next first."""
+    """Symbols that wait on a stack, the next first."""
     waiting = [tuple(reversed(stack)) for stack in stacks]
     names = [" ".join(x for rest in stack for x in rest) for stack in waiting]
     if len(set(names)) < len(names):

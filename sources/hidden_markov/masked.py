@@ -29,7 +29,7 @@ _TASK = re.compile(r"(?P<predicted>[1-9]{1,2})given(?P<given>[1-9])")
 
 @dataclass(frozen=True)
 class Task:
-    """What is predicted, given what.
+    """The token that is predicted, and the tokens that are given.
 
     Attributes:
         predicted: One time, or two that ascend.

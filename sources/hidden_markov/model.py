@@ -83,7 +83,7 @@ def _whole(row: list[float]) -> list[int]:
 
 
 KIND = "hidden-markov"
-"""What it is called in the header of a model file."""
+"""Its name in the header of a model file."""
 SUM = 1e-9
 """How far probabilities may add up to something else than 1, for they are rounded."""
 

@@ -1,4 +1,4 @@
-"""What a hidden Markov model is: structure, mixing time, assumptions of theorems."""
+"""Facts about a hidden Markov model: structure, mixing time, assumptions of theorems."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Support = int
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """What can be read off the operators of a model, exactly.
+    """Facts that the operators of a model decide, exactly.
 
     Attributes:
         model: The model.

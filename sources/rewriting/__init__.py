@@ -56,7 +56,7 @@ def usual_length(system: Rewriting) -> int | None:
 
 
 def shrinking_length(system: Rewriting) -> int | None:
-    """The same if all lines get shorter, or it is arithmetic; else None.
+    """The longest text if all lines get shorter, or it is arithmetic; else None.
 
     If each rule makes a line shorter by s letters or more, lines have at most n, n − s, …
     letters.

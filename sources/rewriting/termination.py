@@ -146,7 +146,7 @@ def _step(system: Rewriting, at: int, rule: Rule, letters: Line) -> Step:
 
 
 def _change(step: Step, count: int) -> Row:
-    """What a step adds to the weight of its window: a factor of each w, then of each q."""
+    """A step's change of the weight of its window: a factor of each w, then of each q."""
     row = np.zeros(count * (count + 1), np.int64)
     for sign, middle in ((1, step.writes), (-1, step.replaced)):
         line = (*step.before, *middle, *step.after)
@@ -158,7 +158,7 @@ def _change(step: Step, count: int) -> Row:
 
 
 def _around(step: Step, count: int) -> Iterator[Row]:
-    """What a step adds to the weight of each other letter's pairs with its window."""
+    """A step's change of the weight of each other letter's pairs with its window."""
     for side in (0, 1):
         for other in range(count) if step.open[side] else ():
             row = np.zeros(count * (count + 1), np.int64)

@@ -58,7 +58,7 @@ class Noisy:
         return Upper.of(size) + total if total.any() else Upper.of(size)
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Noisy":
-        """The same change of the value, of every slope and of the rest."""
+        """Change the value, every slope and the rest alike."""
         value, slopes, rest = map(change, (self.value, self.slopes, self.rest))
         return Noisy(value, slopes, rest, self.form)
 
@@ -197,7 +197,7 @@ class Noisy:
         return found
 
     def where(self, kept: FloatArray | BoolArray) -> "Noisy":
-        """The same numbers where ``kept``, and 0 elsewhere."""
+        """These numbers where ``kept``, and 0 elsewhere."""
         return self.each(lambda x: x * kept)
 
     def plus(self, other: "Noisy") -> "Noisy":
@@ -340,7 +340,7 @@ def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:
 def rounding(
     form: Format, terms: FloatArray, size: FloatArray, known: BoolArray, grid: int
 ) -> FloatArray:
-    """What sums can be off by: ``terms`` numbers with absolute values up to ``size``.
+    """The largest error of sums of ``terms`` numbers with absolute values up to ``size``.
 
     Sums of ``known`` numbers, multiples of 2^-grid that all fit, are exact (Lemma 7).
     """

@@ -41,7 +41,7 @@ class Curve(NamedTuple):
     where: Callable[[FloatArray], FloatArray]
 
     def beside(self, bounds: Interval, slope: FloatArray) -> Interval:
-        """What f(x) − slope·x can be for x within bounds (Lemma 18d)."""
+        """The range of f(x) − slope·x for x within bounds (Lemma 18d)."""
         low, high = bounds.low, bounds.high
         middle, place = np.clip(0.0, low, high), self.where(slope)
         found: list[Interval] = []
@@ -218,7 +218,7 @@ def joined(forms: "list[AffineForm]", axis: int) -> AffineForm:
 
 
 def _off(operations: int, size: Interval) -> Interval:
-    """What slopes can be off by together, by so many roundings."""
+    """The largest error of all slopes together, after so many roundings."""
     return own_error_anywhere(float(operations), size)
 
 

@@ -19,9 +19,9 @@ from krohn.program.errors import demand
 OWN_UNIT = 2.0**-53
 """The unit roundoff of this checker."""
 INFLATION = 1 + 2.0**-40
-"""What bounds that are computed in a few operations of float64 are widened by."""
+"""The factor that widens bounds from a few operations of float64."""
 UNDERFLOW = 2.0**-126
-"""What a product below the normal range can lose (A9)."""
+"""The most that a product below the normal range loses (A9)."""
 OWN_FUNCTIONS = 2.0**-47
 """More than functions of numpy are off by: exponentials, logarithms, roots, tangents."""
 TINY = 2.0**-1000
@@ -62,7 +62,7 @@ class Format(NamedTuple):
 
     @property
     def exponential(self) -> float:
-        """What exponentials may be off by, of themselves (A6)."""
+        """The largest relative error of exponentials (A6)."""
         return COARSE if self.narrow else 40 * self.sum_unit
 
     def divided(self, gain: float) -> "Format":
@@ -396,7 +396,7 @@ class Upper:
 
     @staticmethod
     def computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
-        """What so many operations of float64 on numbers that are not negative gave.
+        """An upper bound from so many operations of float64 on non-negative numbers.
 
         No product among them is below the normal range, or counts for anything there.
         """
@@ -446,7 +446,7 @@ def _beside(value: FloatArray, exact: BoolArray) -> tuple[FloatArray, FloatArray
 
 
 def _outwards(low: Any, high: Any) -> Interval:
-    """What one rounding of each bound leaves certain."""
+    """The interval of all numbers between two bounds that were each rounded once."""
     least, most = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
     return Interval(np.asarray(least), np.asarray(most))
 
@@ -463,12 +463,12 @@ def gamma(terms: Operand, unit: float) -> Interval:
 
 
 def flushed(terms: Operand) -> Interval:
-    """What sums of so many products can lose below the normal range (Lemma 5)."""
+    """The most that sums of so many products lose below the normal range (Lemma 5)."""
     return Interval.of(terms) * UNDERFLOW
 
 
 def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
-    """What sums in any order can be off by (Lemma 5), before they are stored.
+    """The largest error of sums in any order (Lemma 5), before they are stored.
 
     Args:
         form: The format.
@@ -481,7 +481,7 @@ def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
 def known_sum_error(
     form: Format, terms: int, size: Operand, total: Operand, products: Operand
 ) -> Interval:
-    """What sums of two or more numbers in any order can be off by (Lemma 5b).
+    """The largest error of sums of two or more numbers in any order (Lemma 5b).
 
     No partial sum is more than the positive numbers, or the negative ones, add up to.
 
@@ -499,17 +499,17 @@ def known_sum_error(
 
 
 def store_error(form: Format, size: Operand) -> Interval:
-    """What storing a number of up to this size can change (Lemma 9)."""
+    """The largest error of storing a number of up to this size (Lemma 9)."""
     return (Interval.of(size) + form.smallest) * form.unit
 
 
 def own_error(operations: FloatArray | float, size: Operand) -> Interval:
-    """What so many operations of this checker on numbers up to a size can be off by."""
+    """The largest error of so many operations of this checker on numbers up to a size."""
     return Interval.of(size) * (4 * operations * OWN_UNIT)
 
 
 def own_error_anywhere(operations: float, size: Operand) -> Interval:
-    """What so many operations can be off by, below the normal range, too."""
+    """The largest error of so many operations, below the normal range, too."""
     return own_error(operations, size) + operations * TINY
 
 
@@ -524,7 +524,7 @@ def summed(positive: Operand, terms: float) -> Interval:
 
 
 def both_sum_errors(form: Format, terms: FloatArray, size: FloatArray) -> Upper:
-    """What sums in any order are off by, of the format and of this checker together.
+    """The largest error of sums in any order, of the format and of this checker together.
 
     Args:
         form: The format.
@@ -538,18 +538,18 @@ def both_sum_errors(form: Format, terms: FloatArray, size: FloatArray) -> Upper:
 
 
 def sine_error(form: Format) -> float:
-    """What sines are off by, with those of this checker (A11)."""
+    """The largest error of sines, with that of this checker's own (A11)."""
     return SINE * (form.sum_unit + 8 * OWN_UNIT)
 
 
 def gelu_error(form: Format, reach: Upper) -> Upper:
-    """What GeLUs of numbers up to a size are off by, before they are stored (A12)."""
+    """The largest error of GeLUs of numbers up to a size, before they are stored (A12)."""
     units: FloatArray = gelu_units(reach.most, form) * form.sum_unit
     return reach * units + np.where(reach.most > 0, UNDERFLOW, 0.0)
 
 
 def gelu_new_error(form: Format, reach: Upper) -> Upper:
-    """What GeLUs by a hyperbolic tangent are off by, stored (A16)."""
+    """The largest error of GeLUs by a hyperbolic tangent, stored (A16)."""
     lost = UNDERFLOW + 3 * form.unit * form.smallest
     return reach * (GELU * form.unit) + np.where(reach.most > 0, lost, 0.0)
 

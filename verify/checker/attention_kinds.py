@@ -16,7 +16,7 @@ _BLOCK = {"heads", "d_qk", "d_v", "mlp", "activation", "sine", "causal", "attent
 
 @dataclass(frozen=True)
 class Kind:
-    """What all heads of a block do alike.
+    """The arithmetic that all heads of a block have in common.
 
     Attributes:
         name: `SOFTMAX`, `SPARSE` or `LINEAR`.

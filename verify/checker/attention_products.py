@@ -32,7 +32,7 @@ SMALL = -30.0
 
 
 class Held(NamedTuple):
-    """What is known of the matrices, or the vector, that the stream holds.
+    """Bounds of the matrices, or of the vector, that the stream holds.
 
     Entries are c·x·exp(e), |e| ≤ ``off``, with one c > 0 for each position and word; x is
     exact. Nothing is said of words that are impossible: there all entries are 0.

@@ -66,7 +66,7 @@ class Source(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """What is known of the aggregated vector that F̂ reads.
+    """Bounds of the aggregated vector that F̂ reads.
 
     Attributes:
         error: ``(n,)``: how far it can be from that of the target, less a shift.
@@ -80,7 +80,7 @@ class Mean(NamedTuple):
 
 
 class Logits(NamedTuple):
-    """What is known of the logits.
+    """Bounds of the logits.
 
     Attributes:
         off: How far one can be from that of the two features, computed.

@@ -1,4 +1,4 @@
-"""What a balanced head leaves of a prefix: the brackets that are open, up to a scale.
+"""The output of a balanced head on a prefix: the brackets that are open, up to a scale.
 
 A prefix is a start, open brackets and matched pairs. For a query that closes a bracket
 and leaves another one open, the two tokens of a pair cancel. For other queries nothing is
@@ -79,7 +79,7 @@ def _free(head: Head, claim: Claim) -> Iterator[Case]:
 
 
 class _Left(NamedTuple):
-    """What matched pairs and a stack leave for a query, by the top bracket's kind.
+    """The shares of matched pairs and of a stack for a query, by the top bracket's kind.
 
     Attributes:
         token: The query.

@@ -140,11 +140,11 @@ def _leaves(sets: Sequence[BoolArray], said: Any) -> IntArray:
 
 
 Known = tuple[PossibleValues, IntArray]
-"""What a channel can be in some rows, and the row of each case."""
+"""Values that a channel can have in some rows, and the row of each case."""
 
 
 def _mapped(channel: Channel, known: Mapping[str, Known]) -> Known:
-    """What a map can be; cases in which its inputs can be the same are one row."""
+    """Values that a map can have; cases in which its inputs can be the same are one row."""
     operation = channel.operation
     there = isinstance(operation, Map)
     demand(there, f"{channel.name!r} is not there where it is read")

@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """What a source alone adds to sums.
+    """Bounds of all that a source alone adds to sums.
 
     Attributes:
         ends: ``(5, values, units)``: the least and the greatest sum, the size and the
@@ -170,7 +170,7 @@ class Sources:
         return [bool((reads[u].sum(axis=1) > 1).any()) for reads, u in pairs]
 
     def spans(self, source: int, units: IntArray) -> "Spans":
-        """What a source alone adds to the sums inside units of the last hidden layer.
+        """Bounds of all that a source alone adds inside units of the last hidden layer.
 
         Args:
             source: The source; -1 for what depends on none.

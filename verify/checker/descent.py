@@ -56,7 +56,7 @@ class Given(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """What can be off, at most.
+    """The largest errors of scores and values.
 
     Attributes:
         feature: An entry of a copied letter.

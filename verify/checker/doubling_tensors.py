@@ -177,7 +177,7 @@ def rows_of(possible: BoolArray) -> IntArray:
 
 
 def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]:
-    """What the blocks of a file do, one after the other, if its tensors are as they must.
+    """Steps of the blocks of a file, in order, if its tensors are as they must be.
 
     Raises:
         Refused: If an entry of a tensor, or of the architecture, is another one.
@@ -250,7 +250,7 @@ def _heads(model: Model, at: int) -> Heads:
 
 
 def _shut(model: Model, place: Place, at: int) -> float:
-    """What wrong positions lose in a block."""
+    """The gap by which wrong positions score less in a block."""
     return -float(model.tensors[f"blocks.{at}.attention.query"][0, place.one, 1])
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def left(mlp: "Mlp", dim: int) -> float | None:
-    """What two such units leave of a dimension; None if there are none."""
+    """The factor that two such units leave of a dimension; None if there are none."""
     pair = eraser(mlp.layers, mlp.activations, mlp.mask, dim)
     return None if pair is None else erased(mlp.stream, dim, *pair)
 
@@ -48,7 +48,7 @@ def eraser(
 
 
 def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
-    """What such units leave of x; None if it takes another look (Lemma 16a).
+    """The factor that such units leave of x; None if it takes another look (Lemma 16a).
 
     ReLUs leave nothing, whatever x is.
 

@@ -7,7 +7,7 @@ from krohn.verify.checker.arithmetic import Interval, Operand
 
 
 def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
-    """What no error exceeds at any step (Theorem E).
+    """A bound of the errors of all steps (Theorem E).
 
     Args:
         bound: What no later error exceeds, if no earlier one exceeds its argument; it

@@ -1,4 +1,4 @@
-"""What was shown of a network: one type for networks and sources of every kind."""
+"""Results of the checker: one type for networks and sources of every kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ REAL = {"argument": "real vectors"}
 
 @dataclass(frozen=True)
 class Established:
-    """What was shown of a network, for all inputs of up to a length.
+    """A proved statement about a network, for all inputs of up to a length.
 
     A network that says numbers has an error, and one that says classes a margin.
 
@@ -60,7 +60,7 @@ class Established:
 
     @property
     def program(self) -> "Statement":
-        """What a Transformer computes."""
+        """The statement of the Program that a Transformer computes."""
         return self.streams[0].program
 
     def facts(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Established:
 def added_up(
     form: Format, length: int, covers: str, parts: Mapping[str, Interval]
 ) -> Established:
-    """What is shown of a network of real vectors, whose error has parts."""
+    """The proved statement about a network of real vectors, whose error has parts."""
     told = {name: part.most for name, part in parts.items()}
     error = sum(parts.values(), Interval.of(0.0)).most
     return Established(form, length, covers, {**REAL, "parts": told}, error)
@@ -98,7 +98,7 @@ def _noise(stream: "Stream", name: str) -> float:
 def judge(
     found: Established, header: Mapping[str, Any], said: Mapping[str, Any]
 ) -> None:
-    """What was shown is what a file claims, and what its evidence says, or more.
+    """Demand that a file and its evidence claim no more than was shown.
 
     Args:
         found: What was shown.
@@ -123,7 +123,7 @@ def judge(
 
 
 def claimed(said: Mapping[str, Any], shown: float, model: float = inf) -> None:
-    """What a file claims is what was shown, or more.
+    """Demand that a file claims no more than was shown.
 
     Args:
         said: The claim.

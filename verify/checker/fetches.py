@@ -39,7 +39,7 @@ No proof rests on either."""
 
 
 class Rows(NamedTuple):
-    """What looks where, row by row.
+    """Queries and the positions that they look at, row by row.
 
     Attributes:
         t: ``(rows,)``: the position that looks, or any one if all look alike.

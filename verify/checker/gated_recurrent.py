@@ -29,14 +29,14 @@ from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.simulation import boxes, listed, proved
 
 COST = 2**10
-"""What a number that is bounded takes, in multiplications."""
+"""The work of bounding a number, in multiplications."""
 NOISES, DEEPEST = 6, 12
 """How many noises nodes keep for each number that is remembered, if they are what letters
 make of another one; and of how many letters at most."""
 
 
 class Letters(NamedTuple):
-    """What letters add to gates.
+    """Sums that letters add to gates.
 
     Attributes:
         value: ``(letters, gates · hidden)``.
@@ -111,7 +111,7 @@ class Nodes:
 
 
 class Images(NamedTuple):
-    """What letters make of nodes.
+    """Images of nodes under letters.
 
     Attributes:
         form: ``(rows, remembered)``.
@@ -151,7 +151,7 @@ class Cell:
 
     @property
     def start(self) -> Images:
-        """What is remembered before a word."""
+        """The memory before a word."""
         none = np.full(1, -1)
         return Images(AffineForm.of(Interval.of(self.first)), none)
 
@@ -173,7 +173,7 @@ class Cell:
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Images, FloatArray]:
-        """What letters make of nodes; and how far right logits are ahead there."""
+        """Images of nodes under letters; and how far right logits are ahead there."""
         images = self.after(self.held(at)).shaped(-1)
         of = np.repeat(at * self.reads, self.reads) + np.tile(
             np.arange(self.reads), len(at)
@@ -244,13 +244,13 @@ class Cell:
         return found.wider(8 * self.form.unit * size + 8 * self.form.smallest)
 
     def gate(self, x: AffineForm, curve: Curve) -> AffineForm:
-        """What a gate makes of it: a rising function, computed and stored (A14)."""
+        """The value of a gate at a sum: a rising function, computed and stored (A14)."""
         form, found = self.form, x.through(curve)
         stored = 2 * form.unit * abs(found.bounds) + form.smallest
         return found.wider(GATE * form.sum_unit + stored)
 
     def after(self, held: AffineForm) -> AffineForm:
-        """What is remembered after each letter."""
+        """The memory after each letter."""
         n = len(self.weight)
         whole = self.affine(
             held.columns(0, n), self.weight, *self.bias, letters=self.letters

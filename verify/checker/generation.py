@@ -40,7 +40,7 @@ Affine = tuple[bool, int]
 MOST_ATOMS, MOST_WORK, MOST_VALUES = 10_000, 2**24, 2**24
 """Atoms of an expression; in all texts atoms, and values of tables and of steps."""
 CHANNEL = 64
-"""What a channel at a position takes, in these units: some 20 microseconds."""
+"""The work of a channel at a position, in these units: some 20 microseconds."""
 
 
 def check(program: Statement, source: ChainOfThought) -> Readings:
@@ -80,7 +80,7 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
 
 
 def _said(shown: Expression, wanted: Expression) -> int | None:
-    """What an output is if it is always the same; None if it is the wanted number.
+    """The output, if it is always the same; None if it is the wanted number.
 
     That number is not negative, so that max(wanted, 0) is the same.
 
@@ -133,12 +133,12 @@ class Text:
         return Text(program, source, tokens, Bounds(dict(enumerate(boxes))))
 
     def content(self, place: int) -> Expression:
-        """What the token at a place counts."""
+        """The number that the token at a place stands for."""
         low, high = self.bounds.box[place]
         return number(low) if low == high else argument(place)
 
     def simple(self, expression: Expression) -> Expression:
-        """The same without terms max(e, 0) whose sign is known.
+        """An equal expression without terms max(e, 0) whose sign is known.
 
         Raises:
             Refused: If it is too large.
@@ -271,7 +271,7 @@ class Text:
     def _result(
         self, asked: Lookup, inside: Expression, found: Callable[[], Affine]
     ) -> Expression:
-        """What a table says of an expression; each question is answered once."""
+        """A table's value of an expression; each question is answered once."""
         if asked not in self._affine:
             low, high = asked[1]
             self.spend("values of tables", high - low + 1)

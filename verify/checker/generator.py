@@ -23,7 +23,7 @@ from krohn.verify.checker.model_file import FloatArray, Machine, Model
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
-    """What a generator's file and its evidence show.
+    """The statement that a generator's file and its evidence prove.
 
     Raises:
         Refused: If an output can be further from the law than the file or the evidence
@@ -33,7 +33,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 
 def shown(model: Model, claim: Claim, form: Format) -> Established:
-    """What is shown of a claim, with heads and LayerNorms computed in some format.
+    """The proved statement, with heads and LayerNorms computed in some format.
 
     Raises:
         Refused: If a step cannot be established.

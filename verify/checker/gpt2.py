@@ -39,11 +39,11 @@ STATED = {
     "scale_attn_weights": True,
     "tie_word_embeddings": False,
 }
-"""What a configuration must say."""
+"""Entries that a configuration must have."""
 SIZES = ("n_embd", "n_head", "n_inner", "n_layer", "n_positions", "vocab_size")
 ACTIVATIONS = ("relu", "gelu", "gelu_new")
 SHARES = {"attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_first_dropout"}
-"""What is dropped where something is trained: numbers between 0 and 1."""
+"""Rates of dropout, of effect in training alone: numbers between 0 and 1."""
 HARMLESS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(SHARES, (int, float)),
     "initializer_range": (float,),
@@ -55,14 +55,14 @@ HARMLESS: Mapping[str, tuple[type, ...]] = {
     "transformers_version": (str,),
     "use_cache": (bool,),
 }
-"""What has no effect on logits where nothing is trained, with the types that load."""
+"""Entries without effect on logits but in training, with the types that load."""
 MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
 TOLD = ("generation_config.json", *TOKENIZER)
 """Files that the names of the machine give; the library reads one tokenizer of two."""
 LIBRARY = ("is_local", "local_files_only", "transformers_version")
-"""What the library adds to those when it saves them again."""
+"""Entries that the library adds when it saves a configuration again."""
 BESIDE = {"README.md", "circuit.csv", "circuit.json"}
 """Files that nothing depends on."""
 Parts = dict[str, FloatArray]
@@ -96,7 +96,7 @@ class Files(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What evidence names them by; the other files follow from the first."""
+        """The digest of configuration and weights, by which evidence names the files."""
         both = (self.config, self.weights)
         parts = b"".join(hashlib.sha256(part).digest() for part in both)
         return hashlib.sha256(parts).hexdigest()
@@ -243,7 +243,7 @@ def _shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
 
 
 class _Taken(NamedTuple):
-    """What was read of the files, and the strict network that is made of it."""
+    """Parts of the files that were read, and the strict network that is made of them."""
 
     config: Mapping[str, Any]
     header: Mapping[str, Any]
@@ -291,7 +291,7 @@ class _Taken(NamedTuple):
         return self.files[f"transformer.{name}"]
 
     def _writer(self, name: str, rows: FloatArray) -> FloatArray:
-        """What rows ``(rows, D)`` add to the strict stream; its mirror gets minus that."""
+        """Sums of rows ``(rows, D)`` for the strict stream; its mirror gets minus that."""
         d = self.shape.d
         demand(rows[:, d : 2 * d] == -rows[:, :d], f"{name} writes no mirror")
         demand(rows[:, 2 * d :] == 0, f"{name} writes to ground or beside it")
@@ -300,7 +300,7 @@ class _Taken(NamedTuple):
     def _reader(
         self, name: str, rows: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What ``(D, columns)`` reads of the stream, of ground and of the constant."""
+        """Weights of the stream, of the ground and of the constant in ``(D, columns)``."""
         d, at = self.shape.d, self.shape.ground
         others = np.vstack([rows[d:at], rows[at + 2 :]])
         demand(others == 0, f"{name} reads the mirror or pairs")

@@ -115,7 +115,7 @@ def through(layers: list[Affine], x: Noisy) -> Noisy:
 def _mean(
     scores: Interval, values: Interval, chosen: IntArray, t: int, form: Format
 ) -> Noisy:
-    """What is aggregated at t, for each input (Theorem 12a).
+    """The aggregated vector at t, for each input (Theorem 12a).
 
     Raises:
         Refused: If weights can be far off.

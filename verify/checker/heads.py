@@ -32,7 +32,7 @@ from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_valu
 ROWS = 2**14
 """Queries, or keys, that are computed at once."""
 MASKED = 4.0
-"""What scores may be multiplied by if the least number is added to hide one (A5)."""
+"""The largest factor of scores if the least number is added to hide one (A5)."""
 
 
 Bounds: TypeAlias = tuple[float, float, float, float]
@@ -119,7 +119,7 @@ class Heads:
         return found
 
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
-        """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
+        """Copies by a head that fetches, which finds positions in a way (Theorem 12)."""
         source = self.stream.channel(channel.inputs[0])
         look, astray = self._fetched(channel, looks)
         if isinstance(source.values, Matrices):

@@ -122,7 +122,7 @@ class Part:
     def move(
         self, old: Sets, q: IntArray, a: IntArray, t: IntArray
     ) -> tuple[IntArray, Sets, Sets]:
-        """What channels may be at ``t``, the letter being ``a``, and the cells then.
+        """Possible values of channels at ``t``, the letter being ``a``, and of cells then.
 
         Returns:
             Cases: which row each belongs to, and the sets in it.
@@ -157,7 +157,7 @@ class Part:
         return row, known, after
 
     def show(self, known: Sets, q: IntArray) -> set[tuple[int, ...]]:
-        """What the outputs may be, with the states beside it."""
+        """Outputs that are possible, with the states beside them."""
         at, columns = joint_values(possible_values(self.program, known, self.outputs))
         found = np.stack([*columns, q[at]], axis=1)
         each = set(found.view(f"V{8 * found.shape[1]}").ravel().tolist())
@@ -167,7 +167,7 @@ class Part:
     def _remember(
         self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
     ) -> tuple[BoolArray, BoolArray]:
-        """What a channel may be, and what is remembered of it from then on."""
+        """Possible values of a channel, and of its cell from then on."""
         if kind == "assumed":
             return self.assumed[channel.name].passed(reads, old)
         read = possible_values(self.program, known, reads)
@@ -191,7 +191,7 @@ class Part:
 def memory(
     program: Statement, machine: Machine, step: Step, assumed: "dict[str, Assumed]"
 ) -> tuple[IntArray, int, int]:
-    """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
+    """Values of a channel's cell, its value at BOS, and how many values there are."""
     channel, kind, reads = step
     if kind == "departures":
         return np.arange(len(reads) + 1), 0, 1

@@ -132,7 +132,7 @@ def worst(source: Source, off: FloatArray) -> Interval:
 
 
 def _near(numbers: FloatArray) -> Interval:
-    """What numbers of 384 places are that these are the nearest to."""
+    """The range of all numbers of 384 places that these are the nearest to."""
     return Interval.of(numbers).wider(2.0**-52 * np.abs(numbers) + LOST)
 
 
@@ -165,7 +165,7 @@ def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
 def _rounding(
     w: Recurrence, source: Source, form: Format, powers: tuple[Interval, Interval]
 ) -> Interval:
-    """What rounding inputs, states and outputs to the format can add (Theorem K4).
+    """The error of rounding inputs, states and outputs to the format (Theorem K4).
 
     Args:
         w: The recurrence.
@@ -181,7 +181,7 @@ def _rounding(
     first = wide.moved(states) + most * np.abs(w.input)
 
     def step(off: Interval) -> Interval:
-        """What one step adds, if states are so far off."""
+        """The error that one step adds, if states are so far off."""
         return unit * (first + wide.moved(off * np.ones(w.size))) + lost
 
     apart = settled(lambda off: (kappa * step(off)).max(), states.max() + most)

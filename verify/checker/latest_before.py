@@ -37,5 +37,5 @@ def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
 def held(
     channel: Channel, names: Sequence[str], read: list[PossibleValues], old: BoolArray
 ) -> BoolArray:
-    """What is remembered after a position: the latest value up to it."""
+    """The cell after a position: the latest value up to it."""
     return Latest(*names).step(channel.own_domain, read, old)[1]

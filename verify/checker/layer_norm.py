@@ -64,7 +64,7 @@ class Head(NamedTuple):
 
     @property
     def _summing(self) -> Interval:
-        """What a mean, and differences from it, are off by, of the vector's length."""
+        """The error of a mean, and of differences from it, by the vector's length."""
         return SLACK * Interval.of(self.values.shape[1] + 4) * self.form.sum_unit
 
     @property
@@ -76,7 +76,7 @@ class Head(NamedTuple):
 
     @property
     def _lost(self) -> Interval:
-        """What entries of a vector lose below the normal range, as its length."""
+        """The length of all that entries of a vector lose below the normal range."""
         d = Interval.of(self.values.shape[1])
         return (flushed(1) + self._storing[1]) * d.root()
 

@@ -27,7 +27,7 @@ Reads = Iterator[tuple[FloatArray, FloatArray, FloatArray]]
 
 @dataclass(frozen=True)
 class LayerNorms:
-    """What stands around the stream of a network with LayerNorms.
+    """The LayerNorms of a network, and the ground that it adds to the stream.
 
     Attributes:
         form: The format that is computed in.
@@ -52,7 +52,7 @@ class LayerNorms:
     ground: Mapping[str, FloatArray]
 
     def reader(self, stream: Stream, snapshot: int) -> Reader:
-        """What those see who read the stream at a snapshot (Lemma L2)."""
+        """The stream as readers see it at a snapshot (Lemma L2)."""
         form, unit = self.form, self.form.sum_unit
         ones, squares, noisy = (2 * size for size in _sizes(stream))
         demand(ones <= self.large, "the pairs are too small for the stream")
@@ -81,7 +81,7 @@ class LayerNorms:
     def _summed(
         self, snapshot: int, mean: Interval, size: Interval
     ) -> tuple[Interval, Interval]:
-        """What sums with one more term are off by, for each unit that they read.
+        """The error of sums with one more term, for each unit that they read.
 
         Args:
             snapshot: Where they read.

@@ -1,4 +1,4 @@
-"""What an earlier part has shown of a channel (docs/recheck.md, 2.4)."""
+"""Facts about a channel that an earlier part has shown (docs/recheck.md, 2.4)."""
 
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Assumed(NamedTuple):
-    """What an earlier part has shown of a channel.
+    """The values of a channel that an earlier part has shown to be possible.
 
     Attributes:
         beside: ``(states, values)``: what it may be beside a state of that part's machine.
@@ -31,7 +31,7 @@ class Assumed(NamedTuple):
     def passed(
         self, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
-        """What is known beside a state, now or of some letters ago, and what is kept."""
+        """Possible values beside a state, now or some letters ago, and the memory then."""
         before, now, a = moved
         if self.machine is not None:
             which, q = beside(np.arange(len(a)), old[:, 0])
@@ -46,7 +46,7 @@ class Assumed(NamedTuple):
 
 
 def lemma(channel: Channel, part: "Part", machine: Machine, length: int) -> Assumed:
-    """What another part shows of a channel, or of what it is a shift of."""
+    """The facts that another part shows of a channel, or of the channel that it shifts."""
     here, same = channel.name in part.outputs, part.machine is machine
     shift, back = channel.operation, 0
     if not here and isinstance(shift, Shift) and part.outputs == [shift.source]:

@@ -126,7 +126,7 @@ def _of_absolute_values(w: Recurrence, length: int) -> Interval:
 
 
 def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
-    """The same of some units that read each other alone, from matrices near the powers.
+    """The sums of some units that read each other alone, from matrices near the powers.
 
     Raises:
         Refused: If they are too many, or the powers grow.

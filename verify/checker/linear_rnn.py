@@ -23,7 +23,7 @@ MOST_LETTERS = 2**50
 
 
 class Gates(NamedTuple):
-    """What the tensors hold.
+    """The gates that the tensors hold.
 
     Attributes:
         half: α/2.
@@ -93,14 +93,14 @@ def _error(
     )
 
     def own(off: Interval) -> Interval:
-        """What one step adds, but for the letters' own errors."""
+        """The error that one step adds, but for the letters' own errors."""
         read = weight * (most + off) + fall
         fits(read + beside, form, "a sum", STEPS)
         sums = known_sum_error(form, n + 2, read + beside, 2 * half, read)
         return (norm.of_vectors(sums) + norm.of_vectors(drift)).max()
 
     def later(off: Interval) -> Interval:
-        """What no error exceeds, if no earlier one exceeds ``off``."""
+        """A bound of the next error, if no earlier one exceeds ``off``."""
         step = apart * (most + off) + own(off)
         return norm.growth * (norm.of_vectors(first) + length * step)
 

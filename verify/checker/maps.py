@@ -51,7 +51,7 @@ class Maps:
     mlp: Mlp
 
     def apart(self, sums: tuple[Channel, ...]) -> Sources:
-        """What the MLP reads, some sums as one number."""
+        """The sources that the MLP reads, some sums as one number."""
         names, mlp = tuple(s.name for s in sums), self.mlp
         found: Sources | None = mlp.apart.get(names)
         if found is None:
@@ -60,7 +60,7 @@ class Maps:
         return found
 
     def sources(self, sums: list[Channel], dims: IntArray) -> Sources:
-        """What decides some dimensions, some sums among it: each read with one weight.
+        """Sources that decide some dimensions, sums among them: each has one weight.
 
         Raises:
             Refused: If the parts of a sum are not read so, or are those of another one.
@@ -163,7 +163,7 @@ class Maps:
         return bool((reads.sum(axis=1) > 1).any())
 
     def _through(self, x: Noisy, needed: list[IntArray], kept: Noisy) -> Noisy:
-        """What is added to dimensions, where their sources have one value in each row."""
+        """Sums for dimensions, where their sources have one value in each row."""
         pairs = zip(self.mlp.layers, pairwise(needed), strict=True)
         (weight, bias), *above = [(w[np.ix_(*at)], b[at[1]]) for (w, b), at in pairs]
         grid, apart = finest(x.value), bool(kept.value.any() or kept.total.any())
@@ -183,7 +183,7 @@ class Maps:
     def _summed_up(
         self, sources: Sources, cases: Cases, named: list[int], needed: list[IntArray]
     ) -> tuple[Noisy, IntArray]:
-        """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
+        """Sums in cases, from bounds of all that each source alone adds (Lemma 15)."""
         units, (weight, bias) = needed[-2], self.mlp.layers[-2]
         weight, bias = weight[np.ix_(needed[-3], units)], bias[units]
         constant = sources.spans(-1, units)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MatrixErrors(ABC):
-    """What the noise of a channel of matrices means, and what sublayers make of it.
+    """The meaning of noise of a channel of matrices, and how sublayers change it.
 
     Attributes:
         name: What errors are measured in.
@@ -33,7 +33,7 @@ class MatrixErrors(ABC):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it is, for people."""
+        """Facts about the metric, for people."""
         return {"norm": self.name}
 
     @abstractmethod

@@ -149,7 +149,7 @@ class Spectral(Norm):
 
     @staticmethod
     def against(weights: FloatArray) -> Interval:
-        """The same (Cauchy, Schwarz)."""
+        """The bound against weights (Cauchy, Schwarz)."""
         return Spectral.of_vectors(weights)
 
     def absolute(self, bound: Interval) -> Interval:

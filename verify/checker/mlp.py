@@ -96,7 +96,7 @@ class Mlp:
 
 
 def below(layers: Layers, units: IntArray) -> list[IntArray]:
-    """What some outputs of layers depend on: of the input, and of each layer."""
+    """Indices that some outputs of layers depend on: of the input, and of each layer."""
     needed = [units]
     for weight, _ in reversed(layers):
         needed.insert(0, np.flatnonzero(weight[:, needed[0]].any(axis=1)))

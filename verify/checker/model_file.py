@@ -29,7 +29,7 @@ DAMAGE = (
     AttributeError,
     RecursionError,
 )
-"""What reading a damaged file may end in."""
+"""Errors in which reading a damaged file may end."""
 LARGEST_FILE = 2**34
 """The most bytes of a model file, and of its evidence."""
 
@@ -194,7 +194,7 @@ def undisguised(model: Model) -> Model:
 
 
 def _outputs(said: Any) -> tuple[str, IntArray]:
-    """What the outputs of a machine are on, and the table of them; nothing if it has none.
+    """Whether outputs are on states or moves, and their table; nothing if there are none.
 
     Raises:
         Refused: If a state or a transition has none, or one without a name.

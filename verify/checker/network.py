@@ -32,7 +32,7 @@ class Evidence(dict[str, Any]):
 def recheck(
     data: "bytes | Files", evidence: bytes, machine: Machine | None = None
 ) -> Established:
-    """What a model file and its evidence show.
+    """The statement that a model file and its evidence prove.
 
     Args:
         data: The model file, or the files of a GPT-2.
@@ -87,7 +87,7 @@ def opened(data: "bytes | Files") -> Model:
 
 
 def digest(data: "bytes | Files") -> str:
-    """What evidence names a model file by, or the files of a GPT-2."""
+    """The digest by which evidence names a model file, or the files of a GPT-2."""
     return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
 
 
@@ -97,7 +97,7 @@ def established(
     machine: Machine | None,
     progress: "Callable[[Established], None] | None" = None,
 ) -> Established:
-    """What a network is shown to do, if that is what its file claims.
+    """The statement that is proved of a network, if its file claims no more.
 
     Args:
         model: The model.

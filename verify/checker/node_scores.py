@@ -181,7 +181,7 @@ def _leak(
 
 
 def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, float]:
-    """What candidates score at least, and what those before a right one weigh at most.
+    """The least score of candidates, and the largest weight of all before a right one.
 
     Args:
         terms: The scores.

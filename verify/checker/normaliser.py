@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Normaliser(NamedTuple):
-    """What all units that multiply the entries of a matrix by c(v) have in common.
+    """The shape of all units that multiply the entries of a matrix by c(v).
 
     c(v) = (base + Σ_k steps_k·max(points_k − v, 0))/w of the mass v.
 

@@ -121,7 +121,7 @@ def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Pas
 
 
 def whole_gain(passing: Sequence[Passing]) -> float:
-    """What a sum is multiplied by in all."""
+    """The product of all factors of a sum."""
     return prod(unit.weight for unit in passing)
 
 

@@ -1,4 +1,4 @@
-"""What is known of positive matrices that are held, and what gates do to them.
+"""Bounds of positive matrices that the stream holds, and how gates change them.
 
 Lemma W9b of docs/within.md, and the quantities of Theorem W9.
 """
@@ -14,7 +14,7 @@ from krohn.verify.checker.product_gates import ROUNDED, Gates
 
 
 class Held(NamedTuple):
-    """What is known of the matrix that a channel holds at each position, ``(T + 1,)`` each.
+    """Bounds of the matrix that a channel holds at each position, ``(T + 1,)`` each.
 
     It is s·X∘exp(ε), X an exact matrix of mass 1, where that is not 0, and s its own mass.
 
@@ -82,7 +82,7 @@ class Range(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What gates make of products of positive numbers (Lemma W3).
+    """The curve by which gates distort products of positive numbers (Lemma W3).
 
     Attributes:
         under: f(a, b) ≥ ab·(1 − under).
@@ -108,7 +108,7 @@ class Curve(NamedTuple):
         return cls(under, over, (moved / (1 - under)).through(np.log1p))
 
     def factor(self, rounded: Interval) -> Interval:
-        """What sums of products are multiplied by, if they are rounded so much, too."""
+        """The factor of sums of products, if they are rounded so much, too."""
         return (1 - self.under - rounded).joined(1 + self.over + rounded)
 
     def apart(self, rounded: Interval) -> Interval:
@@ -125,7 +125,7 @@ def logarithms(off: Interval) -> Interval:
 def rounding(
     units: Gates, reach: Interval, terms: tuple[int, int], form: Format
 ) -> Interval:
-    """What a product of two numbers is rounded by, in units of the larger factor.
+    """The rounding error of a product of two numbers, in units of the larger factor.
 
     Four units are added, whose numbers inside add up to twice the factors.
     """

@@ -1,4 +1,4 @@
-"""What all products of positive operators have in common (Lemma W9a of docs/within.md)."""
+"""Bounds that hold for all products of positive operators (Lemma W9a of docs/within.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

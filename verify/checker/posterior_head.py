@@ -37,7 +37,7 @@ and is divided by at most eight priors, or by the probability of a letter.
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What the header says of the model.
+    """The model as the header states it.
 
     Attributes:
         emissions: ``(d, k)``: laws of letters, or means of points.

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from krohn.verify.checker.mlp import Mlp
 
 ROUNDED = 1 + 2.0**-10
-"""What numbers of the network may be larger than true ones (Theorem W4)."""
+"""The factor by which numbers of the network may exceed true ones (Theorem W4)."""
 ROOT = Interval.between(np.array(2.5066282746310002), np.array(2.506628274631001))
 """√(2π)."""
 
 
 class Gates(NamedTuple):
-    """What all units of a product have in common.
+    """The shape of all units of a product.
 
     Attributes:
         inside: w, the absolute value of both weights of a unit: 1/λ.
@@ -41,13 +41,13 @@ class Gates(NamedTuple):
 
     @property
     def gain(self) -> Interval:
-        """What products are multiplied by: 8cw²/√(2π), 1 if c is the right one."""
+        """The factor of products: 8cw²/√(2π), 1 if c is the right one."""
         return 8 * Interval.of(self.outside) * self.inside * self.inside / ROOT
 
     def rounding(
         self, reach: Operand, terms: tuple[int, int], form: Format
     ) -> tuple[Interval, Interval]:
-        """What is i and o in Theorem W4: what sums inside and outside of units are off by.
+        """The errors i and o of Theorem W4, of sums inside and outside of units.
 
         Of its own size a product is off by `Gates.astray` besides.
 
@@ -73,7 +73,7 @@ class Gates(NamedTuple):
         return inner, outer + above * unit / 2 * (0.5 + 0.4 * size)
 
     def astray(self, above: int, form: Format) -> Interval:
-        """What sums outside of units can be off by, in units of what they add up to."""
+        """The largest error of sums outside of units, in units of their value."""
         return gamma(above, form.sum_unit)
 
     @property

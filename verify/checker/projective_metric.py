@@ -76,7 +76,7 @@ class Projective(MatrixErrors):
     def fetched(
         self, noise: FloatArray, by: int, leak: float, astray: float
     ) -> FloatArray:
-        """What other positions add is compared with the least entry."""
+        """The error of a copy: other positions' share is compared with the least entry."""
         at = np.maximum(np.arange(noise.shape[1]) - by, 0)
         x, stray = Held.of(noise[:, at]), 4 * Interval.of(leak) * self.largest(noise)
         off = astray + stray / self._range(x).bottom
@@ -214,7 +214,7 @@ class Projective(MatrixErrors):
     def _mixed(
         self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
     ) -> Interval:
-        """The same if the right factor is that of BOS, which may have rows near 0."""
+        """The distance if the right factor is that of BOS, which may have rows near 0."""
         a, b, start = self._entries(x), self._range(y), self.products.start > 0
         rows = a[:, :, start].sum(axis=2).low
         lowest = rows.min(axis=1, initial=np.inf, where=rows > 0)
@@ -230,7 +230,7 @@ class Projective(MatrixErrors):
     def _beside(
         self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
     ) -> Interval:
-        """What is where the product at BOS is 0."""
+        """The error of entries where the product at BOS is 0."""
         top = self._range(y).top + x.beside
         column = (y.mass + self._near(y.beside)) * y.grown
         column = column / Interval.of(self.products.start).sum() + self.size * y.beside

@@ -46,7 +46,7 @@ def said(model: Model, stream: Stream, values: IntArray) -> Noisy:
 def _said(
     model: Model, stream: Stream, columns: IntArray
 ) -> Iterator[tuple[IntArray, Noisy]]:
-    """What is said at tuples of output values, ``(outputs, rows)``, some at a time."""
+    """Logits at tuples of output values, ``(outputs, rows)``, some at a time."""
     weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
     off: FloatArray | float = 0.0
     if model.disguise is not None:

@@ -1,4 +1,4 @@
-"""What readers see of a stream that passes a LayerNorm (docs/soundness.md, section 6a)."""
+"""A stream behind a LayerNorm, as its readers see it (docs/soundness.md, section 6a)."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class Reader:
         return off
 
     def summed(self, size: Interval) -> Interval:
-        """What a term more is worth in a sum, for each unit of such a number."""
+        """The error of one more term of a sum, for each unit of such a number."""
         return self.relative * size + self.absolute
 
     def _rounded(self, size: Interval) -> Interval:

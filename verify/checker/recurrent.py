@@ -75,7 +75,7 @@ class Network:
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Sparse, FloatArray]:
-        """What is handed on after each letter; and how far right logits are ahead then."""
+        """The vector that each letter hands on; and how far right logits are ahead then."""
         hidden = self.after(self.nodes.some(at))
         return self.hand_on(hidden), self.ahead(hidden, rights[1])
 

@@ -53,7 +53,7 @@ class Says(Network):
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Sparse, FloatArray]:
-        """What is handed on after each letter; and how far outputs are off, negative."""
+        """The vector that each letter hands on; and how far outputs are off, negative."""
         hidden = self.after(self.nodes.some(at))
         possible = np.flatnonzero(rights[1] >= 0)
         off = self.off(hidden.some(possible), self.laws[rights[1][possible]])

@@ -34,7 +34,7 @@ def check(
 def readings(
     program: Statement, machine: Machine, last: list[Part]
 ) -> dict[tuple[int, ...], int]:
-    """What parts show together beside each state of the machine, if it means that."""
+    """The tuples that parts show together, and the machine's state that each one means."""
     demand([one.length == program.length for one in last], "a part ends too early")
     demand([one.machine is machine for one in last], "a part is of another machine")
     names = [n for one in last for n in one.outputs]
@@ -59,7 +59,7 @@ def readings(
 def part(
     program: Statement, machine: Machine, followed: Ways, parts: list[Part], said: Any
 ) -> Part:
-    """What the evidence says of a part, and the channels that it needs."""
+    """A part as the evidence states it, with the channels that it needs."""
     length, outputs = int(whole(said["length"], 0)), list(said["outputs"])
     demand(length <= program.length, "a part is longer than the words")
     states, follow = whole(said["states"], 1), whole(said["follow"], 2)

@@ -54,7 +54,7 @@ def reader_of(header: Mapping[str, Any]) -> str:
 
 
 def reader(name: str) -> Callable[..., Any]:
-    """What a module of the checker makes of a file, its evidence and a machine."""
+    """The function of a checker's module that reads a file, its evidence and a machine."""
     found: Callable[..., Any] = rule(name).established
     return found
 

@@ -1,4 +1,4 @@
-"""What is known of the residual stream between two sublayers."""
+"""Bounds of the residual stream between two sublayers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ class Stream:
         return self.reader.own(code, noise) if self.reader else np.zeros(code.shape)
 
     def alone(self, name: str) -> float:
-        """The same at any value of a channel."""
+        """The bound at any value of a channel."""
         channel = self.channel(name)
         code = channel.code(channel.domain)
         return float(self.own(code, self.common(name)[:, None]).max())
@@ -148,7 +148,7 @@ class Stream:
         return Noisy(x, np.array(slopes).reshape(-1, *x.shape), rest, self.form)
 
     def kept(self, values: Mapping[str, IntArray], read: Noisy) -> Noisy:
-        """What the residual sum keeps of ``read``: the same, if nothing is in between."""
+        """The part of ``read`` that the residual sum keeps: all, without a LayerNorm."""
         if self.reader is None:
             return read
         x = self.at(values, np.zeros_like(read.value), kept=True)

@@ -78,7 +78,7 @@ class Classes:
         self._named.setdefault(own, []).extend([name] if side == SOURCE else [])
 
     def _facts_of(self, side: int, name: str) -> Iterator[Any]:
-        """What a channel says of itself; with one fact in common two are equal.
+        """Facts that define a channel; with one fact in common two are equal.
 
         Its operation, on the classes of what it reads; its value, if it has one; that it
         changes nothing; and its value at each letter, if it follows from the token by

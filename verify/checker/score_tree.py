@@ -180,7 +180,7 @@ class Rivals:
         return Rivals(asking, held, light / keys.size, rounded)
 
     def heaviest(self) -> float:
-        """What all rivals of a row weigh in units of the right position, at worst.
+        """The largest weight of all rivals of a row, in units of the right position's.
 
         Raises:
             Refused: If too many scores have to be looked at.

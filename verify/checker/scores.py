@@ -31,7 +31,7 @@ what that makes of its weight and, at most, of all others: more than e^32."""
 
 
 class Said(NamedTuple):
-    """What the channel that is compared says where a head looks.
+    """Values of the compared channel at the positions where a head looks.
 
     Attributes:
         values: ``(values,)``: all its values.
@@ -45,7 +45,7 @@ class Said(NamedTuple):
 
 
 ONE_KEY = Said(np.ones(1, np.int64), np.ones(1, np.int64), 1)
-"""What stands for the values of a channel where none is compared."""
+"""Stands for the values of a channel where none is compared."""
 
 
 class Scores(NamedTuple):
@@ -149,7 +149,7 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
 def flagged(
     scores: Scores, hidden: BoolArray, keys: Said, wanted: int
 ) -> tuple[FloatArray, FloatArray, float, float, float]:
-    """What positions score if they are flagged and if not, and the bounds of errors.
+    """Scores of positions that are flagged and of others, and bounds of their errors.
 
     Args:
         scores: Those of all positions for one value of the key after the other.

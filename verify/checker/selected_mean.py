@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """What is known of the logits.
+    """Bounds of the logits.
 
     Attributes:
         tables: What the features must be, along each axis; logarithms are rounded.

@@ -26,7 +26,7 @@ class Reader(Protocol[S]):
 
     @property
     def start(self) -> S:
-        """What it remembers before a word."""
+        """The memory before a word."""
         ...
 
     @property
@@ -40,7 +40,7 @@ class Reader(Protocol[S]):
         ...
 
     def follow(self, at: IntArray, rights: Sequence[IntArray]) -> tuple[S, FloatArray]:
-        """What is remembered after the letters of each edge, node by node.
+        """The memory after the letters of each edge, node by node.
 
         Args:
             at: The nodes.
@@ -80,7 +80,7 @@ def led(machine: Machine, states: IntArray, steps: int) -> list[IntArray]:
 
 
 def rights(machine: Machine, states: Sequence[IntArray]) -> list[IntArray]:
-    """What must be said in states; -1 for -1."""
+    """The answer that is right in each state; -1 for -1."""
     shows = np.append(machine.shows, -1)
     return [shows[each] for each in states]
 
@@ -174,7 +174,7 @@ def proved(
 
 
 def shown(model: Model, told: Mapping[str, Any], margin: float) -> Established:
-    """What is shown of a network that computes a machine, up to what it claims."""
+    """The proved statement about a network that computes a machine, up to its claim."""
     length = model.length
     up_to = "any length" if length is None else f"up to {length} letters"
     margin = min(margin, LARGEST_FLOAT64)

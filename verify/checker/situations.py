@@ -1,4 +1,4 @@
-"""What the belief of a hidden Markov model can be in each of finitely many situations.
+"""The beliefs that a hidden Markov model can have in each of finitely many situations.
 
 Theorems W8 to W8b of docs/within.md: the beliefs of a machine, exactly; or convex
 combinations of the beliefs that the last letters leave.

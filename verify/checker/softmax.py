@@ -23,7 +23,7 @@ from krohn.verify.checker.arithmetic import (
 MOST_UNITS = 2.0**-11
 """A row has at most so many positions, in units of the format."""
 SECOND = 1 + 2.0**-9
-"""What products of roundings add to a few of them, in rows of no more positions."""
+"""The most that products of roundings add to a few, in rows of no more positions."""
 FAR_OFF = 0.125
 """Logarithms of weights that are further off are refused."""
 
@@ -60,7 +60,7 @@ def product(left: Operand, right: Operand, form: Format, what: str) -> Interval:
 
 
 class Weights(NamedTuple):
-    """What the values of a row are multiplied by, in effect (Theorem 12a).
+    """The weights by which the values of a row are multiplied, in effect (Theorem 12a).
 
     What is below the normal range is `lost` besides.
 
@@ -204,7 +204,7 @@ def mean_error(
 
 
 def leaked(form: Format, count: int, size: Operand, gap: Operand) -> Interval:
-    """What positions that do not count weigh, in units of the largest that does.
+    """The weight of positions that do not count, in units of the largest that does.
 
     Args:
         form: The format.
@@ -218,7 +218,7 @@ def leaked(form: Format, count: int, size: Operand, gap: Operand) -> Interval:
 def leak(
     scores: Interval, right: Interval, wrong: BoolArray, count: int, form: Format
 ) -> float:
-    """The same of rows whose scores are at hand, and that each copy one position.
+    """The leak of rows whose scores are at hand, and that each copy one position.
 
     Args:
         scores: ``(rows, keys)``: as the format computes them.
@@ -253,7 +253,7 @@ def swayed(apart: Operand, spread: Operand) -> Interval:
 
 
 def lost(count: int, largest: Operand) -> Interval:
-    """What a mean of values up to a size loses below the normal range (A6, A9)."""
+    """The most that a mean of values up to a size loses below the normal range (A6, A9)."""
     return flushed(16 * count) * (1 + Interval.of(largest))
 
 

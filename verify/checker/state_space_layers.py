@@ -37,7 +37,7 @@ def rounded(x: FloatArray, form: Format) -> FloatArray:
 
 
 class Step(NamedTuple):
-    """What comes after a step of the recurrence.
+    """The layer's output after a step of the recurrence.
 
     Attributes:
         after: round(round(a · h) + b).
@@ -80,7 +80,7 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
 
 
 def _tiny(x: FloatArray, off: FloatArray, form: Format) -> BoolArray:
-    """What may be flushed: a subnormal number, or one that was rounded up from there."""
+    """Whether numbers may be flushed: subnormal ones, or ones rounded up from there."""
     size = np.abs(x)
     below = (x != 0) & (size < form.smallest)
     return np.asarray(below | ((size == form.smallest) & (off != 0)))
@@ -116,7 +116,7 @@ class Affine(NamedTuple):
         return self.weight.size + CELL * sum(self.weight.shape)
 
     def of(self, x: FloatArray, form: Format, relu: bool) -> tuple[FloatArray, bool]:
-        """What it gives, and whether that is sure: all sums are exact (Lemma D8).
+        """The output of the layer, and whether all its sums are exact (Lemma D8).
 
         Args:
             x: ``(rows, inputs)``, known numbers of the format.
@@ -224,7 +224,7 @@ class Recurrence:
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Step, FloatArray]:
-        """What comes after each letter; nothing is said."""
+        """The step after each letter; no logits are read."""
         decay, addend = self.layer.decay, self.layer.addend
         found = step(self.values[at, None], decay, addend, self.form)
         rows = len(at) * len(decay), -1

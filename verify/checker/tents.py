@@ -25,7 +25,7 @@ MOST_KNOTS, FINEST_STEP = 2**13, 2.0**20
 
 
 class Axis(NamedTuple):
-    """What a sum of tents is along one of its inputs.
+    """A sum of tents along one of its inputs.
 
     Attributes:
         scale: s: the knots are at k/s.
@@ -70,7 +70,7 @@ def joined(at: Operand, table: FloatArray) -> Interval:
 
 
 def axes_of(layers: list[Affine]) -> list[Axis]:
-    """What a network of tents computes: the sum of a function of each input.
+    """The functions, one of each input, whose sum a network of tents computes.
 
     Raises:
         Refused: If its hidden layers are others.

@@ -32,7 +32,7 @@ def established(
     machine: Machine | None,
     progress: Callable[[Established], None] | None = None,
 ) -> Established:
-    """What is shown of a Transformer that computes a Program of whole numbers.
+    """The proved statement about a Transformer that computes a Program of whole numbers.
 
     ``progress`` is called after each step, with all that is shown up to there.
     """
@@ -105,7 +105,7 @@ def beside(model: Model) -> Machine | None:
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """The same of a chain of thought."""
+    """Statement and readings of a chain of thought."""
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 
@@ -115,7 +115,7 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 
 def _compared(model: Model, source: Any, told: Any) -> tuple[Statement, Readings]:
-    """The same of what is compared with a Program."""
+    """Statement and readings of a source that is compared with a Program."""
     from krohn.verify.checker.same_program import Classes, readings
 
     program, said = COMPARED[source["kind"]](model, source)
@@ -137,7 +137,7 @@ def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
 
 
 def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
-    """The same of the texts of a rewriting system (Theorem 5k)."""
+    """Statements of the texts of a rewriting system (Theorem 5k)."""
     from krohn.program.program import statement_of
     from krohn.program.rewriting import Rewriting
     from krohn.program.rewriting_program import program_of
@@ -148,7 +148,7 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
 
 
 def _increasing(model: Model, source: Any) -> tuple[Statement, Statement]:
-    """The same of longest increasing subsequences (Theorem 5m)."""
+    """Statements of longest increasing subsequences (Theorem 5m)."""
     from krohn.program.increasing import Increasing, program_of
     from krohn.program.program import statement_of
 

@@ -104,7 +104,7 @@ FIELDS = {
 """Operations: their terms, the fields that name channels, and one that is a number."""
 
 DAMAGE = (ValueError, LookupError, TypeError, SyntaxError, struct.error)
-"""What reading a damaged file may end in."""
+"""Errors in which reading a damaged file may end."""
 Tensors = Mapping[str, tuple[str, list[int], list[float]]]
 Written = dict[str, tuple[list[int], list[Any]]]
 """Tensors as they are written: the shape, and units with rows."""
@@ -308,7 +308,7 @@ def _read_program(told: Mapping[str, str]) -> tuple[Any, ...]:
 
 
 def _apart(text: str, separator: str = ";") -> list[str]:
-    """What separators outside of brackets divide."""
+    """The parts of a text between separators that stand outside of brackets."""
     parts, depth = [""], 0
     for letter in re.sub(r"\s+", " ", text).strip():
         depth += (letter in "[(") - (letter in "])")

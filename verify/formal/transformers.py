@@ -173,7 +173,7 @@ class Lives(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What a head computes at a position t where channels have the values of a case.
+    """The scores of a head at a position t where channels have the values of a case.
 
     `at`, `cases` and `values` are the position of each key, the values of channels there,
     and the score.
@@ -225,7 +225,7 @@ class Layout:
         return integers(map(self._place, names))
 
     def _held(self, snapshot: int, dim: int) -> Lives | None:
-        """What was last written to a dimension."""
+        """The channel that was last written to a dimension."""
         live = [
             Lives(name, c["snapshots"][0], c["dims"][0], c["code"])
             for name, c in self._channels.items()
@@ -375,7 +375,7 @@ class Layout:
     def _stream(
         self, snapshot: int, t: int, case: Mapping[str | None, int]
     ) -> FloatArray:
-        """What dimensions hold without noise, 0 where that is not known."""
+        """The numbers in all dimensions, without noise; 0 where they are not known."""
         stream = np.zeros(self._width)
         for dim in range(self._width):
             held = self._held(snapshot, dim)

@@ -156,7 +156,7 @@ class Boxes:
         return tuple(reversed(found))
 
     def evidence(self) -> dict[str, Any]:
-        """What was found, as the checker reads it."""
+        """The boxes as the checker reads them."""
         return {
             "states": packed(np.array(self.states)),
             "edges": packed(np.array(self.edges)),

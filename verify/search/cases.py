@@ -27,7 +27,7 @@ DEEPEST = 250  # Python's stack
 
 
 def find(model: Model) -> dict[str, Any]:
-    """What evidence says of the cases that decide what MLPs compute, channel by channel.
+    """The cases that decide the maps of MLPs, channel by channel, as evidence has them.
 
     Where nothing is found nothing is said, and the checker says what is wrong, of a
     damaged file too.
@@ -165,7 +165,7 @@ class Split:
     def _opened(
         self, channel: Channel, answers: IntArray, cases: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
-        """The same of a map that is none of the sources."""
+        """Cases of a map that is none of the sources."""
         read = [self.program.channels[n] for n in channel.inputs]
         if channel.op == "table":
             return self._looked_up(channel, read, answers, cases)

@@ -36,20 +36,20 @@ class Dynamics:
         return int(self.cell.first.shape[-1])
 
     def begin(self, count: int) -> tuple[FloatArray, IntArray]:
-        """What is remembered before words, and the states."""
+        """Memories before words, and the states."""
         first = np.repeat(self.cell.first, count, axis=0)
         return first, np.full(count, self.machine.start)
 
     def step(
         self, x: FloatArray, states: IntArray, letters: IntArray
     ) -> tuple[FloatArray, IntArray]:
-        """What is remembered ``(words, width)`` after a letter each, and the states."""
+        """Memories ``(words, width)`` after a letter each, and the states."""
         return self._parts(x, letters)[0], self.machine.transitions[letters, states]
 
     def jacobians(
         self, x: FloatArray, letters: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """What is remembered after a letter, and ``(words, width, width)``: its slopes."""
+        """Memories after a letter, and their Jacobians ``(words, width, width)``."""
         found, slopes = self._parts(x, letters)
         return found, slopes()
 
@@ -65,7 +65,7 @@ class Dynamics:
     def _parts(
         self, x: FloatArray, letters: IntArray
     ) -> tuple[FloatArray, Callable[[], FloatArray]]:
-        """What is remembered after a letter, and its slopes when they are asked for."""
+        """Memories after a letter, and a function that gives their Jacobians."""
         cell, n = self.cell, len(self.cell.weight)
         inputs = cell.letters.value.middle()[0][letters] + cell.bias[0]
         back = x[:, :n] @ cell.weight + cell.bias[1]
@@ -129,7 +129,7 @@ class Dynamics:
         return varied_words(machine.transitions, machine.start, count, length, rng)
 
     def run(self, words: IntArray) -> list[tuple[FloatArray, IntArray]]:
-        """What is remembered after each letter, and the states.
+        """Memories after each letter, and the states.
 
         Raises:
             WrongWord: With a word after which another logit is ahead.

@@ -25,7 +25,7 @@ LARGEST = 96
 ROOMS = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015, 0.008, 0.004)
 """How much room nodes get at first, and when a read-out was not certain."""
 SMALL, TOGETHER, TRIES = 0.7, 64, 12
-"""What part of its room a new node may fill; nodes that are followed together; near nodes
+"""The share of its room for a new node; nodes that are followed together; near nodes
 that an image is compared with."""
 SLACK = 1 - 2.0**-30
 """The checker may round otherwise."""

@@ -132,7 +132,7 @@ class Closure:
         return self._root(self._terms.setdefault(term, len(self._terms)))
 
     def _root(self, one: Class) -> Class:
-        """What stands for all classes that are shown to be equal to one."""
+        """The representative of all classes that are shown to be equal to one."""
         while (above := self._joined.get(one, one)) != one:
             self._joined[one] = self._joined.get(above, above)
             one = above

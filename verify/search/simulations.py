@@ -128,7 +128,7 @@ FINDERS: dict[str, Callable[[Model, Machine | None], Any]] = {
 
 
 def _told(found: Found, timed: bool = False) -> dict[str, Any]:
-    """What was found, as the checker reads it; with depths, if there is a longest word."""
+    """The evidence as the checker reads it; with depths, if there is a longest word."""
     nodes = found.nodes
     names = ("states", "edges", "depths")[: 2 + timed]
     parts = {name: packed(getattr(found, name)) for name in names}

@@ -19,7 +19,7 @@ from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 START, STEP, SAY = "startprob", "transmat", "emissionprob"
 OTHER_NAMES = {"starts": START, "edges": STEP, "probs": SAY}
-"""What pomegranate calls them; it holds logarithms of the first two."""
+"""Their names in pomegranate; it holds logarithms of the first two."""
 KEPT = 1e-5
 """Rows that add up to 1 but for so much are rounded, and are divided by their sum."""
 MOST_NUMBERS = 2**22
