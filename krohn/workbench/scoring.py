@@ -30,8 +30,8 @@ from krohn.workbench.directions import (
 
 LARGEST = 2**28
 Kind = Literal["edges", "directions", "features", "interchange"]
-"""Subjects of a score: edges of a circuit, directions of variables, features of a dictionary,
-or exchanges of the subspaces of variables."""
+"""Subjects of a score: edges of a circuit, directions of variables, features of a
+dictionary, or exchanges of the subspaces of variables."""
 Edge = tuple[str, str]
 """Two components, as a circuit names them: the earlier one, and the later one."""
 
