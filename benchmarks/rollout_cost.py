@@ -23,10 +23,11 @@ from report import Row, Table, each, parser, publish
 from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import parts
-from krohn.network.decoding import BLANK, decode
+from krohn.network.decoding import decode
 from krohn.network.model import Model
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.completed_texts import BLANK
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.attention_limits.prompt_memory import kept_numbers
 

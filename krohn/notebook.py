@@ -7,11 +7,12 @@ come from packages that cannot know the drawings above them, for imports run dow
 
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.cascade import Cascade
-from krohn.program.program import Program
+from krohn.program import Map, Program
+from krohn.program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.report import Report
@@ -42,13 +43,25 @@ def _cascade(source: Cascade) -> str | None:
 
 def program(written: Program) -> str:
     """The channels of a Program, a row each."""
-    from krohn.show.network import operation
-
     rows = (
         (name, operation(each), _values(written, name), written.code(name))
         for name, each in written.operations.items()
     )
     return table(("channel", "operation", "values", "code"), rows)
+
+
+def operation(done: Any) -> str:
+    """An operation and what it reads."""
+    kind = type(done).__name__
+    if isinstance(done, Map):
+        function = done.function
+        kind = (
+            type(function).__name__
+            if not isinstance(function, Rows)
+            else f"Table{len(function.rows)}"
+        )
+    extra = f", {done.by}" if hasattr(done, "by") else ""
+    return f"{kind}({', '.join(done.reads)}{extra})"
 
 
 def _values(written: Program, name: str) -> str:

@@ -3,10 +3,9 @@
 import numpy as np
 
 from krohn.network.blas import one_thread
-from krohn.network.reading import Begin, IntArray, chosen
-
-BLANK = -1
-"""The token where the network is to write, or where it gave no answer."""
+from krohn.network.modelfile import ModelFile
+from krohn.network.reading import Begin, IntArray, chosen, plain_reader
+from krohn.program.completed_texts import BLANK
 
 
 def decode(
@@ -59,3 +58,18 @@ def _decoded(
         if not going.any():
             break
     return found
+
+
+def reader(file: ModelFile) -> Begin:
+    """The reading of texts by the network of a file, on the arrays that serve it.
+
+    Raises:
+        ModelFileError: If it does not read letter by letter.
+    """
+    plain = plain_reader(file)
+    if plain is not None:
+        return plain
+    from krohn.network.model import Model
+    from krohn.network.stepping import stepping
+
+    return stepping(Model(file).network)

@@ -45,21 +45,6 @@ Begin = Callable[[int], Reading]
 """Makes the reading of so many texts, before their first token."""
 
 
-def reader(file: ModelFile) -> Begin:
-    """The reading of texts by the network of a file, on the arrays that serve it.
-
-    Raises:
-        ModelFileError: If it does not read letter by letter.
-    """
-    plain = plain_reader(file)
-    if plain is not None:
-        return plain
-    from krohn.network.model import Model
-    from krohn.network.stepping import stepping
-
-    return stepping(Model(file).network)
-
-
 def plain_reader(file: ModelFile) -> Begin | None:
     """The reading of texts by numpy; None if torch is needed."""
     shape = file.header["architecture"]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,33 @@ def test_packages_do_not_know_the_public_face() -> None:
         for first, *rest in (name.split(".") for name, _ in imports(path)):
             assert first not in below, path
             assert first != "krohn" or (rest and rest[0] in below), path
+
+
+def for_types(path: Path) -> set[str]:
+    """The names that a module imports for annotations alone."""
+    return {
+        f"{node.module}.{alias.name}"
+        for block in ast.walk(tree(path))
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def test_no_modules_need_each_other() -> None:
+    """Not by imports inside functions either, which would hide it."""
+    names = {}
+    for path in MODULES:
+        parts = path.with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        names[".".join(parts if parts[0] == "krohn" else ("krohn", *parts))] = path
+    needs = {}
+    for name, path in names.items():
+        run = {found for found, _ in imports(path)} - for_types(path)
+        at = {n if n in names else n.rpartition(".")[0] for n in run}
+        needs[name] = at & names.keys()
+    TopologicalSorter(needs).prepare()
 
 
 OTHERS = (*LOWER, "compare")

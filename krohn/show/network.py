@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.program import Map, Program
-from krohn.program import Table as Rows
+from krohn.notebook import operation
+from krohn.program import Program
 from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, legibly, new_table, print_table, tried
 from krohn.source_kinds import of_file
@@ -90,10 +90,10 @@ def _attack(out: Console, found: "Attack") -> None:
     for way, why in found.left_out.items():
         out.print(f"  not run: {way} ({why})")
     table = new_table("bounds of", " numbers", " observed", " bound", " ratio", "by")
-    for operation, worst in sorted(found.tightest.items()):
+    for each, worst in sorted(found.tightest.items()):
         table.add_row(
-            operation,
-            f"{found.numbers.get(operation, 0):,}",
+            each,
+            f"{found.numbers.get(each, 0):,}",
             f"{worst.observed:.3g}",
             f"{worst.bound:.3g}",
             f"{1 / worst.share:.4g}" if worst.share else "never off",
@@ -311,17 +311,3 @@ def program(name: str, written: Program) -> None:
         size = len(written.domains.get(channel, ()))
         suffix = " one-hot" if channel in written.one_hot else ""
         out.print(f"{channel} = {operation(each)}   [{size} values{suffix}]")
-
-
-def operation(done: Any) -> str:
-    """An operation and what it reads."""
-    kind = type(done).__name__
-    if isinstance(done, Map):
-        function = done.function
-        kind = (
-            type(function).__name__
-            if not isinstance(function, Rows)
-            else f"Table{len(function.rows)}"
-        )
-    extra = f", {done.by}" if hasattr(done, "by") else ""
-    return f"{kind}({', '.join(done.reads)}{extra})"

@@ -66,14 +66,14 @@ class Machines(Kind[Automaton]):
 
     def compile(self, source: Automaton, asked: Asked) -> "CompiledModel":
         """The network of the best construction that is proved."""
+        _check_exact(asked)
         from krohn.machine_compilation import compiled  # all constructions
 
         return compiled(source, asked)
 
     def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
         """The facts of a machine, and the table of its constructions."""
-        if asked.within is not None:
-            raise no_error()
+        _check_exact(asked)
         source = with_outputs(source, asked.observation)
         if asked.arch == "ssm":
             for option in asked.given:
@@ -145,6 +145,6 @@ def _says_laws(file: ModelFile) -> bool:
     return kind_of(file.header["architecture"]).answers == "laws"
 
 
-def no_error() -> CompileError:
-    """The error of asking for one."""
-    return CompileError("--within is for beliefs; the states of a machine are exact")
+def _check_exact(asked: Asked) -> None:
+    if asked.within is not None:
+        raise CompileError("--within is for beliefs; the states of a machine are exact")

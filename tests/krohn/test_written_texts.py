@@ -15,9 +15,9 @@ import pytest
 import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
-from krohn.network.decoding import BLANK, decode
-from krohn.network.reading import Texts, reader
-from krohn.program.completed_texts import completed_texts
+from krohn.network.decoding import decode, reader
+from krohn.network.reading import Texts
+from krohn.program.completed_texts import BLANK, completed_texts
 from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file
 from krohn.source_kinds.blocks import TextsInBlocks

@@ -5,11 +5,12 @@ import pytest
 import torch
 
 import krohn
-from krohn.network.decoding import BLANK, decode
+from krohn.network.decoding import decode
 from krohn.network.model import Model
 from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.completed_texts import BLANK
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 
 

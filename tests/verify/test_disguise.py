@@ -18,7 +18,7 @@ from krohn.open_model import Model
 from krohn.program.errors import Refused
 from krohn.verify.checker import model_file as checked
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.network import recheck
+from krohn.verify.checker.network import recheck, undisguised
 from krohn.verify.proof import prove
 from krohn.verify.search.find import for_file
 
@@ -354,4 +354,4 @@ def test_no_earlier_version_has_disguised_networks() -> None:
         FORMATS["float64"], tensors, {**found.file.header, "version": 5}
     )
     with pytest.raises(Refused, match="this version has no disguised networks"):
-        checked.undisguised(model)
+        undisguised(model)

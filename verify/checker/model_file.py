@@ -139,7 +139,7 @@ def read(data: bytes) -> Model:
     tensors = tensors_of(entries, form)
     if "stored" in header:
         tensors = _whole(tensors, header, form)
-    return undisguised(Model(form, tensors, header))
+    return Model(form, tensors, header)
 
 
 def _whole(
@@ -182,15 +182,6 @@ def machine_of(said: Mapping[str, Any], letters: int, least: int = 0) -> Machine
     fits = len(transitions) == letters and start < states
     demand(fits and np.all(transitions < states), "what is stated is no machine")
     return Machine(start, transitions, np.arange(states))
-
-
-def undisguised(model: Model) -> Model:
-    """The network that a file is proved by: in a disguised one a plain one beside it."""
-    if "disguise" not in model.header["architecture"]:
-        return model
-    from krohn.verify.checker import disguise  # no other file rests on it
-
-    return disguise.plain(model)
 
 
 def _outputs(said: Any) -> tuple[str, IntArray]:

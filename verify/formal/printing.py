@@ -8,7 +8,7 @@ from krohn.program.architecture import architecture_named
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
-from krohn.verify.checker.model_file import read
+from krohn.verify.checker.network import opened
 from krohn.verify.formal.networks import recurrent
 from krohn.verify.formal.programs import of_program
 from krohn.verify.formal.terms import Development
@@ -25,7 +25,7 @@ def development(data: bytes) -> Development:
         Refused: If its kind is not written for Coq, it is too large, or no invariant that
             Coq's checker can follow is found.
     """
-    model = read(data)
+    model = opened(data)
     shape = architecture_named(model.header["architecture"]["kind"])
     demand("source" not in model.header, "a file about a source is not written for Coq")
     if shape is Transformer:

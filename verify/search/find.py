@@ -14,7 +14,7 @@ from krohn.network.modelfile import ModelFile, version_of
 from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine, Model, read, undisguised
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import cases, norms, refinement, same_program, simulations
 
@@ -24,7 +24,9 @@ from krohn.verify.search import cases, norms, refinement, same_program, simulati
 def model_of(file: ModelFile) -> Model:
     """A model file that was read."""
     header = {"version": version_of(file.header), **file.header}
-    return undisguised(Model(FORMATS[file.precision.name], file.tensors, header))
+    return network.undisguised(
+        Model(FORMATS[file.precision.name], file.tensors, header)
+    )
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
@@ -54,7 +56,7 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     Raises:
         Refused: If none is found.
     """
-    model = read(data)
+    model = network.opened(data)
     # What is not a number fails every demand.
     with one_thread(), np.errstate(all="ignore"):
         evidence, found = search(model, machine)
