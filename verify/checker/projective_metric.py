@@ -105,8 +105,7 @@ class Projective(MatrixErrors):
         beside = self._beside(x, y, curve, each, lost) * (1 + astray)
         mass = self._sums(x) * y.mass.wider(self._near(y.beside)) * curve.factor(moved)
         mass = mass.wider(self._near(beside)) * units.gain
-        passed = x.columns + self._contracted(x) * (x.spread + y.columns)
-        columns = passed.minimum(x.spread + y.spread) + curve.apart(moved)
+        columns = self._passed(x, y.columns.minimum(y.spread)) + curve.apart(moved)
         spread = x.spread + y.spread + curve.apart(moved)
         letters, ended = x.letters + y.letters, x.ended | y.ended
         beside = beside * units.gain
@@ -147,8 +146,8 @@ class Projective(MatrixErrors):
             How far logarithms of what it is off by are apart; the mass.
         """
         x = Held.of(noise[:, 1:])
-        mixed = x.columns + self._contracted(x) * x.spread
-        return x.spread.minimum(mixed).max(), x.mass.min().joined(x.mass.max())
+        passed = self._passed(x, Interval.of(0.0))
+        return passed.max(), x.mass.min().joined(x.mass.max())
 
     def _near(self, beside: Interval) -> Interval:
         """The mass of what is where a matrix is 0."""
@@ -185,9 +184,11 @@ class Projective(MatrixErrors):
         sums = (1 / whole).where(x.ended, sums)
         return sums * x.mass.wider(self._near(x.beside)) * x.grown
 
-    def _contracted(self, x: Held) -> FloatArray:
+    def _passed(self, x: Held, apart: Interval) -> Interval:
+        """How far apart a column becomes that is multiplied by x (Lemma W13e)."""
         tau = self.products.contraction[x.letters.astype(np.int64)]
-        return np.where(x.ended, 0.0, tau)
+        own = x.columns.minimum(x.spread)
+        return own + np.where(x.ended, 0.0, tau) * (x.spread - own + apart)
 
     def _entries(self, x: Held) -> Interval:
         """``(T + 1, n, n)``: entries as they are held."""
