@@ -114,7 +114,7 @@ def compare(
     from krohn.page.rendering import command
 
     arguments: Sequence[str] = context.find_root().obj or ()
-    kept = how.runs or _beside(output)
+    kept = how.runs or (None if output is None else output.with_suffix(".runs"))
     reading.check()
     with _interruptible(kept), progress() as report:
         found = compared(
@@ -174,8 +174,3 @@ def _interruptible(kept: Path | None) -> Iterator[None]:
             again = "run the same command again to go on"
             left = f"what was trained is kept in {kept}; {again}"
         raise KrohnError(f"interrupted; {left}") from None
-
-
-def _beside(output: Path | None) -> Path | None:
-    """Where runs are kept if nothing is said: beside the page, if there is one."""
-    return None if output is None else output.with_suffix(".runs")
