@@ -8,7 +8,8 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiler.errors import CompileError
-from krohn.program import Map, Operation, Program, Refused, Table, Token, cone
+from krohn.program import Map, Operation, Program, Table, Token, cone
+from krohn.program.retelling import told_as
 
 # The interface of passes, and the local relation that checks rewrites of Maps.
 
@@ -100,10 +101,8 @@ def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> In
         operation = program.operations[at]
         if not isinstance(operation, Map):
             raise PassError(f"{at!r} is needed, but it is not a function of the inputs")
-        try:
+        with told_as(PassError, f"channel {at!r}: "):
             values[at] = operation.function([values[n] for n in operation.inputs])
-        except Refused as reason:
-            raise PassError(f"channel {at!r}: {reason}") from None
     return values[name]
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
@@ -29,7 +28,6 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import (
@@ -85,12 +83,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     def taken(self, source: Any) -> HiddenMarkovModel | None:
         """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
-        try:
-            if self.owns(source):
-                return source  # type: ignore[no-any-return]
-            return files.weighted.given(source) or files.arrays.given(source)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        if self.owns(source):
+            return source  # type: ignore[no-any-return]
+        return files.weighted.given(source) or files.arrays.given(source)
 
     def machine(self, source: HiddenMarkovModel) -> Automaton:
         """The machine of its beliefs, if they are finitely many."""

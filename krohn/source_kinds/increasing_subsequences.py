@@ -14,8 +14,8 @@ from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
-from krohn.program.errors import Refused
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
+from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
@@ -52,10 +52,8 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
         if told is None:
             return None
         longest = int(told[1])
-        try:
+        with told_as(about=f"{text}: "):
             return Increasing(text, longest, int(told[2] or longest + 10))
-        except Refused as reason:
-            raise KrohnError(f"{text}: {reason}") from None
 
     def build(self, source: Increasing, asked: Asked) -> Built:
         """The network for all lists of up to n numbers."""

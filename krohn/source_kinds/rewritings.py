@@ -17,7 +17,7 @@ from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.program.written_text import text_of
@@ -74,10 +74,8 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
                 f"of rewriting systems --attention takes {known}, not {attention!r}"
             )
         seen = Sparse(window(source), 1, 1) if attention == "sparse" else None
-        try:
+        with told_as(CompileError, f"{source.name}: "):
             program = program_of(source, length)
-        except Refused as reason:
-            raise CompileError(f"{source.name}: {reason}") from None
         built = compile_program(program, replace(asked.options, sparse=seen))
         return replace(built, construction=self.wire), {"length": length}
 
