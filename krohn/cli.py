@@ -24,8 +24,7 @@ from krohn.commands.grammar import grammar
 from krohn.commands.learn import learn
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.recheck import recheck
-from krohn.commands.run import BareExpect
-from krohn.commands.run import run as run_word
+from krohn.commands.run import BareExpect, run as run_word
 from krohn.commands.schema import schema
 from krohn.commands.verify import verify
 from krohn.commands.workbench import score, workbench

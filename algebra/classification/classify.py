@@ -6,8 +6,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
-from krohn.algebra.classification import digraph, elements
-from krohn.algebra.classification import properties as letters
+from krohn.algebra.classification import digraph, elements, properties as letters
 from krohn.algebra.classification.definite import definite, generalised_definite
 from krohn.algebra.classification.digraph import synchronising
 from krohn.algebra.classification.findings import (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.program import Map, Program
-from krohn.program import Table as Rows
+from krohn.program import Map, Program, Table as Rows
 from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, legibly, new_table, print_table, tried
 from krohn.source_kinds import of_file

@@ -10,8 +10,7 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.network.model import TIED
-from krohn.network.model import Model as Plain
+from krohn.network.model import TIED, Model as Plain
 from krohn.network.transformer import Transformer
 from krohn.notebook import framed, table
 from krohn.open_model import Model

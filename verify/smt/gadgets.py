@@ -11,8 +11,14 @@ import numpy as np
 import z3
 
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import Term, constant, product, total, variable
-from krohn.verify.smt.encoding import feed as feed_terms
+from krohn.verify.smt.encoding import (
+    Term,
+    constant,
+    feed as feed_terms,
+    product,
+    total,
+    variable,
+)
 from krohn.verify.smt.exact import Layers, Rationals, feed
 
 # Asking z3: a question has a model, has none, or the answer is unknown.

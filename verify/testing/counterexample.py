@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.automaton import shorten as listed
+from krohn.algebra.automaton import Automaton, IntArray, shorten as listed
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shown, Shows, output_classes
 from krohn.network.forward_pass import threads
