@@ -16,25 +16,22 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.program.retelling import told_as
-from krohn.report import Progress
-from krohn.source_kinds.base import Built, ReadableKind, letters_in, sizes
+from krohn.source_kinds.base import Built, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     Line,
+    LineKind,
     Row,
-    TextKind,
     Writer,
     named_by,
     row_of,
-    simulated_lines,
 )
-from krohn.verify.testing.simulation_result import Simulation
 
 NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
 
 
-class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
+class IncreasingSubsequences(LineKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
@@ -116,13 +113,6 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
                 "--sample N"
             )
         return [x for n in sizes_of for x in product(range(many), repeat=n)]
-
-    def held(
-        self, file: ModelFile, inputs: list[Line], progress: Progress
-    ) -> Simulation:
-        """Let the network write the texts of lists."""
-        source, writer = self.of_file(file), self.writer(file)
-        return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Increasing) -> str:
         """The inputs that a proof covers, in words."""
