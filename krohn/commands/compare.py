@@ -124,7 +124,9 @@ def compare(
             progress=report,
             announce=_announce,
         )
-    _write_page(found, output)
+    if output is not None:
+        with waiting("writing the page"):
+            atomic_write(output, found.html())
     emit("compare", found.to_object(), as_json, lambda: _show(found, output))
 
 
@@ -140,12 +142,6 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
         show.comparison(found, output)
     else:
         show.beliefs(found, output)
-
-
-def _write_page(found: "Comparison | BeliefComparison", output: Path | None) -> None:
-    if output is not None:
-        with waiting("writing the page"):
-            atomic_write(output, found.html())
 
 
 def _check(output: Path | None) -> None:
