@@ -76,11 +76,8 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
 
     def build(self, source: Blocks, asked: Asked) -> Built:
         """The network for words of up to ``length`` letters; its texts are longer."""
-        length, options = asked.length, asked.options
-        if length is None or length < 1:
-            raise CompileError(
-                "a network that writes states needs the longest word it is for (-T)"
-            )
+        options = asked.options
+        length = asked.longest("a network that writes states needs the longest word")
         if len(source.states) > MOST_POINTS:
             raise CompileError(
                 f"{source.name} has {len(source.states)} states; maps of up to "

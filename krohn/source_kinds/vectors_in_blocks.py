@@ -54,11 +54,8 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
 
     def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
         """The network, and the error that the checker shows of all blocks together."""
-        length, options = asked.length, asked.options
-        if length is None or length < 1:
-            raise CompileError(
-                "a network that writes vectors needs the longest word it is for (-T)"
-            )
+        options = asked.options
+        length = asked.longest("a network that writes vectors needs the longest word")
         tokens = longest(length, source.block)
         made = realise(source.affine, tokens, options, window=source.block + 1)
         built = CompiledNetwork(NAME, *made, None)
