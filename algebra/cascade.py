@@ -157,7 +157,14 @@ class Cascade:
             raise MachineError("the wiring needs one entry for each letter")
         if not _within(wiring.entry, 0, first):
             raise MachineError("the wiring's entry names a node that does not exist")
-        _check_emit(wiring, self.components)
+        components = self.components
+        if len(wiring.emit) != len(components):
+            raise MachineError("the wiring needs one layer for each component")
+        layers = zip(wiring.emit, wiring.follow, components, strict=True)
+        for emit, follow, component in layers:
+            count = len(component.machine.letters)
+            if emit.shape != (len(follow),) or not _within(emit, 0, count):
+                raise MachineError("the wiring emits a letter that does not exist")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -257,16 +264,6 @@ def _check_diagram(
             raise MachineError(f"a layer of the {what} has shape {layer.shape}")
         if not _within(layer, INVALID, count):
             raise MachineError(f"the {what} leads to a node that does not exist")
-
-
-def _check_emit(wiring: Wiring, components: Sequence[Component]) -> None:
-    if len(wiring.emit) != len(components):
-        raise MachineError("the wiring needs one layer for each component")
-    layers = zip(wiring.emit, wiring.follow, components, strict=True)
-    for emit, follow, component in layers:
-        count = len(component.machine.letters)
-        if emit.shape != (len(follow),) or not _within(emit, 0, count):
-            raise MachineError("the wiring emits a letter that does not exist")
 
 
 def _within(values: IntArray, low: int, high: int | IntArray) -> bool:

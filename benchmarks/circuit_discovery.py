@@ -14,8 +14,7 @@ import torch
 from report import Row, Table, each, parser, publish
 from torch import Tensor
 
-from krohn.network.exports import circuit as circuits
-from krohn.network.exports import transformer_lens
+from krohn.network.exports import circuit as circuits, transformer_lens
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.program.domains import IntArray

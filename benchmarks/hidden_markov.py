@@ -15,8 +15,10 @@ from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.structure import mixing_time, observed, rank
-from krohn.sources.linear_dynamics import mixing_time as dynamics_mixing_time
-from krohn.sources.linear_dynamics import named as dynamics_named
+from krohn.sources.linear_dynamics import (
+    mixing_time as dynamics_mixing_time,
+    named as dynamics_named,
+)
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
 PRINTED = {"0.01": 120.0, "0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}

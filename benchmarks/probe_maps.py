@@ -18,8 +18,7 @@ from report import Table, publish
 
 from krohn.compare.models import build
 from krohn.compare.probes import ProbeMap, Survey, survey
-from krohn.compare.probes.probe_map import Cell as Probed
-from krohn.compare.probes.probe_map import Row, conclusion
+from krohn.compare.probes.probe_map import Cell as Probed, Row, conclusion
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training.presets import gpt
 from krohn.compare.training.run import Cell, Run

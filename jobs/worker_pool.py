@@ -14,8 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import Connection
-from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.connection import Connection, wait as wait_for_end
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 

@@ -8,130 +8,74 @@ krohn.verify("s5.safetensors").verdict      # 'verified'
 krohn.load("s5.safetensors").run(["21345", "23451"])
 """
 
+import ast
 import sys
+from importlib import import_module
+from inspect import getsource
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from krohn import huggingface
-    from krohn.algebra.automaton import Automaton
-    from krohn.algebra.errors import KrohnError, MachineError
-    from krohn.comparison.compare import compare
-    from krohn.comparison.result import Comparison
-    from krohn.compilation import compile  # noqa: A004  (the command)
-    from krohn.compiled_model import CompiledModel
-    from krohn.compiler.errors import CompileError
-    from krohn.decompiling import decompile
-    from krohn.decomposition import decompose
-    from krohn.equivalence import equivalent
-    from krohn.equivalence.models import twins
-    from krohn.examination import examine
-    from krohn.explanation import explain
-    from krohn.exporting import Export, export
-    from krohn.fine_tuning import fine_tuned
-    from krohn.generation import compile_generator
-    from krohn.hidden_markov_models import gaussian_hmm, grammar, hidden_markov, masked
-    from krohn.learning import Learned, learn
-    from krohn.machines import automaton, read, zoo
-    from krohn.network.errors import ExportError, ModelFileError
-    from krohn.network.foreign_arrays import from_alta, from_tracr
-    from krohn.open_model import Model, load
-    from krohn.pictures import draw
-    from krohn.report import Report
-    from krohn.source_kinds.kernels import kernel
-    from krohn.sources.attention_targets.sampling import attention_target
-    from krohn.sources.dynamic_programs import dynamic_program
-    from krohn.sources.hidden_markov import HiddenMarkovModel
-    from krohn.sources.sequence_functions import program
-    from krohn.streams import Stream, stream
-    from krohn.verification import verify
+if TYPE_CHECKING:  # the one table of public names, which is read below
+    from krohn import huggingface as huggingface
+    from krohn.algebra.automaton import Automaton as Automaton
+    from krohn.algebra.errors import (
+        KrohnError as KrohnError,
+        MachineError as MachineError,
+    )
+    from krohn.comparison.compare import compare as compare
+    from krohn.comparison.result import Comparison as Comparison
+    from krohn.compilation import compile as compile  # noqa: A004  (the command)
+    from krohn.compiled_model import CompiledModel as CompiledModel
+    from krohn.compiler.errors import CompileError as CompileError
+    from krohn.decompiling import decompile as decompile
+    from krohn.decomposition import decompose as decompose
+    from krohn.equivalence import equivalent as equivalent
+    from krohn.equivalence.models import twins as twins
+    from krohn.examination import examine as examine
+    from krohn.explanation import explain as explain
+    from krohn.exporting import Export as Export, export as export
+    from krohn.fine_tuning import fine_tuned as fine_tuned
+    from krohn.generation import compile_generator as compile_generator
+    from krohn.hidden_markov_models import (
+        gaussian_hmm as gaussian_hmm,
+        grammar as grammar,
+        hidden_markov as hidden_markov,
+        masked as masked,
+    )
+    from krohn.learning import Learned as Learned, learn as learn
+    from krohn.machines import automaton as automaton, read as read, zoo as zoo
+    from krohn.network.errors import (
+        ExportError as ExportError,
+        ModelFileError as ModelFileError,
+    )
+    from krohn.network.foreign_arrays import (
+        from_alta as from_alta,
+        from_tracr as from_tracr,
+    )
+    from krohn.open_model import Model as Model, load as load
+    from krohn.pictures import draw as draw
+    from krohn.report import Report as Report
+    from krohn.source_kinds.kernels import kernel as kernel
+    from krohn.sources.attention_targets.sampling import (
+        attention_target as attention_target,
+    )
+    from krohn.sources.dynamic_programs import dynamic_program as dynamic_program
+    from krohn.sources.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
+    from krohn.sources.sequence_functions import program as program
+    from krohn.streams import Stream as Stream, stream as stream
+    from krohn.verification import verify as verify
 
-__all__ = [
-    "Automaton",
-    "Comparison",
-    "CompileError",
-    "CompiledModel",
-    "Export",
-    "ExportError",
-    "HiddenMarkovModel",
-    "KrohnError",
-    "Learned",
-    "MachineError",
-    "Model",
-    "ModelFileError",
-    "Report",
-    "Stream",
-    "attention_target",
-    "automaton",
-    "compare",
-    "compile",
-    "compile_generator",
-    "decompile",
-    "decompose",
-    "draw",
-    "dynamic_program",
-    "equivalent",
-    "examine",
-    "explain",
-    "export",
-    "fine_tuned",
-    "from_alta",
-    "from_tracr",
-    "gaussian_hmm",
-    "grammar",
-    "hidden_markov",
-    "huggingface",
-    "kernel",
-    "learn",
-    "load",
-    "masked",
-    "program",
-    "read",
-    "stream",
-    "twins",
-    "verify",
-    "zoo",
-]
 __version__ = "0.3.0"
 
 _LAZY = {
-    name: f"krohn.{module}"
-    for module, names in {
-        "algebra.automaton": "Automaton",
-        "algebra.errors": "KrohnError MachineError",
-        "compiler.errors": "CompileError",
-        "network.errors": "ExportError ModelFileError",
-        "sources.attention_targets.sampling": "attention_target",
-        "compilation": "compile",
-        "compiled_model": "CompiledModel",
-        "generation": "compile_generator",
-        "machines": "automaton read zoo",
-        "decompiling": "decompile",
-        "decomposition": "decompose",
-        "pictures": "draw",
-        "explanation": "explain",
-        "comparison.compare": "compare",
-        "comparison.result": "Comparison",
-        "verification": "verify",
-        "report": "Report",
-        "equivalence": "equivalent",
-        "equivalence.models": "twins",
-        "examination": "examine",
-        "exporting": "Export export",
-        "fine_tuning": "fine_tuned",
-        "network.foreign_arrays": "from_alta from_tracr",
-        "streams": "Stream stream",
-        "learning": "learn Learned",
-        "open_model": "load Model",
-        "sources.dynamic_programs": "dynamic_program",
-        "sources.sequence_functions": "program",
-        "sources.hidden_markov": "HiddenMarkovModel",
-        "hidden_markov_models": "hidden_markov gaussian_hmm masked grammar",
-        "source_kinds.kernels": "kernel",
-    }.items()
-    for name in names.split()
+    each.name: found.module
+    for found in ast.walk(ast.parse(getsource(sys.modules[__name__])))
+    if isinstance(found, ast.ImportFrom) and found.module and "krohn" in found.module
+    for each in found.names
+    if each.asname
 }
 """The module of each name."""
+__all__ = sorted(_LAZY)
 _PACKAGES = ("huggingface", "schemas", "workbench")
 _INSTEAD = {
     "run": ": a network runs words, krohn.load(path).run(word)",
@@ -143,8 +87,6 @@ _INSTEAD = {
 
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
-    from importlib import import_module
-
     if name in _PACKAGES:
         return import_module(f"krohn.{name}")
     if name not in _LAZY:

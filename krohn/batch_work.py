@@ -16,7 +16,6 @@ from krohn.algebra.formats.files import read_text
 from krohn.algebra.wording import near
 from krohn.jobs.worker_pool import Report
 from krohn.machines import FORMAL, MODEL, REGEX, read
-from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import LARGEST_FILE, ModelFile
 from krohn.option_rules import one_of_architectures
 from krohn.program.files import Unreadable, read_bytes
@@ -312,7 +311,7 @@ class BatchWork:
             found = _sizes(replace(found, verdict=verdict, reason=reason), model)
             found = _with_words(found, row.cells, model.file)
             return found if self.effort is None else _with_longest(found, model, self)
-        except (KrohnError, ModelFileError) as error:
+        except KrohnError as error:
             reason = " ".join(str(error).split())
         except OSError as error:
             reason = f"{error.filename or 'input/output'}: {error.strerror}"

@@ -24,13 +24,11 @@ from krohn.commands.grammar import grammar
 from krohn.commands.learn import learn
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.recheck import recheck
-from krohn.commands.run import BareExpect
-from krohn.commands.run import run as run_word
+from krohn.commands.run import BareExpect, run as run_word
 from krohn.commands.schema import schema
 from krohn.commands.verify import verify
 from krohn.commands.workbench import score, workbench
 from krohn.commands.zoo import zoo
-from krohn.network.errors import ModelFileError
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"
@@ -134,7 +132,7 @@ def _run(arguments: list[str], wants_json: bool) -> int:
     except UsageError as error:
         hint = "see `krohn --help`, or `krohn COMMAND --help`"
         return _cannot(f"{error.format_message()} ({hint})", wants_json)
-    except (KrohnError, ModelFileError) as error:
+    except KrohnError as error:
         return _cannot(str(error), wants_json)
     except (BrokenPipeError, SystemExit) as left:  # typer leaves by the latter
         if getattr(left, "code", 1) in (None, DONE):

@@ -17,7 +17,7 @@ from krohn.algebra.classification.languages.c_rasp import (
 )
 from krohn.algebra.classification.languages.language import Language, language_of
 from krohn.algebra.errors import KrohnError
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.text_files import read_text
 from krohn.program.writing import atomic_write
 from krohn.sources import counting
@@ -218,15 +218,12 @@ def counting_program(text: str) -> CountingProgram | None:
     Raises:
         KrohnError: If there is none of that name, or the file cannot be read or is wrong.
     """
-    try:
-        if text.startswith(PREFIX):
-            return counting.named(text.removeprefix(PREFIX))
-        path = Path(text)
-        if path.suffix != counting.SUFFIX:
-            return None
-        return counting.parse(read_text(path, MOST_BYTES), path.name)
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    if text.startswith(PREFIX):
+        return counting.named(text.removeprefix(PREFIX))
+    path = Path(text)
+    if path.suffix != counting.SUFFIX:
+        return None
+    return counting.parse(read_text(path, MOST_BYTES), path.name)
 
 
 def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgram:
@@ -235,10 +232,8 @@ def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgr
     Raises:
         KrohnError: If the language is not in C-RASP, or that takes too long to find out.
     """
-    try:
+    with told_as(about=f"{machine.name}: "):
         return counting_witness(machine, Budget(steps_of(effort)))
-    except Refused as reason:
-        raise KrohnError(f"{machine.name}: {reason}") from None
 
 
 CHECKED = 2_000_000_000

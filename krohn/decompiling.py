@@ -19,6 +19,7 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.real_arrays import real_array
+from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
 from krohn.source_kinds import source_of
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
@@ -94,10 +95,8 @@ class Recovered:
             raise KrohnError(
                 "a model of points cannot be written to a file; use --json to print it"
             )
-        try:
+        with told_as(about="no model is written: "):
             text = files.text(self.found.model(f"decompiled {self.network}"))
-        except Refused as reason:
-            raise KrohnError(f"no model is written: {reason}") from None
         atomic_write(path, text.encode())
 
 
@@ -161,19 +160,16 @@ def decompile(
     path = isinstance(model, str | Path)
     if path and not str(model).endswith(".npy") and not is_trained_network(str(model)):
         model = modelfile.read(str(model))
-    try:
-        if isinstance(model, ModelFile) and (points := _points(model)) is not None:
-            if any(x is not None for x in (task, letters, states, off)):
-                raise KrohnError(
-                    "a posterior head of points can only be recovered from its file; "
-                    "leave the options out"
-                )
-            return _of_points(model, points, seed)
-        asked = _open_law(model, machine, task, letters)
-        bound = asked.off if off is None else off
-        found = decompiled(asked.law, asked.task, states, bound, draws, seed)
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    if isinstance(model, ModelFile) and (points := _points(model)) is not None:
+        if any(x is not None for x in (task, letters, states, off)):
+            raise KrohnError(
+                "a posterior head of points can only be recovered from its file; "
+                "leave the options out"
+            )
+        return _of_points(model, points, seed)
+    asked = _open_law(model, machine, task, letters)
+    bound = asked.off if off is None else off
+    found = decompiled(asked.law, asked.task, states, bound, draws, seed)
     pair = found.emissions, found.transitions
     return Recovered(found, asked.name, renamed(pair, asked.wanted))
 
@@ -259,10 +255,7 @@ def _array(model: object) -> FloatArray:
 
 
 def _numbers(values: object, what: str) -> FloatArray:
-    try:
-        return real_array(values, what)
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    return real_array(values, what)
 
 
 def _joint(laws: Laws, letters: int) -> FloatArray:

@@ -18,6 +18,7 @@ from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
+from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
@@ -89,10 +90,8 @@ def rests_on(found: Report, path: str | Path) -> Rests:
         KrohnError: If there is no proof, or the checker alone does not confirm it.
     """
     evidence = for_file(_model(path), _proof_of(found, path).told)
-    try:
+    with told_as(about=f"{path}: "):
         return Rests(tuple(trusted.rests_on(path, _text(evidence).encode())))
-    except Refused as refused:
-        raise KrohnError(f"{path}: {refused}") from None
 
 
 def _proof_of(found: Report, path: str | Path) -> Proof:

@@ -29,8 +29,8 @@ from krohn.verify.testing.examination import (
     BlackBox,
     Examination,
     black_box,
+    examine as examine_answers,
 )
-from krohn.verify.testing.examination import examine as examine_answers
 from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.shortest_failing import minimise
 from krohn.verify.testing.simulation_result import BUDGET

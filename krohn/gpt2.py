@@ -79,7 +79,7 @@ def opened(directory: str | Path) -> Opened:
             model = gpt2.read(files)
         header = strict_json.read(files.config)["krohn"]["model"]
         file = ModelFile(header, model.tensors, PRECISIONS[model.format.name])
-    except (Refused, KrohnError) as error:
+    except KrohnError as error:
         raise KrohnError(
             f"{directory} is no GPT-2 that can be proved: {error}"
         ) from None

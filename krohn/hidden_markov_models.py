@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
 from krohn.machines import machine_of
-from krohn.program.errors import Refused
 from krohn.program.real_arrays import real_array
+from krohn.program.retelling import told_as
 from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import grammars
@@ -51,11 +51,9 @@ def hidden_markov(source: object) -> HiddenMarkovModel:
     if other is None:
         return as_model(machine_of(source))
     found = other[1]
-    try:
+    with told_as(about=f"{source} is no hidden Markov model: "):
         if isinstance(found, LinearSystem):
             return driven(found)
-    except Refused as reason:
-        raise KrohnError(f"{source} is no hidden Markov model: {reason}") from None
     if not isinstance(found, HiddenMarkovModel):
         raise KrohnError(f"{source} is no hidden Markov model")
     if found.final is not None:
@@ -86,11 +84,8 @@ def gaussian_hmm(
     Raises:
         KrohnError: If these are no such model.
     """
-    try:
-        centres, step = real_array(means, "means"), real_array(transition, "transition")
-        return gaussian(name, centres, step, Task.of(task), radius)
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    centres, step = real_array(means, "means"), real_array(transition, "transition")
+    return gaussian(name, centres, step, Task.of(task), radius)
 
 
 def masked(model: str | Path | HiddenMarkovModel, task: str) -> PosteriorHead:
@@ -104,10 +99,7 @@ def masked(model: str | Path | HiddenMarkovModel, task: str) -> PosteriorHead:
         KrohnError: If it is no such model, or has more than one stationary law.
     """
     source = model if isinstance(model, HiddenMarkovModel) else hidden_markov(model)
-    try:
-        return of_model(source, Task.of(task))
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    return of_model(source, Task.of(task))
 
 
 # Grammars by name or from files, and what a cut at some depth leaves out.
@@ -119,10 +111,7 @@ def grammar(source: str | Path) -> Grammar:
     Raises:
         KrohnError: If there is none, or it is wrong.
     """
-    try:
-        found = grammars.named(str(source))
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    found = grammars.named(str(source))
     if found is None:
         known = ", ".join(f"{grammars.PREFIX}{name}" for name in grammars.CATALOGUE)
         raise KrohnError(
@@ -137,10 +126,7 @@ def facts(source: Grammar, deepest: int) -> dict[str, Any]:
     Raises:
         KrohnError: If the depth is out of range.
     """
-    try:
-        within = depths(source, deepest).sentences
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    within = depths(source, deepest).sentences
     return {
         "name": source.name,
         "symbols": len(source.of),
@@ -160,12 +146,9 @@ def against(source: Grammar, depth: int, length: int) -> dict[str, Any]:
     Raises:
         KrohnError: If there is no such cut, or there are too many prefixes.
     """
-    try:
-        model = cut(source, depth)
-        rows = compared(source, model, length)
-        mass = depths(source, depth).sentences[depth]
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    model = cut(source, depth)
+    rows = compared(source, model, length)
+    mass = depths(source, depth).sentences[depth]
     return {
         "depth": depth,
         "states": model.size,
@@ -185,17 +168,14 @@ def ask(source: Grammar, words: list[str]) -> dict[str, Any]:
         KrohnError: If a letter is unknown, or no sentence is like the word.
     """
     word, exact = letters_of(source, words), Words(source, exact=True)
-    try:
-        if HIDDEN in word:
-            laws = exact.hidden(word)
-            told = {
-                str(at + 1): dict(zip(source.letters, map(str, law), strict=True))
-                for at, law in laws.items()
-            }
-            return {"word": list(word), "hidden": told}
-        numbers = numbers_of(source, word)[None]
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    if HIDDEN in word:
+        laws = exact.hidden(word)
+        told = {
+            str(at + 1): dict(zip(source.letters, map(str, law), strict=True))
+            for at, law in laws.items()
+        }
+        return {"word": list(word), "hidden": told}
+    numbers = numbers_of(source, word)[None]
     following = exact.following(numbers)[0]
     begun = following.sum()
     law = following / begun if begun else following
@@ -213,8 +193,5 @@ def draw_sentences(source: Grammar, count: int, seed: int) -> list[dict[str, Any
     Raises:
         KrohnError: If one is too long.
     """
-    try:
-        found = list(sentences(source, count, seed))
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    found = list(sentences(source, count, seed))
     return [{"sentence": list(word), "depth": depth} for word, depth in found]

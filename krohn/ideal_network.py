@@ -22,8 +22,12 @@ from krohn.verify.errors import Rejected
 from krohn.verify.proof import Verdict
 from krohn.verify.smt.gadgets import Finding, Gadget, Limits, decide
 from krohn.verify.smt.network import Decision, question
-from krohn.verify.smt.steps import Question as OfSteps
-from krohn.verify.smt.steps import StepFinding, decide_steps, gadgets
+from krohn.verify.smt.steps import (
+    Question as OfSteps,
+    StepFinding,
+    decide_steps,
+    gadgets,
+)
 from krohn.verify.testing.counterexample import Counterexample
 from krohn.verify.testing.shortest_failing import Minimal
 

@@ -10,7 +10,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks
 from krohn.network.modelfile import ModelFile
 from krohn.report import Report, refuted, unrefuted
-from krohn.sharding import Sharding
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
@@ -36,7 +35,11 @@ def verified(file: ModelFile, checks: Checks) -> Report:
     Raises:
         KrohnError: If the file is damaged, or the alphabets do not fit.
     """
-    _check_shared(checks.sharding, checks.exhaustive)
+    if checks.sharding is not None and not checks.exhaustive:
+        raise KrohnError(
+            "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
+            "length; say --exhaustive N as well"
+        )
     target = open_target(file, checks.machine, checks.observation, checks.report)
     checks.check_digest(target.claim)
     target = replace(
@@ -45,14 +48,6 @@ def verified(file: ModelFile, checks: Checks) -> Report:
     report = _decide(target, checks)
     notes = *target.notes, *report.notes
     return replace(report, about=target.claim, notes=notes)
-
-
-def _check_shared(sharding: Sharding | None, exhaustive: int | None) -> None:
-    if sharding is not None and not exhaustive:
-        raise KrohnError(
-            "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
-            "length; say --exhaustive N as well"
-        )
 
 
 def _decide(target: Target, checks: Checks) -> Report:

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, cast, overload
 
-from krohn.algebra import formats
-from krohn.algebra import zoo as named_machines
+from krohn.algebra import formats, zoo as named_machines
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, from_regex, no_choice

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
-from krohn.algebra.classification import Classification, classify
+from krohn.algebra.classification import classify
 from krohn.algebra.classification.findings import find
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
@@ -277,11 +277,8 @@ def _of_products(structure: Structure, made: str | None) -> str:
 
 
 def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
-    kind = _classified(machine_of(model, beliefs))
+    machine = machine_of(model, beliefs)
+    budget = Budget(STEPS, MOST_ELEMENTS)
+    kind = classify(find(machine, budget), budget)
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
     yield from by_groups(kind, "the groups of this machine", "this machine")
-
-
-def _classified(machine: Automaton) -> Classification:
-    budget = Budget(STEPS, MOST_ELEMENTS)
-    return classify(find(machine, budget), budget)

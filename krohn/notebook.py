@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.cascade import Cascade
-from krohn.program import Map, Program
-from krohn.program import Table as Rows
+from krohn.program import Map, Program, Table as Rows
 
 if TYPE_CHECKING:
     from krohn.report import Report

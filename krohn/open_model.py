@@ -26,8 +26,7 @@ from krohn.intervention import (
     stated,
     without_head,
 )
-from krohn.network import model as base
-from krohn.network import modelfile
+from krohn.network import model as base, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import Hook, Hooks

@@ -25,7 +25,6 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.network.precision import PRECISIONS
-from krohn.program.errors import Refused
 
 # Values of options as Python users have them: formats and whole numbers.
 
@@ -117,10 +116,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
-        try:
-            return function(*given.args, **given.kwargs)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        return function(*given.args, **given.kwargs)
 
     with_values.__signature__ = called  # type: ignore[attr-defined]
     return with_values

@@ -7,8 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from krohn.drawing.attention import LEAST, Head, Rollout
-from krohn.drawing.recurrence import Cell, Recurrence
-from krohn.drawing.recurrence import called as naming
+from krohn.drawing.recurrence import Cell, Recurrence, called as naming
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray

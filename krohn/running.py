@@ -186,15 +186,6 @@ def shown_along(
     return found
 
 
-def open_runner(path: str) -> Runner | GeneratorRunner:
-    """Open a model file for running.
-
-    Raises:
-        ModelFileError: If it cannot be read.
-    """
-    return runner_of(modelfile.read(path))
-
-
 def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
     """The runner of a model file.
 

@@ -247,7 +247,13 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
         KrohnError: If it is a module that cannot be proved.
     """
     if isinstance(model, nn.Module):
-        _check_modules(model)
+        for module in model.modules():
+            if isinstance(module, nn.RNN) and module.nonlinearity != "tanh":
+                raise KrohnError(
+                    "torch.nn.RNN is proved with tanh; one of ReLUs, as trained, is not"
+                )
+            if isinstance(module, nn.Embedding) and module.max_norm is not None:
+                raise KrohnError("embeddings with max_norm change while they run")
         return model.state_dict()
     if is_state_dict(model):
         return tensors_of(read(str(model)))
@@ -263,16 +269,6 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
         plain = len(layers) == 1 and layers[0].mode != "RNN_RELU"
         return network.state_dict() if plain else None
     return None
-
-
-def _check_modules(model: nn.Module) -> None:
-    for module in model.modules():
-        if isinstance(module, nn.RNN) and module.nonlinearity != "tanh":
-            raise KrohnError(
-                "torch.nn.RNN is proved with tanh; one of ReLUs, as trained, is not"
-            )
-        if isinstance(module, nn.Embedding) and module.max_norm is not None:
-            raise KrohnError("embeddings with max_norm change while they run")
 
 
 def check_forward(model: object, file: ModelFile, length: int) -> None:

@@ -8,10 +8,9 @@ from pkgutil import iter_modules
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from krohn.network.errors import ModelFileError
-from krohn.program.architecture import Architecture as Declared
-from krohn.program.architecture import Shapes
+from krohn.program.architecture import Architecture as Declared, Shapes
 from krohn.program.by_name import load
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 
 # The step of a recurrent network, in operations that every place it runs at has.
 
@@ -135,10 +134,8 @@ class Kind(Generic[A]):
         Raises:
             ModelFileError: If it is none of this kind.
         """
-        try:
+        with told_as(ModelFileError, "is damaged: "):
             found = self.declared.of(architecture)
-        except Refused as error:
-            raise ModelFileError(f"is damaged: {error}") from None
         self.check(architecture)
         return found
 
@@ -148,10 +145,8 @@ class Kind(Generic[A]):
         Raises:
             ModelFileError: If the architecture is none of this kind.
         """
-        try:
+        with told_as(ModelFileError, "is damaged: "):
             return self.sizes(architecture).shapes
-        except Refused as error:
-            raise ModelFileError(f"is damaged: {error}") from None
 
     def width(self, architecture: Architecture) -> int:
         """How many numbers a network has for each position."""

@@ -16,8 +16,8 @@ from krohn.network.architecture import expected_shapes
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray
-from krohn.program.errors import Refused
 from krohn.program.real_arrays import real_array
+from krohn.program.retelling import told_as
 
 Array = npt.ArrayLike
 FAR = -1e9
@@ -101,10 +101,8 @@ class _Arrays:
         """One array, as float64."""
         if module not in self.parameters or name not in self.parameters[module]:
             raise ModelFileError(f"the array {name!r} of {module!r} is missing")
-        try:
+        with told_as(ModelFileError):
             return real_array(self.parameters[module][name], f"{name!r} of {module!r}")
-        except Refused as reason:
-            raise ModelFileError(str(reason)) from None
 
     def layers(self) -> int:
         """How many layers there are."""

@@ -13,9 +13,7 @@ from krohn.network.architecture import is_index, kind_of
 from krohn.network.disguise import Directions, directions, head_of
 from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile, alphabets
-from krohn.network.reading import NOT_FINITE as NOT_FINITE
-from krohn.network.reading import TIED as TIED
-from krohn.network.reading import named
+from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, named
 from krohn.network.recurrent import Stepping
 from krohn.network.transformer import Transformer
 

@@ -25,6 +25,7 @@ from krohn.program import strict_json
 from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
+from krohn.program.retelling import told_as
 from krohn.program.stored_tensors import expanded
 from krohn.program.writing import atomic_write
 
@@ -158,11 +159,9 @@ def _parse(data: bytes) -> ModelFile:
         if problem is not None:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     claimed_length(header)
-    try:
+    with told_as(ModelFileError, "is damaged: "):
         right = digest_of(header)
         check_stated(header, right, header.get("digest", right))
-    except Refused as refused:
-        raise ModelFileError(f"is damaged: {refused}") from None
     return ModelFile(header, tensors, precision)
 
 

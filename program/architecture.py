@@ -9,9 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from itertools import pairwise
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Union
-from typing import get_args as _inside
-from typing import get_origin as _form
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args as _inside,
+    get_origin as _form,
+)
 
 from krohn.program.by_name import load
 from krohn.program.errors import demand

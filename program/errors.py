@@ -20,7 +20,7 @@ class KrohnError(Exception):
         return message_for_user(super().__str__())
 
 
-class Refused(Exception):
+class Refused(KrohnError):
     """Something that is stated cannot be, or is not shown; the message says where."""
 
 

@@ -25,9 +25,3 @@ def differs(left: Expression, right: Expression) -> Expression:
 def gate(inside: Expression, bit: Expression, most: int) -> Expression:
     """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
     return rectified(inside + most * value(bit) - most)
-
-
-def select(bit: Expression, one: Expression, zero: Expression, most: int) -> Expression:
-    """``one`` where the bit is 1, else ``zero``; both in 0..most."""
-    bit = value(bit)
-    return value(gate(one, bit, most) + gate(zero, 1 - bit, most))

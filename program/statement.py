@@ -279,13 +279,9 @@ def parse(
     demand(len(outputs) > 0, "the Program has no outputs")
     decode = {tuple(whole(v, 1).tolist()): int(whole(q, 0)) for v, q in said["decode"]}
     demand(len(decode) == len(said["decode"]), "a tuple is decoded twice")
-    vector = _vector(said.get("vector", []))
+    vector = tuple(reals(said.get("vector", []), 1).tolist())
     demand(matrices or not vector, "a Program of whole numbers has no vector")
     return Statement(channels, features, outputs, decode, frame, vector)
-
-
-def _vector(said: Any) -> tuple[float, ...]:
-    return tuple(reals(said, 1).tolist())
 
 
 def _channel(

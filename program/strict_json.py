@@ -41,6 +41,11 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def alike(said: Any, right: Any) -> bool:
+    """Whether two values are the same in a file: in Python 1, 1.0 and true are equal."""
+    return canonical(said) == canonical(right)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

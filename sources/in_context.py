@@ -10,6 +10,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
+from krohn.program.retelling import told_as
 
 # Prompts of a bounded form: demonstrations and a test history, between delimiters.
 
@@ -265,10 +266,8 @@ def named(text: str) -> InContext | None:
     assert found is not None
     demand(len(dict(options)) == len(options), f"{text!r} says an option twice")
     window, given = int(found[2]), {name: int(n) for name, n in options}
-    try:
+    with told_as(Refused, f"{text}: "):
         return InContext(int(found[1]), window, **{**_usual(window), **given})
-    except Refused as reason:
-        raise Refused(f"{text}: {reason}") from None
 
 
 # The reference of a network that learns in context: T_0 exact steps of gradient descent.

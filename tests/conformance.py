@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from damaged_tensors import mutant
-from every_kind import BESIDE, SOURCES
-from every_kind import compiled as of_kind
-from trained_networks import NETWORKS as TRAINED
-from trained_networks import file_of
+from every_kind import BESIDE, SOURCES, compiled as of_kind
+from trained_networks import NETWORKS as TRAINED, file_of
 
 import krohn
 from krohn.algebra.automaton import Automaton

@@ -6,8 +6,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
-from krohn.algebra.classification import digraph, elements
-from krohn.algebra.classification import properties as letters
+from krohn.algebra.classification import digraph, elements, properties as letters
 from krohn.algebra.classification.definite import definite, generalised_definite
 from krohn.algebra.classification.digraph import synchronising
 from krohn.algebra.classification.findings import (
@@ -83,7 +82,7 @@ def classify(
     order = _group_order(findings)
     return Classification(
         properties=_properties(findings),
-        size=order or _known_size(findings.monoid),
+        size=order or (None if findings.monoid is None else findings.monoid.size),
         semigroup_size=order or _known_semigroup_size(findings.monoid),
         at_least=order or findings.elements.size,
         subgroups=None if groups is None else groups.subgroups,
@@ -153,10 +152,6 @@ def _group_order(findings: Findings) -> int | None:
         return None
     group = PermutationGroup(rows)
     return group.order if tractable(group) else None
-
-
-def _known_size(monoid: TransformationMonoid | None) -> int | None:
-    return None if monoid is None else monoid.size
 
 
 def _known_semigroup_size(monoid: TransformationMonoid | None) -> int | None:

@@ -159,7 +159,7 @@ def _subsets(choices: Choices, refuse: Callable[[str], MachineError]) -> "DFA":
             raise refuse(f"needs more than {MAX_STEPS} steps")
         row = table[number[subset]] = {}
         for letter in choices.letters:
-            led = _successors(choices, subset, letter)
+            led = [r for q in subset for r in choices.moves.get(q, {}).get(letter, ())]
             if (moves := moves + len(led)) > MAX_MOVES:
                 raise refuse(f"needs more than {MAX_MOVES} moves")
             found = _closure(choices, led)
@@ -179,10 +179,6 @@ def _subsets(choices: Choices, refuse: Callable[[str], MachineError]) -> "DFA":
         initial_state=0,
         final_states={i for s, i in number.items() if s & accepting},
     )
-
-
-def _successors(choices: Choices, subset: Iterable[str], letter: str) -> list[str]:
-    return [r for q in subset for r in choices.moves.get(q, {}).get(letter, ())]
 
 
 def _closure(choices: Choices, states: Iterable[str]) -> frozenset[str]:

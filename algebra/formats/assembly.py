@@ -240,7 +240,7 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     missing, remark = draft.transitions < 0, ""
     if missing.any():
         if how == "reject":
-            if not _is_acceptor(draft):
+            if not (draft.on == "states" and {*draft.names} <= {"accept", "reject"}):
                 raise _incomplete(draft, missing)
             how, remark = "sink", _rejected(missing)
         draft = _with_sink(draft) if how == "sink" else _staying(draft, missing)
@@ -252,10 +252,6 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     return Automaton(
         semiautomaton, draft.start, output, name, inputs=inputs, remark=remark
     )
-
-
-def _is_acceptor(draft: Draft) -> bool:
-    return draft.on == "states" and {*draft.names} <= {"accept", "reject"}
 
 
 def _rejected(missing: BoolArray) -> str:

@@ -286,7 +286,11 @@ def write(machine: Automaton) -> str:
     names = () if output is None else output.names
     check_writable(names, _TRIMMED, "output", "DOT keeps no spaces around names")
     arrows = [dot_string(label) for label in _written_labels(machine)]
-    _check_labels(machine, arrows)
+    if _look_stochastic([plain(label) for label in arrows]):
+        raise MachineError(
+            f"the labels of {machine.name} would read as probabilities in DOT; "
+            "write .json, which carries every name"
+        )
     ids = [dot_string(state) for state in machine.states]
     lines = [f"  {line};" for line in _written_nodes(machine, ids)]
     for place, q in enumerate(machine.transitions.T.reshape(-1).tolist()):
@@ -323,7 +327,14 @@ def _start(graph: Graph, markers: set[str], name: str) -> str | None:
 
 
 def _transitions(arrows: Sequence[Edge], name: str) -> list[Transition]:
-    _check_stochastic(arrows, name)
+    labels = [plain(arrow.attributes.get("label", "")) for arrow in arrows]
+    if _look_stochastic(labels):
+        raise problem(
+            name,
+            arrows[0].line,
+            f"stochastic: every label ends in a probability, as {quote(labels[0])} "
+            "does; only deterministic machines become networks",
+        )
     transitions = [t for arrow in arrows for t in _transitions_of_arrow(arrow, name)]
     with_output = [t for t in transitions if t.output is not None]
     if with_output and len(with_output) < len(transitions):
@@ -371,17 +382,6 @@ def _without_tags(markup: str) -> str:
     for entity, character in _ENTITIES.items():
         text = text.replace(entity, character)
     return text.strip()
-
-
-def _check_stochastic(arrows: Sequence[Edge], name: str) -> None:
-    labels = [plain(arrow.attributes.get("label", "")) for arrow in arrows]
-    if _look_stochastic(labels):
-        raise problem(
-            name,
-            arrows[0].line,
-            f"stochastic: every label ends in a probability, as {quote(labels[0])} "
-            "does; only deterministic machines become networks",
-        )
 
 
 def _look_stochastic(labels: Sequence[str]) -> bool:
@@ -441,14 +441,6 @@ def _written_labels(machine: Automaton) -> list[str]:
         for column in output.table.T.tolist()
         for letter, i in zip(machine.letters, column, strict=True)
     ]
-
-
-def _check_labels(machine: Automaton, labels: Sequence[str]) -> None:
-    if _look_stochastic([plain(label) for label in labels]):
-        raise MachineError(
-            f"the labels of {machine.name} would read as probabilities in DOT; "
-            "write .json, which carries every name"
-        )
 
 
 def _written_nodes(machine: Automaton, ids: Sequence[str]) -> list[str]:

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from itertools import chain
-from itertools import product as tuples
+from itertools import chain, product as tuples
 from math import factorial, prod
 
 import numpy as np

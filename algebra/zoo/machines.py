@@ -301,7 +301,12 @@ def rubik() -> Automaton:
     word moves all stickers at once, and a state is where one of them is. The start is
     a corner's sticker; it reaches the 24 corner places and never an edge.
     """
-    stickers = _stickers()
+    stickers = [
+        (tuple(piece), face)
+        for face, normal in _NORMALS.items()
+        for piece in (np.indices((3, 3, 3)).reshape(3, -1).T - 1).tolist()
+        if np.dot(piece, normal) == 1 and np.count_nonzero(piece) > 1
+    ]
     index = {sticker: i for i, sticker in enumerate(stickers)}
     table = [
         [index[_turn(sticker, np.array(axis))] for sticker in stickers]
@@ -313,16 +318,6 @@ def rubik() -> Automaton:
         ),
         name="Rubik",
     )
-
-
-def _stickers() -> list[tuple[tuple[int, ...], str]]:
-    """Places of stickers: the piece in {-1, 0, 1}³ and the face it shows on."""
-    return [
-        (tuple(piece), face)
-        for face, normal in _NORMALS.items()
-        for piece in (np.indices((3, 3, 3)).reshape(3, -1).T - 1).tolist()
-        if np.dot(piece, normal) == 1 and np.count_nonzero(piece) > 1
-    ]
 
 
 def _turn(

@@ -46,7 +46,13 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
     Raises:
         CheckError: If the network reads other letters, or shorter words only.
     """
-    _check(model, task, batch.letters.shape[1])
+    length = batch.letters.shape[1]
+    if set(model.letters) != set(task.letters):
+        raise CheckError(f"the network does not read the letters of {task.name}")
+    if model.longest is not None and length > model.longest:
+        raise CheckError(
+            f"the network reads words of up to {model.longest} letters, not {length}"
+        )
     tokens = _order(task.letters, model.letters)[batch.letters]
     labels = _order(task.classes, model.classes)[batch.labels]
     size = at_once(batch.letters.shape[1])
@@ -60,15 +66,6 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
             if wrong is not None:
                 found[part] = ~wrong.cpu().numpy()
     return found
-
-
-def _check(model: Simulator, task: Task, length: int) -> None:
-    if set(model.letters) != set(task.letters):
-        raise CheckError(f"the network does not read the letters of {task.name}")
-    if model.longest is not None and length > model.longest:
-        raise CheckError(
-            f"the network reads words of up to {model.longest} letters, not {length}"
-        )
 
 
 def evaluating(model: Simulator) -> AbstractContextManager[None]:

@@ -16,11 +16,11 @@ from krohn.compare.models.architecture import (
     Derived,
     Gpt,
     RecurrentLayer,
+    Rnn as RnnArchitecture,
     Specification,
     from_object,
     to_object,
 )
-from krohn.compare.models.architecture import Rnn as RnnArchitecture
 from krohn.compare.models.compiled import Compiled, compiled, open_compiled
 from krohn.compare.models.cost import parameters
 from krohn.compare.models.gpt import GptNetwork

@@ -32,17 +32,14 @@ def _observation_task(
 
 
 def _first_element() -> Task:
-    few = _first_letters(zoo.machine("S5"), GENERATORS)
-    return Task("S5 (first-chair)", observe(few, "first-chair"), Default(), "outputs")
-
-
-def _first_letters(machine: Automaton, count: int) -> Automaton:
-    letters, table = machine.letters[:count], machine.transitions[:count]
-    return replace(
+    machine = zoo.machine("S5")
+    letters, table = machine.letters[:GENERATORS], machine.transitions[:GENERATORS]
+    few = replace(
         machine,
         semiautomaton=Semiautomaton(table, letters, machine.states),
-        action=machine.action and machine.action[:count],
+        action=machine.action and machine.action[:GENERATORS],
     )
+    return Task("S5 (first-chair)", observe(few, "first-chair"), Default(), "outputs")
 
 
 def _abab(always: bool, number: int) -> Task:

@@ -12,7 +12,7 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.compare.tasks.task import Batch
 from krohn.program.chain_of_thought import ChainOfThought
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.sources.dynamic_programs import named
 
 # Tasks of texts: a prompt, and its continuation token by token up to an answer.
@@ -61,10 +61,8 @@ class Steps:
     @cached_property
     def chain(self) -> ChainOfThought:
         """The steps."""
-        try:
+        with told_as(about=f"{self.source}: "):
             found = named(self.source)
-        except Refused as reason:
-            raise KrohnError(f"{self.source}: {reason}") from None
         if found is None:
             raise KrohnError(f"there is no dynamic program of the name {self.source!r}")
         return found.chain_of_thought

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.training.provenance import Json, usable
-from krohn.compare.training.provenance import command as typed
+from krohn.compare.training.provenance import Json, command as typed, usable
 from krohn.compare.training.run import Came, Cell, Job, Measure, Run, train
 from krohn.jobs.cluster import cluster as cluster_of
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process

@@ -22,8 +22,10 @@ from krohn.compiler.constructions import (
     sequential,
     window,
 )
-from krohn.compiler.constructions.departures import construction as departures
-from krohn.compiler.constructions.departures import piecewise
+from krohn.compiler.constructions.departures import (
+    construction as departures,
+    piecewise,
+)
 from krohn.compiler.constructions.thesis import chunked, extensions, krohn_rhodes
 from krohn.compiler.cost import Steps, result_of
 from krohn.compiler.errors import CompileError

@@ -8,7 +8,8 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiler.errors import CompileError
-from krohn.program import Map, Operation, Program, Refused, Table, Token, cone
+from krohn.program import Map, Operation, Program, Table, Token, cone
+from krohn.program.retelling import told_as
 
 # The interface of passes, and the local relation that checks rewrites of Maps.
 
@@ -72,16 +73,12 @@ def check_same_channels(source: Program, target: Program) -> None:
             continue
         if operation.is_attention or not isinstance(operation, Map):
             raise PassError(f"the operation of channel {name!r} was changed")
-        _check_map(source, name, operation)
-
-
-def _check_map(source: Program, name: str, operation: Map) -> None:
-    if not isinstance(operation.function, Table):
-        raise PassError(f"channel {name!r} became a different function")
-    columns = dict(zip(operation.inputs, operation.function.rows.T, strict=True))
-    expected = evaluate_cone(source, name, columns)
-    if not np.array_equal(expected, operation.function.values):
-        raise PassError(f"the table of channel {name!r} was changed")
+        if not isinstance(operation.function, Table):
+            raise PassError(f"channel {name!r} became a different function")
+        columns = dict(zip(operation.inputs, operation.function.rows.T, strict=True))
+        expected = evaluate_cone(source, name, columns)
+        if not np.array_equal(expected, operation.function.values):
+            raise PassError(f"the table of channel {name!r} was changed")
 
 
 def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> IntArray:
@@ -100,10 +97,8 @@ def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> In
         operation = program.operations[at]
         if not isinstance(operation, Map):
             raise PassError(f"{at!r} is needed, but it is not a function of the inputs")
-        try:
+        with told_as(PassError, f"channel {at!r}: "):
             values[at] = operation.function([values[n] for n in operation.inputs])
-        except Refused as reason:
-            raise PassError(f"channel {at!r}: {reason}") from None
     return values[name]
 
 

@@ -15,8 +15,9 @@ from krohn.compiler.passes.base import (
     check_same_channels,
     evaluate_cone,
 )
-from krohn.program import Map, Operation, Program, Refused, Table, Token
+from krohn.program import Map, Operation, Program, Table, Token
 from krohn.program.domains import Values
+from krohn.program.retelling import told_as
 
 # Domain inference: which values each channel can take.
 
@@ -34,11 +35,9 @@ class InferDomains:
         tables: Restricted = {}
         for name, operation in source.operations.items():
             read = tuple(values[n] for n in operation.reads)
-            try:
+            with told_as(CompileError, f"channel {name!r}: "):
                 operations[name] = _restrict(operation, read, tables)
                 values[name] = operations[name].infer(read, source.frame)
-            except Refused as reason:
-                raise CompileError(f"channel {name!r}: {reason}") from None
         narrowed = source.with_operations(operations)
         return replace(narrowed, domains={n: v.domain for n, v in values.items()})
 

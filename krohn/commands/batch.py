@@ -69,8 +69,7 @@ def batch(
     """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
     from krohn.algebra.budget import steps_of
     from krohn.algebra.errors import KrohnError
-    from krohn.batch import batch as done
-    from krohn.batch import check_suffix, write
+    from krohn.batch import batch as done, check_suffix, write
     from krohn.batch_work import BatchWork, rows
 
     if output is not None:

@@ -114,7 +114,7 @@ def compare(
     from krohn.page.rendering import command
 
     arguments: Sequence[str] = context.find_root().obj or ()
-    kept = how.runs or _beside(output)
+    kept = how.runs or (None if output is None else output.with_suffix(".runs"))
     reading.check()
     with _interruptible(kept), progress() as report:
         found = compared(
@@ -124,7 +124,9 @@ def compare(
             progress=report,
             announce=_announce,
         )
-    _write_page(found, output)
+    if output is not None:
+        with waiting("writing the page"):
+            atomic_write(output, found.html())
     emit("compare", found.to_object(), as_json, lambda: _show(found, output))
 
 
@@ -140,12 +142,6 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
         show.comparison(found, output)
     else:
         show.beliefs(found, output)
-
-
-def _write_page(found: "Comparison | BeliefComparison", output: Path | None) -> None:
-    if output is not None:
-        with waiting("writing the page"):
-            atomic_write(output, found.html())
 
 
 def _check(output: Path | None) -> None:
@@ -174,8 +170,3 @@ def _interruptible(kept: Path | None) -> Iterator[None]:
             again = "run the same command again to go on"
             left = f"what was trained is kept in {kept}; {again}"
         raise KrohnError(f"interrupted; {left}") from None
-
-
-def _beside(output: Path | None) -> Path | None:
-    """Where runs are kept if nothing is said: beside the page, if there is one."""
-    return None if output is None else output.with_suffix(".runs")

@@ -63,8 +63,7 @@ def decompile(
     as_json: common.Json = False,
 ) -> int:
     """Recover the hidden Markov model of which a network says the law."""
-    from krohn.decompiling import check_suffix
-    from krohn.decompiling import decompile as decompiled
+    from krohn.decompiling import check_suffix, decompile as decompiled
 
     if output is not None:
         check_suffix(output)

@@ -61,8 +61,7 @@ def equivalent(
 
     Of two model files: whether they are one function, and which tensors are the same.
     """
-    from krohn.equivalence import USUAL_LENGTH
-    from krohn.equivalence import equivalent as decided
+    from krohn.equivalence import USUAL_LENGTH, equivalent as decided
 
     words = length is not None or always or included
     if Path(left).suffix in MODEL and Path(right).suffix in MODEL:

@@ -292,7 +292,6 @@ def _answers(file: str) -> "Runs":
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":
     """Why a file cannot be run, and what can."""
     from krohn.machines import MODEL, read
-    from krohn.network.errors import ModelFileError
     from krohn.network.modelfile import NOT_COMPILED
 
     if file.endswith(MODEL) and Path(file).exists():
@@ -300,7 +299,7 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
     how = "krohn compile {} -T 64 -o F.safetensors, then krohn run F.safetensors"
     try:
         read(file)
-    except (KrohnError, ModelFileError):
+    except KrohnError:
         why = str(error).removesuffix(NOT_COMPILED)
         return KrohnError(f"{why}; a model file is run: {how.format('MACHINE')}")
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")

@@ -41,7 +41,6 @@ from krohn.comparison.measurements import Settings, run_folder
 from krohn.comparison.result import Training, read, to_object
 from krohn.comparison.trained_networks import ENDED, in_turn
 from krohn.compilation import compile as compile_source
-from krohn.program.errors import Refused
 from krohn.report import Announce, Progress, silent
 from krohn.source_kinds import named as named_source
 from krohn.sources import hidden_markov, linear_systems
@@ -296,11 +295,8 @@ def belief_source(source: object) -> Source | None:
     if not isinstance(source, str | Path):
         return None
     text = str(source)
-    try:
-        # Of Cyclic-DET too, which other commands take for the machine that it is.
-        found = linear_systems.named(text) or hidden_markov.named(text)
-    except Refused as reason:
-        raise KrohnError(str(reason)) from None
+    # Of Cyclic-DET too, which other commands take for the machine that it is.
+    found = linear_systems.named(text) or hidden_markov.named(text)
     if found is not None:
         return found
     other = named_source(text)
@@ -353,7 +349,7 @@ def compare_beliefs(
         try:
             model, proved, network = derived(task, length)
             models.append(model)
-        except (KrohnError, Refused) as error:
+        except KrohnError as error:
             remarks.append(f"There is no compiled network to compare with: {error}")
         told("proving", 1, 1)
         found = trained(task, settings, folder, again, told)

@@ -112,7 +112,9 @@ def _read(kind: Any, stated: Any, at: str) -> Any:
     if origin is UnionType:
         return _optional(inner, stated, at)
     if origin is Literal:
-        return _one_of(inner, stated, at)
+        if not any(stated == value and type(stated) is type(value) for value in inner):
+            raise KrohnError(f"{at} is damaged: it should be one of {inner}")
+        return stated
     if origin is tuple:
         return _tuple(inner, _of_kind(list, stated, at), at)
     if origin is dict:
@@ -134,12 +136,6 @@ def _optional(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
         return None
     kinds = [k for k in inner if k is not NoneType]
     return _read(kinds[0], stated, at)
-
-
-def _one_of(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
-    if not any(stated == value and type(stated) is type(value) for value in inner):
-        raise KrohnError(f"{at} is damaged: it should be one of {inner}")
-    return stated
 
 
 def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:

@@ -24,7 +24,6 @@ from krohn.compare.training.folder import WEIGHTS
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.run import Cell, Job, Run
 from krohn.compare.training.sweep import Result, sweep
-from krohn.compare.training.trainer import Evaluation
 from krohn.comparison.measurements import (
     MeasuredSeed,
     Measurements,
@@ -244,7 +243,14 @@ def _trained(key: str, result: Result, settings: Settings) -> TrainedNetwork:
     failure = _replayed(result.cell, looked.failure, settings)
     proof = _proved_again(result.cell, looked.proof, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
-    training = _training(run.history, ended)
+    history = run.history
+    training = Training(
+        tuple(p.step for p in history),
+        tuple(p.loss if math.isfinite(p.loss) else None for p in history),
+        tuple(p.accuracy for p in history),
+        history[-1].seconds,
+        ended,
+    )
     entry = MeasuredSeed(result.cell.seed, looked.measured, failure, training, proof)
     return TrainedNetwork(key, result, entry, looked.probed)
 
@@ -275,13 +281,3 @@ def _kept(cell: Cell, settings: Settings) -> str | None:
     """The file of a network; None if none is kept."""
     runs = settings.runs
     return None if runs is None else str(Path(runs) / cell.name / WEIGHTS)
-
-
-def _training(history: tuple[Evaluation, ...], ended: str) -> Training:
-    return Training(
-        tuple(p.step for p in history),
-        tuple(p.loss if math.isfinite(p.loss) else None for p in history),
-        tuple(p.accuracy for p in history),
-        history[-1].seconds,
-        ended,
-    )

@@ -93,7 +93,11 @@ def stream(header: Mapping[str, Any]) -> Stream:
     found = Stream(
         features, tuple(merged(single)), outputs, architecture["d_model"], blocks
     )
-    _check(found)
+    spans = [*found.features.values(), *((b.start, b.stop) for b in found.bars)]
+    if any(not 0 <= low < high <= found.width for low, high in spans):
+        raise _damaged("a channel lies outside the residual stream")
+    if any(not 0 <= b.born <= b.dies <= 2 * found.blocks for b in found.bars):
+        raise _damaged("a channel lives outside the blocks")
     return found
 
 
@@ -101,14 +105,6 @@ def _damaged(reason: str) -> DrawingError:
     return DrawingError(
         f"the model file is damaged: its Program is malformed ({reason})"
     )
-
-
-def _check(found: Stream) -> None:
-    spans = [*found.features.values(), *((b.start, b.stop) for b in found.bars)]
-    if any(not 0 <= low < high <= found.width for low, high in spans):
-        raise _damaged("a channel lies outside the residual stream")
-    if any(not 0 <= b.born <= b.dies <= 2 * found.blocks for b in found.bars):
-        raise _damaged("a channel lives outside the blocks")
 
 
 def _span(pair: Sequence[int]) -> tuple[int, int]:

@@ -82,7 +82,11 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
         canvas.rectangle(box, fill="none", edge=SOFT)
     _name_sides(canvas, sides, (upper, square, readout))
     _recurrence(canvas, sides, f"{hidden:,} units, {kind.title if gates else 'ReLU'}")
-    return _remarks(sides, limit, gates)
+    remarks = ["h ← ReLU(h W + x U + b), logits h R + c."]
+    if gates:
+        remarks = [f"Gates {', '.join(gates)} side by side; logits h R + c."]
+    remarks += [f"Blue entries are positive, orange ones negative, up to {limit:g}."]
+    return [*remarks, sides.meaning] if sides.meaning else remarks
 
 
 def _dense(file: ModelFile) -> list[Points]:
@@ -264,14 +268,6 @@ def _recurrence(canvas: Canvas, sides: Sides, middle: str) -> None:
         canvas.arrow(np.array([[first.right, y], [last.left, y]]))
         canvas.text((first.right + last.left) / 2, y + 0.13, name)
     canvas.to_itself(boxes[1], "W")
-
-
-def _remarks(sides: Sides, limit: float, gates: str) -> list[str]:
-    remarks = ["h ← ReLU(h W + x U + b), logits h R + c."]
-    if gates:
-        remarks = [f"Gates {', '.join(gates)} side by side; logits h R + c."]
-    remarks += [f"Blue entries are positive, orange ones negative, up to {limit:g}."]
-    return [*remarks, sides.meaning] if sides.meaning else remarks
 
 
 # Drawing a state space model: its layers, what they multiply by and what they add.

@@ -14,8 +14,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import count
-from krohn.drawing import check_suffix, draw_machine
-from krohn.drawing import save as save_picture
+from krohn.drawing import check_suffix, draw_machine, save as save_picture
 from krohn.learning.lstar import KINDS, Answers, Kind, Last, Word, lstar, rpni
 from krohn.learning.opening import Asked, opened
 from krohn.learning.teacher import (

@@ -16,8 +16,7 @@ from krohn.verify.testing.counterexample import Counterexample, Simulator, at_on
 from krohn.verify.testing.examination import examine
 from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.sampling import first_failure, sample
-from krohn.verify.testing.shortest_failing import Minimal
-from krohn.verify.testing.shortest_failing import minimise as minimise_word
+from krohn.verify.testing.shortest_failing import Minimal, minimise as minimise_word
 
 # Learned machines beside others: minimal, as a network shows them, state by state.
 

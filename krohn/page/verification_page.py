@@ -8,8 +8,7 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.drawing import DrawingError
-from krohn.drawing.residual_stream import Bar as StreamBar
-from krohn.drawing.residual_stream import stream
+from krohn.drawing.residual_stream import Bar as StreamBar, stream
 from krohn.foreign import with_names
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of, parameters

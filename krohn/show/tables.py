@@ -1,6 +1,7 @@
 """Texts and tables on a terminal: batches, comparisons, recovered models, grammars."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,20 +126,12 @@ def beliefs(found: "BeliefComparison", page: object = None) -> None:
     """A derived network beside trained ones, on a hidden Markov model."""
     from krohn.comparison.belief_result import headline, lines
 
-    out = console()
-    out.print(f"{legibly(found.name)}: {found.task}")
-    for sentence in headline(found):
-        out.print(f"  {sentence}")
     rows = lines(found)
     shown = [column for column in rows[0].cells if column not in ON_PAGES]
     table = new_table("network", *(f" {column}" for column in shown))
     for row in rows:
         table.add_row(row.title, *(row.cells[column] for column in shown))
-    out.print(table)
-    for remark in found.origin.remarks:
-        out.print(remark)
-    if page is not None:
-        out.print(f"The page: {page}")
+    _compared(found, headline(found), table, page)
 
 
 def comparison(found: "Comparison", page: object = None) -> None:
@@ -146,13 +139,22 @@ def comparison(found: "Comparison", page: object = None) -> None:
     from krohn.comparison.models import headline
     from krohn.page.comparison_page import summary
 
-    out = console()
-    out.print(f"{legibly(found.name)}: {found.task}")
-    for sentence in headline(found):
-        out.print(f"  {sentence}")
     table = new_table("measure", *(f" {legibly(c.title)}" for c in found.contestants))
     for row in summary(found):
         table.add_row(row.title, *(entry.main for entry in row.entries))
+    _compared(found, headline(found), table, page)
+
+
+def _compared(
+    found: "Comparison | BeliefComparison",
+    sentences: Iterable[str],
+    table: object,
+    page: object,
+) -> None:
+    out = console()
+    out.print(f"{legibly(found.name)}: {found.task}")
+    for sentence in sentences:
+        out.print(f"  {sentence}")
     out.print(table)
     for remark in found.origin.remarks:
         out.print(remark)

@@ -19,7 +19,7 @@ from krohn.option_rules import IN_BLOCKS
 from krohn.program.blocks import KIND, Blocks, longest, passes
 from krohn.program.completed_texts import BLANK, blanks, completed_texts, states_after
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import (
@@ -71,20 +71,13 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         assert block is not None
         part = reachable(source)
         names = source.name, part.letters, part.states
-        try:
+        with told_as(CompileError, f"{source.name} cannot write its states: "):
             return Blocks(*names, part.transitions, part.start, block)
-        except Refused as reason:
-            raise CompileError(
-                f"{source.name} cannot write its states: {reason}"
-            ) from None
 
     def build(self, source: Blocks, asked: Asked) -> Built:
         """The network for words of up to ``length`` letters; its texts are longer."""
-        length, options = asked.length, asked.options
-        if length is None or length < 1:
-            raise CompileError(
-                "a network that writes states needs the longest word it is for (-T)"
-            )
+        options = asked.options
+        length = asked.longest("a network that writes states needs the longest word")
         if len(source.states) > MOST_POINTS:
             raise CompileError(
                 f"{source.name} has {len(source.states)} states; maps of up to "

@@ -26,6 +26,7 @@ from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.completed_texts import BLANK
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
@@ -70,13 +71,11 @@ class ChainsOfThought(TextKind[Source]):
 
     def named(self, text: str) -> DynamicProgram | None:
         """The dynamic program of a name or a text; None if it is the name of none."""
-        try:
+        with told_as(about=f"{text}: "):
             found = dynamic_programs.named(text)
             if found is not None:
                 found.chain_of_thought.boxes()
             return found
-        except Refused as reason:
-            raise KrohnError(f"{text}: {reason}") from None
 
     def of_file(self, file: ModelFile) -> ChainOfThought:
         """The chain of thought that a file states."""
@@ -129,11 +128,9 @@ class ChainsOfThought(TextKind[Source]):
             known = ", ".join(ATTENTION)
             raise CompileError(f"--attention takes {known}, not {attention!r}")
         seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
-        try:
+        with told_as(CompileError, f"{source.name}: "):
             program = chain_of_thought(source, attention)
             built = as_written(NAME, program, replace(options, sparse=seen))
-        except Refused as reason:
-            raise CompileError(f"{source.name}: {reason}") from None
         return built, {"length": program.length}
 
     def told(self, source: Source, asked: Asked) -> dict[str, Any]:
@@ -316,10 +313,8 @@ def _steps(source: Source) -> ChainOfThought:
     Raises:
         KrohnError: If there are none.
     """
-    try:
+    with told_as(about=f"{source.name}: "):
         return source if isinstance(source, ChainOfThought) else source.chain_of_thought
-    except Refused as reason:
-        raise KrohnError(f"{source.name}: {reason}") from None
 
 
 def _names(source: Source) -> Sequence[str]:

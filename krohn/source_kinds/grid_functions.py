@@ -13,7 +13,7 @@ from krohn.compiler.errors import CompileError
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
@@ -44,10 +44,8 @@ class GridFunctions(RealSequences[GridFunction]):
                 f"{source.name} is about inputs of {source.length} points; leave -T out"
             )
         asked.made({"transformer": UNIVERSAL})
-        try:
+        with told_as(CompileError, f"{source.name}: "):
             source.to_wire()
-        except Refused as reason:
-            raise CompileError(f"{source.name}: {reason}") from None
         options = asked.options
         network = grid_function(source, options.precision)
         built = CompiledNetwork(UNIVERSAL, network, {}, None)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
@@ -29,7 +28,6 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import (
@@ -58,6 +56,7 @@ TRIES, SAMPLED = 4, 2000
 is for all lengths."""
 LIKELY, SMALL = 8, 5e-5
 """How many entries of a law are printed, and the least of these."""
+NEEDS = "a Transformer of a hidden Markov model needs the longest length"
 SLIGHT = 1e-3
 """An error for which no wider format is tried where none is asked for."""
 
@@ -85,12 +84,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     def taken(self, source: Any) -> HiddenMarkovModel | None:
         """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
-        try:
-            if self.owns(source):
-                return source  # type: ignore[no-any-return]
-            return files.weighted.given(source) or files.arrays.given(source)
-        except Refused as reason:
-            raise KrohnError(str(reason)) from None
+        if self.owns(source):
+            return source  # type: ignore[no-any-return]
+        return files.weighted.given(source) or files.arrays.given(source)
 
     def machine(self, source: HiddenMarkovModel) -> Automaton:
         """The machine of its beliefs, if they are finitely many."""
@@ -134,11 +130,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                     "of every length"
                 )
             return {beliefs.NAME: _recurrent}
-        if how.length is None or how.length < 1:
-            raise CompileError(
-                "a Transformer of a hidden Markov model needs the longest length it is for "
-                "(-T)"
-            )
+        how.longest(NEEDS)
         if how.construction == "auto":
             return CONSTRUCTIONS
         if how.construction not in CONSTRUCTIONS:
@@ -269,20 +261,9 @@ class Wanted:
     widest: bool
 
     @property
-    def within(self) -> float | None:
-        """The error that it may have; None if nothing is said of it."""
-        return self.asked.within
-
-    @property
-    def length(self) -> int | None:
-        """T; None for words of every length."""
-        return self.asked.length
-
-    @property
     def longest(self) -> int:
         """T of a Transformer."""
-        assert self.length is not None
-        return self.length
+        return self.asked.longest(NEEDS)
 
     def shown(self, built: CompiledNetwork) -> Established:
         """The facts that the checker shows of a network.
@@ -290,7 +271,7 @@ class Wanted:
         Raises:
             Refused: If that is no error.
         """
-        claim = {"length": self.length, "error": sys.float_info.max}
+        claim = {"length": self.asked.length, "error": sys.float_info.max}
         file = self.kind.file(self.source, built, claim, self.options)
         return shown_of(file)
 
@@ -300,8 +281,8 @@ class Wanted:
         Raises:
             CompileError: If it is larger.
         """
-        if self.within is not None:
-            if error > self.within:
+        if self.asked.within is not None:
+            if error > self.asked.within:
                 raise CompileError(f"it is off by {error:.2g}")
         elif error > SLIGHT and not self.widest:
             raise CompileError(
@@ -325,7 +306,8 @@ class Wanted:
         model = {}
         if isfinite(shown.model):
             model = {"model_error": shown.model * MARGIN}
-        return built, {"length": self.length, "error": shown.error * MARGIN, **model}
+        length, error = self.asked.length, shown.error * MARGIN
+        return built, {"length": length, "error": error, **model}
 
 
 def _as_it_is(made: Made) -> Made:
@@ -368,7 +350,7 @@ def _window(asked: Wanted) -> Built:
             least error that was reached.
         Refused: If nothing is proved of one.
     """
-    within = asked.within
+    within = asked.asked.within
     if within is None:
         raise Unsuited(
             "the last letters determine the belief up to an error only; allow one, as in "
@@ -405,36 +387,25 @@ def _window(asked: Wanted) -> Built:
     raise refused(reached[min(reached)])
 
 
-def _normalised(asked: Wanted) -> Built:
-    """Products of operators, normalised in each level.
+def _products(
+    network: Callable[[HiddenMarkovModel, int, Options], CompiledNetwork],
+    asked: Wanted,
+) -> Built:
+    """Products of operators.
 
     Raises:
-        CompileError: If an operator has an entry 0, or the error is larger than it may be.
+        CompileError: If the construction does not serve, or the error is larger than it
+            may be.
         Refused: If nothing is proved of them.
     """
-    return asked.near_enough(
-        normalised_products.network(asked.source, asked.longest, asked.options)
-    )
-
-
-def _multiplied(asked: Wanted) -> Built:
-    """Products of operators by heads whose weights are factors.
-
-    Raises:
-        CompileError: If beliefs may be too small for the format, or the error is larger
-            than it may be.
-        Refused: If nothing is proved of them.
-    """
-    return asked.near_enough(
-        attention_products.network(asked.source, asked.longest, asked.options)
-    )
+    return asked.near_enough(network(asked.source, asked.longest, asked.options))
 
 
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     belief_window.NAME: _window,
-    normalised_products.NAME: _normalised,
-    attention_products.NAME: _multiplied,
+    normalised_products.NAME: partial(_products, normalised_products.network),
+    attention_products.NAME: partial(_products, attention_products.network),
 }
 """By the order in which they are tried."""
 

@@ -14,27 +14,24 @@ from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
-from krohn.program.errors import Refused
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
-from krohn.report import Progress
-from krohn.source_kinds.base import Built, ReadableKind, letters_in, sizes
+from krohn.program.retelling import told_as
+from krohn.source_kinds.base import Built, letters_in, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     Line,
+    LineKind,
     Row,
-    TextKind,
     Writer,
     named_by,
     row_of,
-    simulated_lines,
 )
-from krohn.verify.testing.simulation_result import Simulation
 
 NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
 
 
-class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
+class IncreasingSubsequences(LineKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
@@ -52,10 +49,8 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
         if told is None:
             return None
         longest = int(told[1])
-        try:
+        with told_as(about=f"{text}: "):
             return Increasing(text, longest, int(told[2] or longest + 10))
-        except Refused as reason:
-            raise KrohnError(f"{text}: {reason}") from None
 
     def build(self, source: Increasing, asked: Asked) -> Built:
         """The network for all lists of up to n numbers."""
@@ -118,13 +113,6 @@ class IncreasingSubsequences(TextKind[Increasing], ReadableKind[Increasing]):
                 "--sample N"
             )
         return [x for n in sizes_of for x in product(range(many), repeat=n)]
-
-    def held(
-        self, file: ModelFile, inputs: list[Line], progress: Progress
-    ) -> Simulation:
-        """Let the network write the texts of lists."""
-        source, writer = self.of_file(file), self.writer(file)
-        return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Increasing) -> str:
         """The inputs that a proof covers, in words."""

@@ -19,6 +19,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
@@ -91,17 +92,13 @@ class Kernels(RealSequences[Kernel]):
 
     def to_wire(self, source: Kernel, length: int | None) -> dict[str, Any]:
         """As a model file for a length states it."""
-        try:
+        with told_as(CompileError):
             return source.of_length(length).to_wire()
-        except Refused as reason:
-            raise CompileError(str(reason)) from None
 
     def build(self, source: Kernel, asked: Asked) -> Built:
         """The network, and the error that the checker shows of it."""
-        try:
+        with told_as(CompileError):
             kernel, options = source.of_length(asked.length), asked.options
-        except Refused as reason:
-            raise CompileError(str(reason)) from None
         name = asked.made(CONSTRUCTIONS)
         check_one_of("--norm", asked.norm, short_recurrence.NORMS)
         if "norm" in asked.given and (asked.within is None or asked.arch != "rnn"):

@@ -82,11 +82,8 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
         Of RNNs it is the first that can be proved: the least α has the least error.
         """
-        length, options = asked.length, asked.options
-        if length is None or length < 1:
-            raise CompileError(
-                "a network of a linear system needs the longest length it is for (-T)"
-            )
+        options = asked.options
+        length = asked.longest("a network of a linear system needs the longest length")
         name, reason = asked.made(CONSTRUCTIONS), ""
         for network, described in _networks(source, length, asked):
             built = CompiledNetwork(name, network, described, None)

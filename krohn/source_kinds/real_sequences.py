@@ -32,7 +32,7 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
@@ -145,12 +145,11 @@ class RealSequences(ReadableKind[S]):
         Raises:
             CompileError: If it shows none.
         """
-        try:
+        with told_as(
+            CompileError,
+            f"nothing can be shown of the network in {options.precision.name}: ",
+        ):
             return built, self.proved(source, built, {"length": length}, options)
-        except Refused as reason:
-            raise CompileError(
-                f"nothing can be shown of the network in {options.precision.name}: {reason}"
-            ) from None
 
     def draw(self, source: S) -> "Figure":
         """Refused, where there is nothing to draw."""

@@ -17,26 +17,23 @@ from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.program.written_text import text_of
-from krohn.report import Progress
-from krohn.source_kinds.base import Built, ReadableKind, sizes
+from krohn.source_kinds.base import Built, sizes
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
+    LineKind,
     Row,
-    TextKind,
     Writer,
     named_by,
     row_of,
-    simulated_lines,
 )
 from krohn.sources import rewriting
 from krohn.sources.rewriting.arithmetic import no_value
 from krohn.sources.rewriting.termination import most_steps, order
 from krohn.sources.rewriting.text import random_line, unused
-from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +43,7 @@ MOST_TOKENS = 2**12
 """Tokens that are read for whole texts if nobody says how many."""
 
 
-class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
+class Rewritings(LineKind[Rewriting]):
     """Lines that are rewritten step by step, as text."""
 
     wire = KIND
@@ -74,10 +71,8 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
                 f"of rewriting systems --attention takes {known}, not {attention!r}"
             )
         seen = Sparse(window(source), 1, 1) if attention == "sparse" else None
-        try:
+        with told_as(CompileError, f"{source.name}: "):
             program = program_of(source, length)
-        except Refused as reason:
-            raise CompileError(f"{source.name}: {reason}") from None
         built = compile_program(program, replace(asked.options, sparse=seen))
         return replace(built, construction=self.wire), {"length": length}
 
@@ -185,13 +180,6 @@ class Rewritings(TextKind[Rewriting], ReadableKind[Rewriting]):
             )
         letters = range(source.end)
         return [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
-
-    def held(
-        self, file: ModelFile, inputs: list[Line], progress: Progress
-    ) -> Simulation:
-        """Let the network continue lines."""
-        source, writer = self.of_file(file), self.writer(file)
-        return simulated_lines(file, writer, source, inputs, progress)
 
     def covers(self, file: ModelFile, source: Rewriting) -> str:
         """The inputs that a proof covers, in words."""

@@ -15,7 +15,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.blocks import longest, passes
 from krohn.program.completed_texts import BLANK, blanks
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, letters_in
@@ -49,31 +49,20 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         if not isinstance(source, LinearSystem):
             raise CompileError("--block is for machines and linear systems")
         assert block is not None
-        try:
+        with told_as(CompileError, f"{source.name} cannot write its states: "):
             return VectorsInBlocks(source, block)
-        except Refused as reason:
-            raise CompileError(
-                f"{source.name} cannot write its states: {reason}"
-            ) from None
 
     def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
         """The network, and the error that the checker shows of all blocks together."""
-        length, options = asked.length, asked.options
-        if length is None or length < 1:
-            raise CompileError(
-                "a network that writes vectors needs the longest word it is for (-T)"
-            )
+        options = asked.options
+        length = asked.longest("a network that writes vectors needs the longest word")
         tokens = longest(length, source.block)
         made = realise(source.affine, tokens, options, window=source.block + 1)
         built = CompiledNetwork(NAME, *made, None)
         claim = {"length": tokens, "letters": length}
-        try:
+        where = f"{source.system.name} cannot be computed in {options.precision.name}"
+        with told_as(CompileError, f"{where} within any error that can be shown: "):
             return built, self.proved(source, built, claim, options)
-        except Refused as reason:
-            raise CompileError(
-                f"{source.system.name} cannot be computed in {options.precision.name} "
-                f"within any error that can be shown: {reason}"
-            ) from None
 
     def facts(self, source: VectorsInBlocks, asked: Asked) -> dict[str, Any]:
         """Its size, its passes and its error."""

@@ -21,7 +21,7 @@ from krohn.network.reading import Begin
 from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
-from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.base import R, ReadableKind, SourceKind
 from krohn.source_kinds.kind import Runs
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -214,19 +214,20 @@ def row_of(source: Lines, line: Line, length: int) -> Row:
     return [*line, source.end, *[BLANK] * room]
 
 
-def simulated_lines(
-    file: ModelFile,
-    writer: Writer,
-    source: Lines,
-    lines: Sequence[Line],
-    progress: Progress,
-) -> Simulation:
-    """Hold what the network writes after lines against the rules, short ones first."""
-    length = file.header["claim"]["length"]
+class LineKind(TextKind[R], ReadableKind[R]):
+    """A source whose texts begin with a line that is chosen, of any length."""
 
-    def texts() -> Iterator[tuple[Row, Sequence[int]]]:
-        for line in sorted(lines, key=len):
-            text = text_of(source, line, length + 1)
-            yield asked(text, len(line) + 1), text
+    def held(
+        self, file: ModelFile, inputs: list[Line], progress: Progress
+    ) -> Simulation:
+        """Let the network continue lines, the shortest first."""
+        source: Any = self.of_file(file)
+        length = file.header["claim"]["length"]
 
-    return simulated(file, writer, texts(), len(lines), length, progress)
+        def texts() -> Iterator[tuple[Row, Sequence[int]]]:
+            for line in sorted(inputs, key=len):
+                text = text_of(source, line, length + 1)
+                yield asked(text, len(line) + 1), text
+
+        told = len(inputs), length, progress
+        return simulated(file, self.writer(file), texts(), *told)

@@ -18,13 +18,13 @@ from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.claim_digest import digest_of
-from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
     library_files,
     outputs_of_states,
     tokens,
 )
+from krohn.program.retelling import told_as
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -347,7 +347,7 @@ def write(
 def _library(file: ModelFile, states: bool) -> dict[str, Any]:
     """The files of the tokenizer, and what the library does by default."""
     found, machine = labels(file, states), file.header["machine"]
-    try:
+    with told_as(ExportError, "no tokenizer can be made: "):
         if states and outputs_of_states(machine) is not None:
             raise ExportError(
                 "a GPT-2 has tokens that name outputs and states; leave --states out"
@@ -358,8 +358,6 @@ def _library(file: ModelFile, states: bool) -> dict[str, Any]:
             file.header["architecture"]["positions"],
         )
         return library_files(called, letters, positions)
-    except Refused as refused:
-        raise ExportError(f"no tokenizer can be made: {refused}") from None
 
 
 def open_logits(directory: Path) -> "Callable[[Tensor], Tensor]":

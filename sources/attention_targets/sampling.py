@@ -11,6 +11,7 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.real_arrays import real_array
+from krohn.program.retelling import told_as
 from krohn.sources.attention_targets.target import (
     MOST_POINTS,
     MOST_RANK,
@@ -355,12 +356,10 @@ def named(text: str) -> AttentionTarget | None:
         option, _, number = part.partition("=")
         demand(option in told and number.isdecimal(), f"{text}: what is {part!r}?")
         told[option] = int(number)
-    try:
+    with told_as(Refused, f"{text}: "):
         scramble = told.pop("scramble") or 0
         series = SineSeries(float(found[2]), int(found[1]), scramble)
         return _of_series(series, text, **told)
-    except Refused as reason:
-        raise Refused(f"{text}: {reason}") from None
 
 
 def _of_series(

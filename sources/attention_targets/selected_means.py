@@ -20,6 +20,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
+from krohn.program.retelling import told_as
 
 KIND = "selected-mean"
 NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
@@ -187,7 +188,5 @@ def named(text: str) -> SelectedMean | None:
         told[option] = int(number)
     demand(len(found[2]) < 9, f"{text}: too long")
     length = int(found[2]) * (2 if form == NEAREST else 1)
-    try:
+    with told_as(Refused, f"{text}: "):
         return SelectedMean(text, form, length, tuple(told.values()))
-    except Refused as reason:
-        raise Refused(f"{text}: {reason}") from None

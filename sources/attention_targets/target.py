@@ -192,17 +192,6 @@ def decompose(coupling: Coupling, rule: Quadrature) -> Pod:
     return Pod(coupling, rule, values, sigma, left, right)
 
 
-def change(found: Pod, finer: Pod) -> float:
-    """How far the singular values of two quadratures are apart, at most.
-
-    Weyl's inequality bounds it by the norm of what one quadrature misses: so this
-    estimates the error of the coarser one.
-    """
-    longest = max(len(found.sigma), len(finer.sigma))
-    both = [np.pad(p.sigma, (0, longest - len(p.sigma))) for p in (found, finer)]
-    return float(np.abs(both[0] - both[1]).max())
-
-
 # A target of attention that a file can state: tables, and how far they may be off.
 #
 # H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))), x(s) ∈ [0, 1] (Jiang and Li, eq.

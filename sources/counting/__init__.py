@@ -1,7 +1,5 @@
 """Counting programs (C-RASP, Yang and Chiang 2024): docs/counting.md."""
 
-from pathlib import Path
-
 from krohn.program.errors import demand
 from krohn.sources.counting.function import function
 from krohn.sources.counting.program import (
@@ -14,6 +12,7 @@ from krohn.sources.counting.program import (
     Negation,
 )
 from krohn.sources.counting.text import SUFFIX, parse, written
+from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = [
     "CATALOGUE",
@@ -30,10 +29,7 @@ __all__ = [
     "parse",
     "written",
 ]
-CATALOGUE = {
-    path.stem: path
-    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
-}
+CATALOGUE = texts(__file__, SUFFIX)
 
 
 def named(name: str) -> CountingProgram:
@@ -49,11 +45,8 @@ def named(name: str) -> CountingProgram:
     return parse(CATALOGUE[name].read_text(encoding="utf-8"), CATALOGUE[name].name)
 
 
-def _summary(path: Path) -> str:
-    """The summary of a program of the catalogue: its first line."""
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    return first.removeprefix(f"# {path.stem}: ")
-
-
-FAMILIES = {f"crasp:{name}": _summary(path) for name, path in CATALOGUE.items()}
+FAMILIES = {
+    f"crasp:{name}": first_line(path).removeprefix(f"{name}: ")
+    for name, path in CATALOGUE.items()
+}
 """By name what each program of the catalogue accepts."""

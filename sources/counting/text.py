@@ -9,6 +9,7 @@ from typing import Any
 
 from krohn.program.errors import Refused, demand
 from krohn.program.parsing import Language, Misread, Node
+from krohn.program.retelling import told_as
 from krohn.sources.counting.program import (
     Builder,
     Comparison,
@@ -109,10 +110,8 @@ def parse(text: str, file: str) -> CountingProgram:
         place = f"{wrong.line}:{wrong.column}" if wrong.column else wrong.line
         raise Refused(f"{file}:{place}: {wrong.reason}") from None
     for definition in below:
-        try:
+        with told_as(Refused, f"{file}:{definition.line}: "):
             reader.define(*definition.parts)
-        except Refused as reason:
-            raise Refused(f"{file}:{definition.line}: {reason}") from None
     last = reader.last
     demand(
         isinstance(last, int),

@@ -12,6 +12,7 @@ from krohn.program.errors import demand
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
 from krohn.sources.dynamic_programs.evaluation import MOST_TEXT
 from krohn.sources.dynamic_programs.reading import read_text
+from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = [
     "DynamicProgram",
@@ -21,10 +22,7 @@ __all__ = [
     "read_text",
 ]
 SUFFIX = ".dp"
-CATALOGUE = {
-    path.stem: path
-    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
-}
+CATALOGUE = texts(__file__, SUFFIX)
 _FORM = re.compile(r"([A-Za-z_]+)(\d{1,9}(?:,\d{1,9})*)?(?::(.+))?")
 _FILE = re.compile(r"(.+\.dp)(?::(.+))?", re.DOTALL)
 _OPTION = re.compile(r"(\w+)=(-?\d{1,9})")
@@ -75,11 +73,5 @@ def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
     )
 
 
-def _families() -> dict[str, str]:
-    """An example of each family, with what it is: the first lines of the texts."""
-    firsts = [path.read_text().partition("\n")[0] for path in CATALOGUE.values()]
-    told = [first.removeprefix("# ").partition(": ") for first in firsts]
-    return {name: what for name, _, what in told}
-
-
-FAMILIES = _families()
+FAMILIES = dict(first_line(path).split(": ", 1) for path in CATALOGUE.values())
+"""An example of each family, with what it is."""

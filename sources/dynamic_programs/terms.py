@@ -376,13 +376,9 @@ def compared(sign: str, left: object, right: object) -> Value:
         return apart if sign == "!=" else 1 - apart
     if sign in ("<", ">="):
         one, other = other, one
-    above = _greater(one, other)
+    least, most = int(one.low > other.high), int(one.high > other.low)
+    above = made("greater", (one, other), least, most)
     return above if sign in ("<", ">") else 1 - above
-
-
-def _greater(left: Term, right: Term) -> Term:
-    least, most = int(left.low > right.high), int(left.high > right.low)
-    return made("greater", (left, right), least, most)
 
 
 def _differs(left: Term, right: Term) -> Term:

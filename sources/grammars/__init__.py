@@ -9,6 +9,7 @@ from krohn.sources.grammars.bounded import DEEPEST, cut, derivations
 from krohn.sources.grammars.grammar import END, MOST_TEXT, SUFFIX, Grammar, Rule, parse
 from krohn.sources.grammars.words import HIDDEN, Words, sentences
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
+from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = [
     "CATALOGUE",
@@ -27,10 +28,7 @@ __all__ = [
     "sentences",
 ]
 PREFIX = "pcfg:"
-CATALOGUE = {
-    path.stem: path
-    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
-}
+CATALOGUE = texts(__file__, SUFFIX)
 _DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*?)(?P<ways>:derivations)?")
 
 
@@ -75,13 +73,8 @@ def model_named(text: str) -> HiddenMarkovModel | None:
     return (derivations if found["ways"] else cut)(grammar, int(found["depth"]))
 
 
-def _summary(path: Path) -> str:
-    """The summary of a grammar of the catalogue: its first line."""
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    return first.removeprefix(f"# {path.stem}: ")
-
-
 FAMILIES = {
-    f"{PREFIX}{name}:depth=3": _summary(path) for name, path in CATALOGUE.items()
+    f"{PREFIX}{name}:depth=3": first_line(path).removeprefix(f"{name}: ")
+    for name, path in CATALOGUE.items()
 }
 """By name what each grammar of the catalogue says."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
+from krohn.program.retelling import told_as
 from krohn.sources.grammars.grammar import END, Grammar, closed
 from krohn.sources.grammars.words import Words, floats
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
@@ -244,12 +245,10 @@ def _model(
             operators[number[letter], target, source] = float(share)
     start = np.zeros(len(stacks))
     start[0] = 1.0
-    try:
+    with told_as(Refused, f"{grammar.name} cut at depth {depth}: "):
         return HiddenMarkovModel(
             f"{grammar.name}:depth={depth}", _names(stacks), letters, operators, start
         )
-    except Refused as reason:
-        raise Refused(f"{grammar.name} cut at depth {depth}: {reason}") from None
 
 
 # How far the law of the next letter of a cut grammar is from that of the whole one.

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from krohn.program.errors import Refused, demand
+from krohn.program.retelling import told_as
 
 # Probabilistic context-free grammars, with probabilities that are rational numbers.
 
@@ -220,10 +221,8 @@ def parse(text: str, name: str) -> Grammar:
     found = list[tuple[int, str, list[Symbol], Fraction | None]]()
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            try:
+            with told_as(Refused, f"{name}, line {number}: "):
                 found += ((number, *part) for part in _alternatives(line))
-            except Refused as reason:
-                raise Refused(f"{name}, line {number}: {reason}") from None
     heads = {head for _, head, _, _ in found}
     for number, _, body, _ in found:
         for word, quoted in body:

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 from krohn.program.errors import Refused, demand
+from krohn.program.retelling import told_as
 from krohn.program.text_files import read_text
 from krohn.sources.kernels.kernel import (
     MOST_LENGTH,
@@ -114,11 +115,9 @@ def read(path: str | Path) -> Kernel:
     """
     file = Path(path)
     text = read_text(file, LARGEST_TEXT)
-    try:
+    with told_as(Refused, f"{path}: "):
         kind = measured if file.suffix == ".csv" else parsed
         return kind(text, file.stem)
-    except Refused as reason:
-        raise Refused(f"{path}: {reason}") from None
 
 
 def measured(text: str, name: str) -> Kernel:
@@ -139,12 +138,10 @@ def measured(text: str, name: str) -> Kernel:
         raise Refused("several columns: a kernel is one number a line, or one line")
     values = list[float]()
     for at, row in enumerate(rows, start=first):
-        try:
+        with told_as(Refused, f"line {at}: "):
             if not row:
                 raise Refused("there is no number")
             values += map(_real, row)
-        except Refused as reason:
-            raise Refused(f"line {at}: {reason}") from None
     if not 0 < len(values) <= MOST_VALUES:
         raise Refused(f"a kernel has 1 to {MOST_VALUES} values, not {len(values)}")
     return Kernel(name, tuple(values), (), len(values))
@@ -160,7 +157,7 @@ def parsed(text: str, name: str) -> Kernel:
     values, modes = list[float](), list[Mode]()
     for at, line in enumerate(text.splitlines(), start=1):
         word, *rest = line.partition("#")[0].split() or [""]
-        try:
+        with told_as(Refused, f"line {at}: "):
             if word in once:
                 raise Refused(f"{word} is said twice")
             match word, rest:
@@ -178,8 +175,6 @@ def parsed(text: str, name: str) -> Kernel:
                     raise Refused(
                         "say length N, inputs LOW HIGH, values NUMBER …, or mode C LAMBDA"
                     )
-        except Refused as reason:
-            raise Refused(f"line {at}: {reason}") from None
     return _of_lines(name, values, modes, once)
 
 

@@ -9,13 +9,11 @@ from krohn.program.rewriting import Rewriting
 from krohn.sources.rewriting.arithmetic import arithmetic, longest_text
 from krohn.sources.rewriting.termination import most_steps, order
 from krohn.sources.rewriting.text import MOST_TEXT, read_text
+from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = ["EXAMPLES", "SUFFIX", "named", "shrinking_length", "usual_length"]
 SUFFIX = ".rules"
-CATALOGUE = {
-    path.stem: path
-    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
-}
+CATALOGUE = texts(__file__, SUFFIX)
 _ARITHMETIC = re.compile(r"Arithmetic(\d{1,4})(?:,(\d{1,4}))?")
 _FORM = re.compile(r"([A-Za-z]+)(\d{1,5})")
 _FILE = re.compile(r"(.+\.rules)(?::n=(\d{1,5}))?", re.DOTALL)
@@ -77,14 +75,8 @@ def _read(path: Path, name: str, longest: str | None) -> Rewriting:
     return read_text(text, name, int(longest) if longest else None)
 
 
-def _examples() -> dict[str, str]:
-    """An example of each family, with what it is: the first lines of the texts."""
-    firsts = {
-        name: path.read_text().partition("\n")[0].removeprefix("# ").rstrip(".")
-        for name, path in CATALOGUE.items()
-    }
-    told = {f"{name}8": said for name, said in firsts.items()}
-    return {"Arithmetic6,11": "expressions modulo a prime, step by step", **told}
-
-
-EXAMPLES = _examples()
+EXAMPLES = {
+    "Arithmetic6,11": "expressions modulo a prime, step by step",
+    **{f"{name}8": first_line(path).rstrip(".") for name, path in CATALOGUE.items()},
+}
+"""An example of each family, with what it is."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
+from krohn.program.retelling import told_as
 from krohn.program.rewriting import END, Computed, Line, Rewriting, Rule, check_rule
 
 # Rewriting systems as text, in files that end with ``.rules``.
@@ -35,12 +36,10 @@ def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
         words = line.partition("#")[0].split()
         if not words:
             continue
-        try:
+        with told_as(Refused, f"line {number}: "):
             known = words[0] in _STATEMENTS
             demand(known, f"a line begins with {', '.join(_STATEMENTS)}")
             _STATEMENTS[words[0]](made, words[1:])
-        except Refused as reason:
-            raise Refused(f"line {number}: {reason}") from None
         lines += [number] * (len(made.rules) - len(lines))
     demand(bool(made.rules), "no line says a rule, as in: rule b a -> a b")
     most = longest or made.longest
@@ -131,10 +130,8 @@ class _Reading:
         names, window = zip(*map(self.place, items), strict=True) if items else ((), ())
         writes = tuple(self.output(w, names, window) for w in written)
         rule = Rule(window, start, stop, writes)
-        try:
+        with told_as(Refused, "the rule "):
             check_rule(rule, self.letters, self.functions)
-        except Refused as reason:
-            raise Refused(f"the rule {reason}") from None
         self.rules.append(rule)
 
     def place(self, word: str) -> tuple[str, tuple[int, ...]]:

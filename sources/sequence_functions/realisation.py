@@ -21,10 +21,11 @@ from krohn.program import (
     Token,
 )
 from krohn.program.domains import LARGEST, IntArray, Values, joint
-from krohn.program.errors import KrohnError, Refused
+from krohn.program.errors import KrohnError
 from krohn.program.expressions import Expression, argument, greater, number
 from krohn.program.operations.base import Frame
 from krohn.program.rectified_functions import gate
+from krohn.program.retelling import told_as
 
 
 class ProgramError(KrohnError, ValueError):
@@ -147,10 +148,8 @@ class Realisation:
         """
         if name not in self.known:
             read = [self.known[n].values for n in operation.reads]
-            try:
+            with told_as(ProgramError):
                 values = operation.infer(read, self.frame)
-            except Refused as reason:
-                raise ProgramError(str(reason)) from None
             self.operations[name] = operation
             self.known[name] = Known(name, values, meaning)
         return self.known[name]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from automata.fa.nfa import NFA
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError

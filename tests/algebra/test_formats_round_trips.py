@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from work import calls_at_most
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton

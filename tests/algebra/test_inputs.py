@@ -4,8 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn import cli

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bestiary import machines
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import krohn
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton

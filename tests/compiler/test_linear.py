@@ -5,8 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.sum_of_steps import linear, too_steep

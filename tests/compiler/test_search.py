@@ -6,8 +6,7 @@ from math import ceil, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton

@@ -25,8 +25,7 @@ from formula import (
     parse,
     variables,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_kind import SOURCES as KNOWN
-from every_kind import compiled
+from every_kind import SOURCES as KNOWN, compiled
 
 import krohn
 from krohn import cli

@@ -8,8 +8,7 @@ from html import unescape
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sample_comparison import LEVELS, sample, score
 
 from krohn.compare.measures import Rate, spread

@@ -1,8 +1,7 @@
 """The meanings of values: said once for all contexts where that is exact."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.algebra.cascade import Reading, common, merged
 

@@ -40,8 +40,7 @@ from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.verify.checker import registry
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.model_file import Model as CheckedModel
+from krohn.verify.checker.model_file import Machine, Model as CheckedModel
 
 Patch = pytest.MonkeyPatch
 

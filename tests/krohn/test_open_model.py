@@ -10,13 +10,13 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.network.model import TIED
-from krohn.network.model import Model as Plain
+from krohn.network import modelfile
+from krohn.network.model import TIED, Model as Plain
 from krohn.network.transformer import Transformer
 from krohn.notebook import framed, table
 from krohn.open_model import Model
 from krohn.program import Program
-from krohn.running import open_runner
+from krohn.running import runner_of
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_it_says_what_the_command_says(
     compiled.save(tmp_path / "m.safetensors")
     net, machine = krohn.load(tmp_path / "m.safetensors"), krohn.automaton(source)
     words = [[*net.letters[:2]] * 2, [*net.letters[-2:]] * 3, []]
-    runner = open_runner(str(tmp_path / "m.safetensors"))
+    runner = runner_of(modelfile.read(tmp_path / "m.safetensors"))
     shown = [runner.run(word)["outputs"] for word in words]
     assert net.run(words) == shown == [list(machine.run(word)) for word in words]
     assert [net.run(word) for word in words] == shown

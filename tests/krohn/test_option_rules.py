@@ -10,8 +10,7 @@ import pytest
 import krohn
 from krohn import cli, option_rules
 from krohn.algebra.errors import KrohnError
-from krohn.commands import compile as compile_command
-from krohn.commands import draw, recheck, run, verify
+from krohn.commands import compile as compile_command, draw, recheck, run, verify
 
 COMPILE = ["compile", "C2"]
 RNN = [*COMPILE, "--arch", "rnn"]

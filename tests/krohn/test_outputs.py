@@ -11,9 +11,10 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.observation import observe
+from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.running import open_runner
+from krohn.running import runner_of
 from krohn.verify.proof import prove
 
 
@@ -45,7 +46,7 @@ def test_the_outputs_are_proved(
     assert report.verdict == "verified"
     machine = observe(zoo.machine(name), observation)
     word = list(machine.letters[:2]) * 3
-    found = open_runner(str(path)).run(word)
+    found = runner_of(modelfile.read(path)).run(word)
     assert not any(found.pop("unproved"))
     assert found == {"outputs": list(machine.run(word)), "word": word}
 

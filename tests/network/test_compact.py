@@ -12,8 +12,7 @@ from krohn.network import modelfile
 from krohn.network.errors import ModelFileError
 from krohn.program.errors import Refused
 from krohn.program.stored_tensors import POSITION, REST, circle, expanded
-from krohn.verify.checker.model_file import DAMAGE
-from krohn.verify.checker.model_file import read as trusted
+from krohn.verify.checker.model_file import DAMAGE, read as trusted
 from krohn.verify.checker.network import digest, recheck
 from krohn.verify.search.find import find
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -21,7 +20,7 @@ from krohn.network import modelfile
 from krohn.network.errors import ModelFileError
 from krohn.program import strict_json
 from krohn.program.errors import Refused
-from krohn.running import open_runner
+from krohn.running import runner_of
 from krohn.verify.checker import model_file as recheck_model
 
 Build = Callable[..., Any]
@@ -53,7 +52,7 @@ def verify(path: Path) -> None:
 
 
 def run(path: Path) -> None:
-    runner = open_runner(str(path))
+    runner = runner_of(modelfile.read(path))
     runner.run([runner.machine.letters[0]])
 
 

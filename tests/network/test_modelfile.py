@@ -13,8 +13,7 @@ import pytest
 import safetensors
 import safetensors.numpy
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import krohn
 from krohn.network import modelfile

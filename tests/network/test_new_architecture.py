@@ -40,8 +40,7 @@ from krohn.network.precision import FLOAT32
 from krohn.program.architecture import Architecture, Shapes, Size, held
 from krohn.program.errors import Refused
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.model_file import Model as CheckedModel
+from krohn.verify.checker.model_file import Machine, Model as CheckedModel
 from krohn.verify.checker.network import recheck
 
 DOCUMENT = Path(__file__).parents[2] / "docs/model-format.md"

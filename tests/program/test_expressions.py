@@ -5,8 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.program import Piecewise, Refused
 from krohn.program.domains import Values
@@ -20,7 +19,7 @@ from krohn.program.expressions import (
     rectified,
     value,
 )
-from krohn.program.rectified_functions import differs, gate, maximum, minimum, select
+from krohn.program.rectified_functions import differs, gate, maximum, minimum
 
 X, Y, Z = map(argument, range(3))
 
@@ -33,10 +32,6 @@ X, Y, Z = map(argument, range(3))
         (greater(X, Y), lambda x, y, z: int(x > y)),
         (differs(X, Y), lambda x, y, z: int(x != y)),
         (gate(X, greater(Y, number(1)), 3), lambda x, y, z: x * (y > 1)),
-        (
-            select(greater(Z, number(0)), X, Y, 3),
-            lambda x, y, z: x if z > 0 else y,
-        ),
         (2 * X - Y + 3, lambda x, y, z: 2 * x - y + 3),
     ],
 )

@@ -27,8 +27,8 @@ from krohn.program import (
     Program,
     Shift,
     Token,
+    table as table_of,
 )
-from krohn.program import table as table_of
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, number
 from krohn.program.interpreter import evaluated, interpret

@@ -7,8 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.verify.checker.arithmetic import FORMATS as FORMS
-from krohn.verify.checker.arithmetic import GELU, SMALL, gelu_units
+from krohn.verify.checker.arithmetic import FORMATS as FORMS, GELU, SMALL, gelu_units
 
 torch.set_num_threads(1)
 

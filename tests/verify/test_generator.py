@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.brackets import distribution

@@ -17,8 +17,7 @@ from krohn.network.precision import FLOAT32
 from krohn.program import Map, Table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
-from krohn.program.statement import Statement as Stated
-from krohn.program.statement import parse
+from krohn.program.statement import Statement as Stated, parse
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import WrongWord

@@ -11,8 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
@@ -24,8 +23,7 @@ from krohn.network.precision import FLOAT32, FloatArray
 from krohn.program import LatestMatch, Map, Operation, Program, Token, table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import states
-from krohn.verify.checker import sublayers
-from krohn.verify.checker import transformer as checker
+from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.heads import Look
 from krohn.verify.proof import prove
 from krohn.verify.search.find import model_of

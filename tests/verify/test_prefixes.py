@@ -5,8 +5,7 @@ from itertools import product as words
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
@@ -16,8 +15,7 @@ from krohn.compiler.transformer import describe, lower
 from krohn.network.precision import FLOAT32
 from krohn.program import Map, Operation, Program, Shift, Table
 from krohn.program.interpreter import states
-from krohn.program.statement import Statement as Stated
-from krohn.program.statement import parse
+from krohn.program.statement import Statement as Stated, parse
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import WrongWord
 from krohn.verify.search.find import machine_of

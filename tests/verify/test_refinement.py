@@ -6,8 +6,7 @@ from itertools import cycle, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo
@@ -19,8 +18,7 @@ from krohn.network.precision import FLOAT32
 from krohn.program import Program
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
-from krohn.program.statement import Statement as Stated
-from krohn.program.statement import parse
+from krohn.program.statement import Statement as Stated, parse
 from krohn.verify.checker.refinement import check
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search import exploration

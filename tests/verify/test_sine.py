@@ -9,8 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo
@@ -20,8 +19,7 @@ from krohn.network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
 from krohn.program.errors import Refused
 from krohn.verify.checker import affine_arithmetic
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import FARTHEST, SINE
-from krohn.verify.checker.arithmetic import FORMATS as FORMATS_OF
+from krohn.verify.checker.arithmetic import FARTHEST, FORMATS as FORMATS_OF, SINE
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find

@@ -10,8 +10,7 @@ import torch
 import krohn
 from krohn.network.modelfile import ModelFile
 from krohn.verify.attack.rounding import network, whole
-from krohn.verify.checker import sublayers
-from krohn.verify.checker import transformer as checker
+from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.search.find import model_of
 

@@ -14,7 +14,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
 from krohn.verify.checker.brackets import Brackets, claimed
 from krohn.verify.checker.generator import tokens
 from krohn.verify.search.find import machine_of, model_of
@@ -78,11 +78,9 @@ class _Terms:
 
 def _terms(file: ModelFile, machine: Automaton) -> _Terms:
     model = model_of(file)
-    try:
+    with told_as(about="balance is not defined: "):
         claim = claimed(model, machine_of(machine))
         rows, _ = tokens(model, claim, model.format)
-    except Refused as reason:
-        raise KrohnError(f"balance is not defined: {reason}") from None
     at = f"layers.{len(file.header['architecture']['layers']) - 1}"
     query, key, value = (
         rows @ file.tensors[f"{at}.attention.{name}"]

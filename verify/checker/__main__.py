@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from krohn.program import claim
-from krohn.program.errors import KrohnError, Refused, demand
+from krohn.program.errors import KrohnError, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.model_file import LARGEST_FILE
 from krohn.verify.checker.network import contents, opened, recheck
@@ -20,7 +20,7 @@ try:
     problem = "".join(map(about.problem, sys.argv[3:]))
     demand(not problem, problem)
     found = recheck(data, read_bytes(evidence, LARGEST_FILE))
-except (KrohnError, ValueError, Refused) as error:
+except (KrohnError, ValueError) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()
 print(f"shown for {facts['covers']} in {facts['dtype']}")

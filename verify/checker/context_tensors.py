@@ -1,6 +1,5 @@
 """The tensors of a network that learns in context, built anew (Theorem W12)."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.strict_json import alike
 from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.descent import Given
 from krohn.verify.checker.model_file import Model
@@ -32,14 +32,9 @@ def check_architecture(said: Mapping[str, Any], given: Given, form: Format) -> N
     }
     reason = "the architecture is another one than prompts of this form need"
     blocks, sizes = said["blocks"], {k: v for k, v in said.items() if k != "blocks"}
-    demand(_same(sizes, right), reason)
+    demand(alike(sizes, right), reason)
     demand(len(blocks) == given.copies + given.steps + 1, reason)
-    demand(all(map(_same, blocks, _blocks(given))), reason)
-
-
-def _same(said: Any, right: Any) -> bool:
-    """Whether two headers say the same: 1 is not true."""
-    return json.dumps(said, sort_keys=True) == json.dumps(right, sort_keys=True)
+    demand(all(map(alike, blocks, _blocks(given))), reason)
 
 
 def _blocks(given: Given) -> Iterator[dict[str, Any]]:

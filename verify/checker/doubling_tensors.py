@@ -4,18 +4,19 @@ What a file may choose is read from it: the matrices of letters, how much wrong 
 lose, and the points and factors by which sums are made to be near 1.
 """
 
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.strict_json import alike
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.situations import Source
 
 MATRICES = ("query", "key", "value", "out")
 LONGEST = 2**12
+OTHER = "the architecture is another one than these products have"
 Heads = dict[str, FloatArray]
 
 
@@ -259,16 +260,10 @@ def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
     count, _, wide = right["value"].shape
     shape = {"heads": count, "mlp": [], "d_qk": place.wide, "d_v": wide}
     shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}
-    _same(model.header["architecture"]["blocks"][at], shape)
+    demand(alike(model.header["architecture"]["blocks"][at], shape), OTHER)
     for name, each in right.items():
-        alike = np.array_equal(model.tensors[f"blocks.{at}.attention.{name}"], each)
-        demand(alike, f"block {at} has another {name}")
-
-
-def _same(said: Any, right: Any) -> None:
-    """Refuse another object of a header: 1 is not true."""
-    alike = json.dumps(said, sort_keys=True) == json.dumps(right, sort_keys=True)
-    demand(alike, "the architecture is another one than these products have")
+        same = np.array_equal(model.tensors[f"blocks.{at}.attention.{name}"], each)
+        demand(same, f"block {at} has another {name}")
 
 
 def _check_ends(model: Model, place: Place) -> None:
@@ -285,7 +280,7 @@ def _check_ends(model: Model, place: Place) -> None:
         "positions": place.length + 1,
         "outputs": place.size,
     }
-    _same(sizes, right)
+    demand(alike(sizes, right), OTHER)
     demand(len(token) == len(place.possible), "there are other letters")
     told = np.zeros_like(token)
     told[:, place.states] = place.possible[:, : len(place.states)]

@@ -6,7 +6,6 @@ The files of the tokenizer are to be those that the names of the machine give.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -167,11 +166,8 @@ def _tokenizer(told: Mapping[str, bytes], header: Any, shape: Shape) -> dict[str
     for name, text in told.items():
         stated = strict_json.read(text)
         said = {key: stated[key] for key in stated.keys() - {*LIBRARY}}
-        # As texts: in Python 1, 1.0 and true are equal.
-        same, wanted = (
-            json.dumps(part, sort_keys=True) for part in (said, right[name])
-        )
-        demand(same == wanted, f"{name} is not what the names of the machine give")
+        same = strict_json.alike(said, right[name])
+        demand(same, f"{name} is not what the names of the machine give")
     return {name: right[name] for name in TOKENIZER}
 
 

@@ -103,7 +103,7 @@ class LayerNorms:
             fits(reach, self.form, "a sum of what LayerNorm leaves", INSIDE)
             terms = (weight != 0).sum(axis=0).max() + 2.0
             grown = gamma(terms, unit)
-            residue = (_residue(rows, ground[some]) / most).max()
+            residue = (abs(Interval.of(rows).sum(axis=1) + ground[some]) / most).max()
             beside = (np.abs(bias)[some] / most).max()
             more = more.maximum(unit * (1 + grown) * (1 + grown))
             off = 2 * grown * mean + 2 * residue * mean + more * beside
@@ -128,11 +128,6 @@ class LayerNorms:
                 if name.endswith("weight"):
                     bias = self.tensors[name.replace("weight", "bias")]
                 yield weight, self.ground[name].reshape(-1), bias
-
-
-def _residue(rows: FloatArray, more: FloatArray) -> Interval:
-    """How far rows with one more entry each are from adding up to 0."""
-    return abs(Interval.of(rows).sum(axis=1) + more)
 
 
 def _sizes(stream: Stream) -> tuple[Interval, Interval, Interval]:

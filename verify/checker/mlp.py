@@ -65,12 +65,9 @@ class Mlp:
             adds = adds | weight.any(axis=0) | (bias != 0)
         for dim in np.flatnonzero(free & adds).tolist():
             demand(bool(self.layers), "no layer clears a channel that ends")
-            left[dim] = self._cleared(dim)
+            off = rule("erasure").left(self, dim)
+            left[dim] = float(rule("maps").left(self, dim) if off is None else off)
         return left
-
-    def _cleared(self, dim: int) -> float:
-        off = rule("erasure").left(self, dim)
-        return float(rule("maps").left(self, dim) if off is None else off)
 
     def keeps(self, dims: range) -> bool:
         """Whether dimensions stay exactly as they are."""

@@ -118,7 +118,7 @@ def walk(
         reached.append(states)
         nodes.append(front)
     states = np.concatenate(reached)
-    sizes = [_count(part) for part in nodes]
+    sizes = [int(part.shape[0]) for part in nodes]
     depths = np.repeat(np.arange(len(sizes)), sizes)
     return Found(_joined(nodes), states, np.concatenate(edges), depths, read)
 
@@ -159,10 +159,6 @@ def _at(net: Any, nodes: Any) -> Any:
 def _entries(images: Any) -> Any:
     """Images as nodes have them."""
     return images.after if isinstance(images, Step) else images
-
-
-def _count(nodes: Any) -> int:
-    return int(nodes.shape[0])
 
 
 def _some(nodes: Any, rows: IntArray) -> Any:

@@ -77,16 +77,12 @@ def product(left: Term, right: Term) -> Term:
         return constant(left.low * right.low)
     if left.fixed or right.fixed:
         factor, term = (left.low, right) if left.fixed else (right.low, left)
-        return _scale(factor, term)
+        if factor in (0, 1):
+            return term if factor else constant(0)
+        low, high = sorted((factor * term.low, factor * term.high))
+        return Term(z3.RealVal(factor) * term.expression, low, high)
     ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     return Term(left.expression * right.expression, min(ends), max(ends))
-
-
-def _scale(factor: Fraction, term: Term) -> Term:
-    if factor in (0, 1):
-        return term if factor else constant(0)
-    low, high = sorted((factor * term.low, factor * term.high))
-    return Term(z3.RealVal(factor) * term.expression, low, high)
 
 
 def relu(term: Term) -> Term:

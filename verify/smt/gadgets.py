@@ -11,8 +11,14 @@ import numpy as np
 import z3
 
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import Term, constant, product, total, variable
-from krohn.verify.smt.encoding import feed as feed_terms
+from krohn.verify.smt.encoding import (
+    Term,
+    constant,
+    feed as feed_terms,
+    product,
+    total,
+    variable,
+)
 from krohn.verify.smt.exact import Layers, Rationals, feed
 
 # Asking z3: a question has a model, has none, or the answer is unknown.
@@ -183,7 +189,13 @@ def decide(
             return Finding(asked.name, "undecided", done, found.reason)
         if found.outcome == "sat":
             point = np.array([found.number(x.expression) for x in box], dtype=object)
-            return _refutation(asked, row, point, (noise, error), done)
+            output = asked(point)
+            near = max(abs(point - row.inputs), default=Fraction(0)) <= noise
+            if not near or max(abs(output - row.output)) <= error:
+                raise Rejected(
+                    f"the solver's input for {asked.name!r} is not wrong in fractions"
+                )
+            return Finding(asked.name, "refuted", done, "", row, point, output)
         if progress is not None:
             progress(done + 1, len(asked.rows))
     return Finding(asked.name, "verified", len(asked.rows))
@@ -211,19 +223,3 @@ def _outputs(asked: Gadget, x: Sequence[Term]) -> Iterator[Term]:
     for kept, added in zip(asked.kept.T, feed_terms(asked.layers, x), strict=True):
         stays = (product(constant(w), x[i]) for i, w in enumerate(kept) if w)
         yield total((*stays, added))
-
-
-def _refutation(
-    asked: Gadget,
-    row: Row,
-    point: Rationals,
-    bounds: tuple[Fraction, Fraction],
-    done: int,
-) -> Finding:
-    output = asked(point)
-    near = max(abs(point - row.inputs), default=Fraction(0)) <= bounds[0]
-    if not near or max(abs(output - row.output)) <= bounds[1]:
-        raise Rejected(
-            f"the solver's input for {asked.name!r} is not wrong in fractions"
-        )
-    return Finding(asked.name, "refuted", done, "", row, point, output)

@@ -18,8 +18,15 @@ from krohn.program.expressions import Atom, Expression
 from krohn.program.operations.at import At
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import Term, constant, product, relu, total, variable
-from krohn.verify.smt.encoding import feed as feed_terms
+from krohn.verify.smt.encoding import (
+    Term,
+    constant,
+    feed as feed_terms,
+    product,
+    relu,
+    total,
+    variable,
+)
 from krohn.verify.smt.exact import (
     Layers,
     Rationals,

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.automaton import shorten as listed
+from krohn.algebra.automaton import Automaton, IntArray, shorten as listed
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shown, Shows, output_classes
 from krohn.network.forward_pass import threads
@@ -279,7 +278,11 @@ def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
         CheckError: If their letters differ, or the network has no room for the words.
         MachineError: If the network says outputs and the machine has none.
     """
-    _check_letters(model, machine)
+    if set(model.letters) != set(machine.letters):
+        raise CheckError(
+            f"the model reads the letters {listed(model.letters)}, "
+            f"but {machine.name} has {listed(machine.letters)}"
+        )
     _check_length(model, length)
     device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
@@ -294,14 +297,6 @@ def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
         torch.tensor(answers, device=device),
         torch.tensor(machine.transitions, device=device),
     )
-
-
-def _check_letters(model: Simulator, machine: Automaton) -> None:
-    if set(model.letters) != set(machine.letters):
-        raise CheckError(
-            f"the model reads the letters {listed(model.letters)}, "
-            f"but {machine.name} has {listed(machine.letters)}"
-        )
 
 
 def _check_length(model: Simulator, length: int) -> None:

@@ -16,7 +16,7 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing.counterexample import CheckError, Counterexample
 from krohn.verify.testing.exhaustive import BUDGET, exhaustive, words_below
-from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.simulation_result import Progress
 
 # All words up to a length, cut into shards that can be run apart and counted once.
 #
@@ -151,10 +151,6 @@ def run(
     done = exhaustive(
         opened, machine, shard.length, progress, budget=budget, below=shard.root
     )
-    return _outcome(machine, shard, done)
-
-
-def _outcome(machine: Automaton, shard: Shard, done: Simulation) -> Outcome:
     found, wrong = done.counterexample, None
     if found is not None:
         wrong = tuple(machine.semiautomaton.encode(found.word).tolist())

@@ -118,7 +118,10 @@ class _Walk:
                 f"the runs of {self.nodes.machine.name} take more than {MOST_PATHS} paths "
                 "through its components"
             )
-        here = self._state(node)
+        if node not in self._states:
+            name = f"state{node}"
+            self._states[node] = self.beside.state(name, self.nodes.state[node])
+        here = self._states[node]
         after = self.nodes.successors(node)
         if not after:
             return _Step(node, None, (), here)
@@ -131,12 +134,6 @@ class _Walk:
             f"enters{node}", self._successor_numbers(node, after)
         )
         return _Step(node, self.paths.value_at_departure(path, where), follows, here)
-
-    def _state(self, node: int) -> tuple[str | int, int]:
-        if node not in self._states:
-            name = f"state{node}"
-            self._states[node] = self.beside.state(name, self.nodes.state[node])
-        return self._states[node]
 
     def _successor_numbers(self, node: int, after: list[int]) -> IntArray:
         """The number of the successor that follows, from 1 on: ``(values, letters)``."""

@@ -14,6 +14,7 @@ from typing import Any
 from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
+from krohn.program.retelling import told_as
 from krohn.program.text_files import decode_utf8
 from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate, weighted
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
@@ -40,20 +41,16 @@ def read(path: Path) -> HiddenMarkovModel | None:
     """
     if (fst := weighted.TEXT.fullmatch(str(path))) is not None:
         path = Path(fst["path"])
-        try:
+        with told_as(Refused, f"{path}: "):
             content = decode_utf8(read_bytes(path), path)
             return weighted.of_text(content, path.name.split(".")[0], fst["weights"])
-        except Refused as reason:
-            raise Refused(f"{path}: {reason}") from None
     suffix = path.suffix.lower()
     reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
     if reader is None or (suffix == ".json" and not path.is_file()):
         return None
     data = read_bytes(path)
-    try:
+    with told_as(Refused, f"{path}: "):
         return reader(data, path)
-    except Refused as reason:
-        raise Refused(f"{path}: {reason}") from None
 
 
 def text(model: HiddenMarkovModel) -> str:

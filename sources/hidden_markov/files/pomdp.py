@@ -15,8 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
-from krohn.program.errors import MOST_LETTERS as MOST_SAID
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import MOST_LETTERS as MOST_SAID, Refused, demand
 from krohn.sources.hidden_markov.files.arrays import KEPT, MOST_NUMBERS
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 

@@ -4,10 +4,8 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sympy.combinatorics import Permutation
-from sympy.combinatorics import PermutationGroup as SympyGroup
+from hypothesis import given, strategies as st
+from sympy.combinatorics import Permutation, PermutationGroup as SympyGroup
 
 from krohn.algebra import zoo
 from krohn.algebra.budget import BudgetExceeded

@@ -4,11 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sympy import isprime
-from sympy.combinatorics import Permutation
-from sympy.combinatorics import PermutationGroup as SympyGroup
+from sympy.combinatorics import Permutation, PermutationGroup as SympyGroup
 
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.groups.naming import (

@@ -5,8 +5,7 @@ from typing import get_args
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 import krohn

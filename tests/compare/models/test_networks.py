@@ -9,8 +9,7 @@ from typing import Any, get_args
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
 from krohn.algebra.errors import KrohnError

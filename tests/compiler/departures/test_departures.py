@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from layered_machines import chained, machine, ordered
 
-from krohn import compile as derive
-from krohn import read
+from krohn import compile as derive, read
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.classification.digraph import components
 from krohn.algebra.departures.nodes import Nodes, nodes

@@ -8,7 +8,6 @@ from krohn.program.errors import Refused
 from krohn.sources.attention_targets.target import (
     Pod,
     Quadrature,
-    change,
     decompose,
     gauss_legendre,
     interpolated,
@@ -29,6 +28,13 @@ def mixed(u: FloatArray, v: FloatArray) -> FloatArray:
 def decaying(u: FloatArray, v: FloatArray) -> FloatArray:
     gap = ((u[:, None] - v[None]) ** 2).sum(-1)
     return np.exp(-gap)
+
+
+def change(found: Pod, finer: Pod) -> float:
+    """How far the singular values of two quadratures are apart, at most."""
+    longest = max(len(found.sigma), len(finer.sigma))
+    both = [np.pad(p.sigma, (0, longest - len(p.sigma))) for p in (found, finer)]
+    return float(np.abs(both[0] - both[1]).max())
 
 
 def farthest(found: Pod, terms: int, points: FloatArray) -> float:

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from belief_networks import MODELS, mixing
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov import HiddenMarkovModel

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from work import calls_at_most
 
 from krohn.program.errors import KrohnError, Refused
 from krohn.sources import hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.files import arrays as arrays_of_files
-from krohn.sources.hidden_markov.files import pomdp, read, text
+from krohn.sources.hidden_markov.files import (
+    arrays as arrays_of_files,
+    pomdp,
+    read,
+    text,
+)
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 START, STEP = [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov import structure as structures
+from krohn.sources.hidden_markov import HiddenMarkovModel, structure as structures
 from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.structure import Structure
 

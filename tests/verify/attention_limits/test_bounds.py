@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from foreign import FLIP_FLOP, flip_flop, head_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import nn
 
 import krohn

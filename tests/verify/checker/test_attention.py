@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo
@@ -18,8 +17,7 @@ from krohn.network.precision import FLOAT32, FloatArray
 from krohn.program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from krohn.program.errors import Refused
 from krohn.verify.attack.rounding import network, whole
-from krohn.verify.checker import sublayers
-from krohn.verify.checker import transformer as checker
+from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Model

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from belief_networks import LOOSE, changed, measured, shown, words
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import attention_products

@@ -30,8 +30,7 @@ from krohn.program import (
 from krohn.program.errors import Refused
 from krohn.program.expression_bounds import Bounds
 from krohn.program.expressions import argument, number, rectified
-from krohn.program.statement import Channel, parse
-from krohn.program.statement import Statement as Stated
+from krohn.program.statement import Channel, Statement as Stated, parse
 from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import StrArray

@@ -1,8 +1,7 @@
 """Sums of independent parts are as near as Theorem 14a says, in any order."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums
 from krohn.verify.checker.arithmetic import FORMATS

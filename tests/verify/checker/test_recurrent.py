@@ -22,14 +22,12 @@ from krohn.compiler import rnn as constructed
 from krohn.network.architecture import parameters
 from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, pack
-from krohn.network.modelfile import _parse as parse
+from krohn.network.modelfile import ModelFile, _parse as parse, pack
 from krohn.network.sparse import Sparse
 from krohn.program.errors import Refused
 from krohn.verify.checker import recurrent, simulation, sparse_matrix
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.model_file import Model as CheckedModel
+from krohn.verify.checker.model_file import Machine, Model as CheckedModel
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import prove
 from krohn.verify.search import exact_walk, simulations

@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from hostile import ANY, Json, Judge, bounded
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from krohn.algebra.formats import json_format
 from krohn.network import modelfile

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import torch
 from bestiary import machines
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from second_opinion import cvc5_says
 
 import krohn

@@ -14,8 +14,7 @@ import krohn
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import feed as feed_terms
-from krohn.verify.smt.encoding import variable
+from krohn.verify.smt.encoding import feed as feed_terms, variable
 from krohn.verify.smt.exact import feed
 from krohn.verify.smt.gadgets import Gadget, Limits, ask, decide, solver
 from krohn.verify.smt.steps import Question, decide_steps

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from foreign import FLIP_FLOP, flip_flop
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo

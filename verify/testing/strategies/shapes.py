@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
-from krohn.algebra.monoid import TransformationMonoid
 from krohn.verify.testing.strategies.strategy import (
     BoolArray,
     choose,
@@ -143,11 +142,6 @@ def turning(machine: Semiautomaton) -> list[tuple[int, tuple[int, ...]]]:
     found = monoid(machine)
     if found is None:
         return []
-    order = _orders(found)
-    return [(int(order[i]), found.word(int(i))) for i in np.flatnonzero(order > 1)]
-
-
-def _orders(found: TransformationMonoid) -> IntArray:
     elements = np.arange(found.size)
     unit = found.omega
     power = turn = found.product(elements, unit)
@@ -155,7 +149,7 @@ def _orders(found: TransformationMonoid) -> IntArray:
     while (open_ := power != unit).any():
         order += open_
         power = np.where(open_, found.product(power, turn), power)
-    return order
+    return [(int(order[i]), found.word(int(i))) for i in np.flatnonzero(order > 1)]
 
 
 # Words on which a machine keeps something for long: by identities, or after a reset.
