@@ -486,6 +486,55 @@ def noisy_flags(length: int = 12_000, low: float = 0.49, high: float = 0.51) -> 
     return craft(table, channels, tensors, 2, features, "float64", length)
 
 
+def summed_underflow(dtype: str, score: float, gain: float, factor: float) -> Attack:
+    """A sum over nothing takes more of position 2 than twice the true weight of it.
+
+    That is a little more than half the least number of the format, to which a kernel
+    rounds its exponential. Divided by a little less than 2 it is rounded to it again. What
+    heads write is multiplied by ``gain``, and by ``factor`` where it is read out.
+    """
+    d = np.eye(8)
+    channels = [
+        channel("p", at(0, 1, 0, 4), [0, 1], op="position", values=[0, 0, 1]),
+        channel("w", at(1, 2, 0, 4), [0, 1], op="position", values=[0, 1, 0]),
+        channel("x", at(2, 3, 2, 4), [0, 1], **of(["p"], [[0, 0], [1, 1]])),
+        channel(
+            "s", at(3, 4, 3, 4), [0], op="marked-sum", source="x", where="w", head=0
+        ),
+    ]
+    tensors = {
+        "embed.token": np.zeros((2, 8)),
+        "embed.position": np.array([d[5] + d[6], d[1] + d[5], d[0] + d[5] + d[7]]),
+        **mlp(0, (d[:, [0]], [0]), (d[[2]], np.zeros(8))),
+        "blocks.1.attention.query": d[None, :, [5]],
+        "blocks.1.attention.key": (-0.0625 * d[:, [6]] + score * d[:, [7]])[None],
+        "blocks.1.attention.value": d[None, :, [2]],
+        "blocks.1.attention.out": gain * d[None, [3], :],
+        "unembed.weight": np.outer(d[3], [0, factor]),
+        "unembed.bias": np.array([0, -1.5]),
+    }
+    features = {"three": [5, 8]}
+    return craft([[0, 0]], channels, tensors, 2, features=features, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("number", "score", "gain", "factor"),
+    [
+        (np.float16, -17.25, 2.0**15, 2.0**10),
+        (np.float32, -103.9, 2.0**100, 2.0**50),
+    ],
+)
+def test_what_is_rounded_below_the_normal_range_is_multiplied(
+    number: type[np.floating[Any]], score: float, gain: float, factor: float
+) -> None:
+    weight = number(np.exp(score))
+    sum_of_weights = 1 + np.exp(-0.0625) + np.exp(score)
+    taken = float(number(float(weight) / sum_of_weights))
+    assert taken * gain * factor > 1.5 > 2 * np.exp(score) * gain * factor / 1.9
+    attack = summed_underflow(number.__name__, score, gain, factor)
+    assert attack.verdict != "verified"
+
+
 CRAFTED: list[Callable[[], Attack]] = [
     unselected_value,
     idle_chain,

@@ -21,6 +21,7 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     fits,
+    flushed,
     own_error,
     store_error,
 )
@@ -28,6 +29,7 @@ from krohn.verify.checker.attention_kinds import Kind
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.registry import rule
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
+from krohn.verify.checker.scores import GROWN
 
 ROWS = 2**14
 """Queries, or keys, that are computed at once."""
@@ -130,7 +132,7 @@ class Heads:
         noise = carried[source.place(channel.domain)][:, None]
         code = np.abs(channel.code(channel.domain))
         off = noise + (Interval.of(code) + noise) * astray
-        off += 4 * Interval.of(look.leak) * max(largest, 1.0)
+        off += 4 * Interval.of(look.leak) * max(largest, 1.0) + self.below(largest)
         self.check_sums(largest)
         written = self.written(channel, code, off.high).max(axis=1)
         return per_value(channel, channel.domain, written), look
@@ -181,6 +183,12 @@ class Heads:
         """Refuse values of which a sum over all positions can overflow."""
         most = largest * len(self.stream.positions)
         fits(most, self.stream.form, "a sum of values", INSIDE)
+
+    def below(self, largest: float) -> Interval:
+        """What a mean of values, as computed and stored, loses below the normal range."""
+        form, count = self.stream.form, len(self.stream.positions)
+        lost = GROWN * flushed(16 * count) * (1 + Interval.of(largest))
+        return store_error(form, 0.0) + lost
 
     def written(
         self, channel: Channel, code: FloatArray, off: FloatArray

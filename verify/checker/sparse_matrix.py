@@ -89,7 +89,8 @@ def by_rows(
     """A matrix that a file holds by its entries."""
     parts = (tensors[f"{name}.{part}"] for part in ("offsets", "columns", "values"))
     offsets, columns, values = parts
-    count = np.diff(offsets.astype(int))
+    offsets, columns = offsets.astype(int), columns.astype(int)
+    count = np.diff(offsets)
     demand(offsets.shape == (shape[0] + 1,) and count >= 0, f"{name!r} has no rows")
     ends = offsets[0] == 0 and offsets[-1] == len(columns) == len(values)
     inside = (columns >= 0) & (columns < shape[1])
@@ -97,4 +98,4 @@ def by_rows(
     rows = np.repeat(np.arange(shape[0]), count)
     apart = (np.diff(columns) > 0) | (np.diff(rows) > 0)
     demand(apart, f"{name!r} has entries that do not ascend")
-    return Sparse(rows, columns.astype(int), values, shape)
+    return Sparse(rows, columns, values, shape)

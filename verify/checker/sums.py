@@ -67,7 +67,8 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     demand(largest * len(t) < WHOLE, "a sum of numbers that are too large")
     share = gain / total
     scale = abs(share - 1) + share * (grown - 1)
-    more = gain * (leaked * largest + noise * (grown * first.through(np.exp) + leaked))
+    more = leaked * largest + noise * (grown * first.through(np.exp) + leaked)
+    more = gain * more.where(more.high == 0, more + heads.below(largest + noise))
     # A sum so large is reached at its first position, and may be at all later ones.
     values = np.minimum(channel.domain, counted[-1] * largest)
     at = np.searchsorted(counted * largest, values)

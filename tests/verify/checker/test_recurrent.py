@@ -407,6 +407,15 @@ def test_damaged_matrices_are_refused(
         parse(pack(file.header, file.tensors))
 
 
+def test_columns_that_are_the_same_number_do_not_ascend() -> None:
+    """A compact file holds places as numbers of its format, whole or not."""
+    parts = {"offsets": [0, 2], "columns": [0.25, 0.5], "values": [1, 1]}
+    tensors = {f"m.{name}": np.array(part, float) for name, part in parts.items()}
+    with pytest.raises(Refused, match="do not ascend"):
+        sparse_matrix.by_rows(tensors, "m", (1, 2))
+    assert Sparse.named(tensors, "m", 2).problem() is not None
+
+
 @pytest.mark.usefixtures("sparse")
 @pytest.mark.parametrize(
     "shape",
