@@ -201,7 +201,7 @@ class Ridges:
         for direction in {**units, **stated}:
             z = self._points(direction)
             given, said = (x.get(direction, NOTHING).at(z) for x in (units, stated))
-            apart = given - said
+            apart = _difference(given, said)
             demand(np.diff(apart, 2) == 0, "units bend where the function does not")
             slope = Fraction(apart[1] - apart[0]) if len(z) > 1 else Fraction(0)
             constant += Fraction(apart[0]) - slope * int(z[0])
@@ -241,6 +241,18 @@ class Ridges:
         names = self.activations[0][list(along.place)]
         units = sums.stored(bias[list(along.place)]).activated(names)
         return units.products(along.weight[:, None])
+
+
+def _difference(given: FloatArray, said: FloatArray) -> FloatArray:
+    """Exact differences, whose own differences, and those of these, are exact, too.
+
+    Raises:
+        Refused: If float64 might round one.
+    """
+    grid, size = max(finest(given), finest(said)), np.abs(given) + np.abs(said)
+    held = grid <= FINEST and np.all(size * 2.0**grid < EXACT / 8)
+    demand(held, "units and a piecewise function are too large or too fine together")
+    return np.asarray(given - said)
 
 
 def primitive(slopes: Mapping[int, float]) -> tuple[Direction, float]:
