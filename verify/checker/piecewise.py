@@ -14,6 +14,7 @@ from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.mlp import Layers, Mlp
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.passed_sums import (
@@ -220,7 +221,8 @@ class Ridges:
         """``(points, 1)``: what the units along a direction add, as computed."""
         z, stream = self._points(direction)[:, None], self.stream
         noise = {d: float(stream.read(self._owner[d].name).max()) for d, _ in direction}
-        error = sum(abs(factor) * noise[d] for d, factor in direction)
+        sizes = np.array([abs(factor) * 1.0 for _, factor in direction])
+        error = (Interval.of(sizes) @ np.array([noise[d] for d, _ in direction])).most
         first, bias = self.layers[0]
         dims = [d for d, _ in direction]
         weight = first[np.ix_(dims, along.place)]
@@ -231,7 +233,7 @@ class Ridges:
         sums = Sums(
             value,
             (along.slope * error * full)[None],
-            (own @ np.abs(weight)) * full,
+            (Interval.of(own) @ np.abs(weight)).high * full,
             (np.array(reach) @ np.abs(weight)) * full,
             len(dims) * full,
             full * (error == 0) > 0,
