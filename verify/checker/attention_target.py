@@ -281,7 +281,8 @@ def _outer(
         demand(np.array_equal(layer.output[0][0], np.eye(n)), "F̂ is not the identity")
         size = mean.size + np.abs(shift)
         fits(size, form, "an output", STEPS)
-        return (mean.error + 2 * form.sum_unit * size * (shift != 0)).most, 0.0
+        rounded = 2 * form.sum_unit * size * (shift != 0)
+        return (mean.error + rounded + source.moduli[2]).most, 0.0
     axes = axes_of(layer.output)
     roundings = rounding(axes, form)
     demand(axes[0].values.shape[1] == n, SEVERAL)

@@ -94,7 +94,7 @@ def claimed(model: Model, machine: Machine) -> Claim:
     demand(same, "other letters open than in the machine")
     length, tolerance, text = (said.get(k) for k in ("length", "tolerance", "opening"))
     demand(type(length) is int and length > 0, "the file claims no length")
-    number = type(tolerance) in (int, float) and 0 <= tolerance < 1
+    number = type(tolerance) is float and 0 <= tolerance < 1
     demand(number, "the file claims no tolerance")
     try:
         opening = Fraction(*map(int, text.split("/")))

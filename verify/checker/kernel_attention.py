@@ -119,9 +119,8 @@ def _taken(
     ends = np.concatenate([np.zeros(2 * slots), between, -between])
     demand(np.array_equal(shift, ends), "thresholds differ")
     demand(second.shape[1] == 2 * size, "F̂ has another width")
-    demand(
-        np.array_equal(last[:, 0], np.tile([1.0, -1.0], size)), "outputs are weighed"
-    )
+    pairs = np.tile([[1.0], [-1.0]], (size, 1))
+    demand(np.array_equal(last, pairs), "outputs are weighed, or several")
     ups, downs = second[:, ::2], second[:, 1::2]
     taken = ups[:slots].T
     alike = np.array_equal(ups[slots : 2 * slots].T, -taken)

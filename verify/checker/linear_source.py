@@ -25,8 +25,11 @@ def source_of(said: Mapping[str, Any]) -> Source:
     """The linear system of a header.
 
     Raises:
-        Refused: If it states none.
+        Refused: If it states none, or names an output otherwise than by its place.
     """
+    called = said.get("classes", [])
+    right = [f"b{i}" for i in range(1, len(called) + 1)]
+    demand(called == right, "an output is not named by its place")
     matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
     shape = (len(names(said, "letters")), len(start), len(start))
     demand(matrices.shape == shape, "a linear system has other matrices")

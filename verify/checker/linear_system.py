@@ -134,7 +134,7 @@ def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:
     weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
     channel = stream.channel(stream.program.outputs[0])
     demand(not bias.any(), "the read-out adds something")
-    right = np.zeros_like(weight)
+    right = np.zeros((len(weight), len(start)))
     right[channel.span] = np.kron(np.eye(len(start)), start[:, None])
     demand(
         np.array_equal(weight, right), "the read-out applies no product to the start"

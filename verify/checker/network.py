@@ -11,7 +11,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.established import Established, judge
 from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
-from krohn.verify.checker.registry import reader, reader_of
+from krohn.verify.checker.registry import NAMED, NAMES, reader, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,6 +127,8 @@ def established(
         alone = machine is None and "machine" not in header
         demand(alone, "the file claims to compute no machine")
         demand(header["version"] >= 5, "this version is for machines only")
+        others = sorted(NAMES & source.keys() - NAMED.get(source["kind"], set()))
+        demand(not others, f"no rule looks at the {others} of such a source")
         if "classes" in source:
             each = len(names(source, "classes")) == header["architecture"]["outputs"]
             demand(each, "the file does not name each output")

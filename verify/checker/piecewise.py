@@ -14,6 +14,7 @@ from krohn.program.operations.map import Map
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import FINEST, Sums, finest
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.mlp import Layers, Mlp
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.passed_sums import (
@@ -201,7 +202,7 @@ class Ridges:
         for direction in {**units, **stated}:
             z = self._points(direction)
             given, said = (x.get(direction, NOTHING).at(z) for x in (units, stated))
-            apart = given - said
+            apart = _difference(given, said)
             demand(np.diff(apart, 2) == 0, "units bend where the function does not")
             slope = Fraction(apart[1] - apart[0]) if len(z) > 1 else Fraction(0)
             constant += Fraction(apart[0]) - slope * int(z[0])
@@ -220,7 +221,8 @@ class Ridges:
         """``(points, 1)``: what the units along a direction add, as computed."""
         z, stream = self._points(direction)[:, None], self.stream
         noise = {d: float(stream.read(self._owner[d].name).max()) for d, _ in direction}
-        error = sum(abs(factor) * noise[d] for d, factor in direction)
+        sizes = np.array([abs(factor) * 1.0 for _, factor in direction])
+        error = (Interval.of(sizes) @ np.array([noise[d] for d, _ in direction])).most
         first, bias = self.layers[0]
         dims = [d for d, _ in direction]
         weight = first[np.ix_(dims, along.place)]
@@ -231,7 +233,7 @@ class Ridges:
         sums = Sums(
             value,
             (along.slope * error * full)[None],
-            (own @ np.abs(weight)) * full,
+            (Interval.of(own) @ np.abs(weight)).high * full,
             (np.array(reach) @ np.abs(weight)) * full,
             len(dims) * full,
             full * (error == 0) > 0,
@@ -241,6 +243,18 @@ class Ridges:
         names = self.activations[0][list(along.place)]
         units = sums.stored(bias[list(along.place)]).activated(names)
         return units.products(along.weight[:, None])
+
+
+def _difference(given: FloatArray, said: FloatArray) -> FloatArray:
+    """Exact differences, whose own differences, and those of these, are exact, too.
+
+    Raises:
+        Refused: If float64 might round one.
+    """
+    grid, size = max(finest(given), finest(said)), np.abs(given) + np.abs(said)
+    held = grid <= FINEST and np.all(size * 2.0**grid < EXACT / 8)
+    demand(held, "units and a piecewise function are too large or too fine together")
+    return np.asarray(given - said)
 
 
 def primitive(slopes: Mapping[int, float]) -> tuple[Direction, float]:

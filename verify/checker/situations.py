@@ -76,6 +76,8 @@ def source_of(said: Mapping[str, Any]) -> Source:
     demand(start.any(), "the start is 0")
     called = "states" not in said or len(names(said, "states")) == len(start)
     demand(called, "the model has another number of states than names of them")
+    alike = said.get("classes", said.get("states")) == said.get("states")
+    demand(alike, "an output is not named by its state")
     return Source(operators, start)
 
 

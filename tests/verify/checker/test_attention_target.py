@@ -170,6 +170,19 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     assert target.moduli.rho / 20 < off <= shown(file).error
 
 
+@pytest.mark.parametrize(
+    ("outer", "which"), [(False, 0), (False, 1), (False, 2), (True, 0), (True, 2)]
+)
+def test_each_modulus_is_part_of_the_error(outer: bool, which: int) -> None:
+    """That of F, too, where F is near the identity."""
+    file = curved() if outer else sine(16)
+    header = copy.deepcopy(file.header)
+    header["source"]["moduli"][which] += 2.0**-6
+    header["claim"]["error"] = 1e300
+    more = ModelFile(header, file.tensors, file.precision)
+    assert shown(more).error > shown(file).error + 2.0**-9
+
+
 def test_a_shift_that_is_undone_is_nearly_no_error() -> None:
     """Values are lowered by 8, and the output adds 8: numbers of 8 are rounded."""
     file = built(smooth(F=None), 5, 32, "float32")

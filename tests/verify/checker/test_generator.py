@@ -194,6 +194,7 @@ def test_evidence_is_found_and_accepted(depth: str, dtype: str) -> None:
         ("tolerance", 1.0, "no tolerance"),
         ("tolerance", True, "no tolerance"),
         ("tolerance", 0.0, "can be"),
+        ("tolerance", 0, "no tolerance"),
         ("length", 0, "no length"),
         ("length", True, "no length"),
         ("length", 2**30, "."),

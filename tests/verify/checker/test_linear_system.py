@@ -220,6 +220,22 @@ def relus(file: ModelFile) -> ModelFile:
     return with_header(file, architecture={**shape, "blocks": blocks})
 
 
+def test_a_system_of_one_number_has_one_output() -> None:
+    """A product of one column with the start is no matrix of several."""
+    file = built(LinearSystem("one", ("a",), np.ones((1, 1, 1)), np.ones(1)), 4)
+    weight, shape = file.tensors["unembed.weight"], file.header["architecture"]
+    shown(file)
+    tensors = {
+        **file.tensors,
+        "unembed.weight": np.tile(weight, 3),
+        "unembed.bias": np.zeros(3),
+    }
+    source = {**file.header["source"], "classes": ["b1", "b2", "b3"]}
+    more = with_header(file, architecture={**shape, "outputs": 3}, source=source)
+    with pytest.raises(Refused, match="no product to the start"):
+        shown(ModelFile(more.header, tensors, file.precision))
+
+
 def kept(file: ModelFile) -> ModelFile:
     """What was there is added to a product."""
     mask = "blocks.1.mlp.residual"

@@ -10,11 +10,11 @@ from krohn.program.expressions import Expression, argument, number, rectified
 from krohn.program.stated_program import program_to_wire
 from krohn.program.statement import StatedPlace, parse
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.piecewise import Ridges
+from krohn.verify.checker.piecewise import Ridges, _difference
 from krohn.verify.checker.residual_stream import Stream
 
 LETTERS = 9
-X = argument(0)
+X, Z = argument(0), argument(1)
 
 
 def at_least(k: int) -> Expression:
@@ -35,29 +35,33 @@ def noise(
         units: The units.
         error: How far x may be off.
         bias: What is added.
+
+    A second input, which no unit reads, is as large.
     """
     letters = {(a,): a for a in range(LETTERS + 1)}
     operations = {
         "token": Token(),
         "letter": Map(table(letters), ("token",)),
         "x": Shift("letter", 1),
-        "y": Map(Piecewise(function), ("x",)),
+        "z": Shift("letter", 2),
+        "y": Map(Piecewise(function), ("x", "z")),
     }
     domains = {n: tuple(range(LETTERS + 1)) for n in operations}
     program = Program(tuple("abcdefghi"), 1, 3, operations, ("y",), {}, domains=domains)
     places = {
         "letter": StatedPlace(0, 1, 0, 1, "integer", None),
         "x": StatedPlace(1, 2, 1, 2, "integer", 0),
-        "y": StatedPlace(2, 3, 2, 2, "integer", None),
+        "z": StatedPlace(2, 3, 1, 2, "integer", 1),
+        "y": StatedPlace(3, 4, 2, 2, "integer", None),
     }
     said = parse(program_to_wire(program, places, {}), LETTERS, 3)
-    live = {"x": np.full(LETTERS + 1, error)}
-    owner, nothing = np.array([-1, 2, -1]), np.zeros((4, 3))
-    stream = Stream(said, FORMATS["float32"], nothing, owner, live, np.zeros(3))
+    live = {name: np.full(LETTERS + 1, error) for name in ("x", "z")}
+    owner, nothing = np.array([-1, 2, 3, -1]), np.zeros((4, 4))
+    stream = Stream(said, FORMATS["float32"], nothing, owner, live, np.zeros(4))
     slopes, biases, weights = np.array(units).T
     layers: list[tuple[FloatArray, FloatArray]] = [
-        (np.outer([0, 1, 0], slopes), biases),
-        (np.outer(weights, [0, 0, 1]), np.array([0, 0, bias])),
+        (np.outer([0, 1, 0, 0], slopes), biases),
+        (np.outer(weights, [0, 0, 0, 1]), np.array([0, 0, 0, bias])),
     ]
     relu = [np.full(len(units), "relu")]
     return Ridges(said.channels["y"], layers, relu, stream).noise()[0]
@@ -111,6 +115,33 @@ def test_wrong_units_are_refused(
 ) -> None:
     with pytest.raises(Refused, match=reason):
         noise(at_least(5), units, 0.0)
+
+
+@pytest.mark.parametrize("places", [30, 26, 22])
+def test_no_bend_is_lost_beside_large_terms(places: int) -> None:
+    """Terms that cancel between two inputs round what units add in one of them.
+
+    Units that were off by 7/16 at x = 5 passed for at_least(2) + … + at_least(6) beside
+    terms of 2^52.
+    """
+    one = at_least(2) + at_least(4) + at_least(6)
+    weight, far = 2**22, 2**places
+    large = rectified(X + far) - rectified(Z + far) - X + Z
+    right = [u for k in (2, 4, 6) for u in ((1.0, 1.0 - k, 1.0), (1.0, -k, -1.0))]
+    bump = [(1.0, -4.0, 7 / 16), (1.0, -5.0, -7 / 8), (1.0, -6.0, 7 / 16)]
+    assert noise(one, right, 0.0) == 0.0
+    for function in (one, one + large * weight):
+        with pytest.raises(Refused, match=r"bend|too large"):
+            noise(function, [*right, *bump], 0.0)
+
+
+@pytest.mark.parametrize("steep", [2.0**51, 2.0**47])
+def test_no_slope_is_lost_beside_large_ones(steep: float) -> None:
+    """Two numbers without a bend between them still have a slope, to the last digit."""
+    with pytest.raises(Refused, match="too large"):
+        _difference(np.array([0.5, 0.0]), np.array([0.0, steep * 4]))
+    exact = _difference(np.array([0.5, 0.0]), np.array([0.0, 2.0**40]))
+    assert np.array_equal(exact, [0.5, -(2.0**40)])
 
 
 def test_no_slope_no_noise() -> None:

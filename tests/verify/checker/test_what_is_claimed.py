@@ -27,9 +27,22 @@ HOW: dict[str, tuple[str, dict[str, Any]]] = {
     "system": ("MatMul2,2@3", {"length": 4}),
     "blocks": ("C2", {"length": 4, "block": 2}),
     "program": ("program:reverse", {"length": 4}),
+    "rewriting": ("Sorting2", {"length": 12}),
+    "chain of thought": ("LCS1,1:letters=2", {}),
+    "increasing": ("ShortLIS2", {}),
+    "kernel": ("Exp4", {}),
+    "kernel of an RNN": ("Exp4", {"arch": "rnn"}),
+    "target": ("Select2", {}),
+    "grid function": ("Sorted2,2", {}),
+    "learner": ("InContext2,1", {}),
+    "posterior head": ("RanHMM2,2@7:2given1", {}),
+    "beliefs by heads": ("Mess3", {"length": 4}),
+    "system of an RNN": ("MatMul2,2@3", {"arch": "rnn", "length": 4}),
 }
 MACHINES = ("states", "outputs", "rnn", "lstm", "ssm")
 WITHIN = ("beliefs", "beliefs of an RNN", "system")
+TOKENS = ("rewriting", "chain of thought", "increasing")
+NUMBERS = ("kernel", "kernel of an RNN", "target", "grid function")
 
 
 @cache
@@ -117,6 +130,24 @@ def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
         ("system", ("source", "classes"), ["b1"], "name each output"),
         ("system", ("source", "classes"), ["b1", "b1"], "have the same name"),
         ("beliefs", ("source",), None, "what it is about"),
+        ("beliefs", ("source", "classes"), ["B", "A"], "not named by its state"),
+        (
+            "beliefs of an RNN",
+            ("source", "classes"),
+            ["B", "A"],
+            "not named by its state",
+        ),
+        ("system", ("source", "classes"), ["b2", "b1"], "not named by its place"),
+        *(
+            (kind, ("source", key), ["a", "b"], f"no rule looks at the .*{key}")
+            for kinds, keys in (
+                (NUMBERS, ("letters", "states", "classes")),
+                (TOKENS, ("states", "classes")),
+                (("system", "program", "blocks"), ("states",)),
+            )
+            for kind in kinds
+            for key in keys
+        ),
     ],
 )
 def test_each_name_is_one_of_one_thing(
@@ -132,3 +163,37 @@ def test_a_machine_that_is_given_need_not_be_that_of_the_file() -> None:
     moves = np.array(file.header["machine"]["transitions"])
     given = Machine(0, moves, np.arange(3))
     check("states", ("machine",), {}, given)
+
+
+REALS = (
+    *NUMBERS,
+    "beliefs",
+    "beliefs by heads",
+    "learner",
+    "posterior head",
+    "system",
+    "system of an RNN",
+)
+
+
+@pytest.mark.parametrize("kind", REALS)
+def test_no_output_is_beside_those_that_are_right(kind: str) -> None:
+    """One more output says what another one does: the source has none for it."""
+    file, told = proved(kind)
+    header, tensors = json.loads(json.dumps(file.header)), dict(file.tensors)
+    ends = [n for n in tensors if n.startswith(("output.", "unembed.", "skip."))]
+    count = header["architecture"]["outputs"]
+    last = max((n.split(".")[1] for n in ends if n.startswith("output.")), default="")
+    for name in ends:
+        if not last or name.startswith(f"output.{last}."):
+            x = tensors[name]
+            assert x.shape[-1] == count
+            tensors[name] = np.concatenate([x, x[..., :1]], axis=-1)
+    header["architecture"]["outputs"] += 1
+    header["source"].pop("classes", None)
+    header.pop("digest", None)
+    data = pack(header, tensors)
+    with pytest.raises(Refused):
+        recheck(data, json.dumps(for_file(data, told)).encode())
+    data = pack(file.header, file.tensors)
+    recheck(data, json.dumps(for_file(data, told)).encode())
