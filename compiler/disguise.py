@@ -20,6 +20,7 @@ from krohn.compiler.disguise_layout import (
     snapshot_of,
     stored,
 )
+from krohn.compiler.disguise_steps import stepped
 from krohn.compiler.errors import CompileError
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray
@@ -95,6 +96,8 @@ def disguised(
         )
     random = np.random.default_rng(asked.seed)
     header, tensors = apart(header, tensors)
+    if precision.name == "float32":
+        header, tensors = stepped(header, tensors)
     architecture, program = header["architecture"], header["program"]
     made = _Disguised.of(header, tensors, random)
     made.loud = precision.name == "float64"

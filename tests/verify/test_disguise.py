@@ -70,7 +70,8 @@ def _evidence(data: bytes, found: CompiledModel) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "length"), [("FlipFlop", 8), ("C2", 8), ("C4", 32), ("D6", 32), ("S4", 32)]
+    ("name", "length"),
+    [("FlipFlop", 8), ("C2", 8), ("C4", 32), ("D6", 32), ("S4", 32), ("FFL2", 64)],
 )
 def test_it_is_proved_in_float32(name: str, length: int) -> None:
     """No margin of words that are run is below the one that is proved of all words."""

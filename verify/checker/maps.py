@@ -14,11 +14,13 @@ from krohn.verify.checker.cases import Cases, decided, every
 from krohn.verify.checker.contributions import Sources
 from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.model_file import FloatArray
-from krohn.verify.checker.residual_stream import FREE, per_value
+from krohn.verify.checker.residual_stream import FREE, MOST_SLOPES, per_value
 
 CELLS = 2**18
 HALF = 0.5
 FEW_ROWS = 100_000
+MOST_PRODUCTS = 2**32
+"""Of noises of one-hot codes and weights, in rows; no proof of others rests on it."""
 
 
 def written(mlp: Mlp, channel: Channel) -> FloatArray:
@@ -113,7 +115,7 @@ class Maps:
         read = {*sources.owner[[*needed[0], *kept]].tolist()} - {-1}
         named = sorted({*read, *cases.told_apart()})
         count, (*mixed, _) = cases.joint(named), sources.mixes(needed)
-        steps = self._steps(sources, needed) and count <= FEW_ROWS
+        steps = self._steps(sources, needed, count) and count <= FEW_ROWS
         owned = (self.mlp.mask != 0) & (self.mlp.stream.owner != FREE)
         if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
             return self._by_rows(sources, cases, named, needed, target)
@@ -140,10 +142,15 @@ class Maps:
     ) -> tuple[FloatArray, IntArray]:
         """The distances of `_distance`, at every joint value of the sources."""
         rows, of = cases.rows(named, cases.held)
-        held = sources.at(named, rows, needed[-1], kept=True)
-        kept = held.where(self.mlp.mask[needed[-1]])
-        out = self._through(sources.at(named, rows, needed[0]), needed, kept)
-        return self._off(kept, out, needed[-1], target[of]), of
+        parts = rows.shape[1] * len(needed[0]) ** 2 // MOST_SLOPES + 1
+        found = list[FloatArray]()
+        for part in np.array_split(np.arange(rows.shape[1]), parts):
+            some = rows[:, part]
+            held = sources.at(named, some, needed[-1], kept=True)
+            kept = held.where(self.mlp.mask[needed[-1]])
+            out = self._through(sources.at(named, some, needed[0]), needed, kept)
+            found.append(self._off(kept, out, needed[-1], target[of[part]]))
+        return np.concatenate(found), of
 
     def _off(
         self, kept: Noisy, out: Noisy, dims: IntArray, target: FloatArray
@@ -154,8 +161,14 @@ class Maps:
         off = abs(Interval.of(both.value) - target) + both.total
         return np.asarray(off.high.max(axis=1))
 
-    def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
-        """Whether units read several integers: steps along sums, which cancel in rows."""
+    def _steps(self, sources: Sources, needed: list[IntArray], count: float) -> bool:
+        """Whether noise cancels in rows: in steps along sums of several integers.
+
+        In a disguised network that of one-hot codes does, too, if rows are not too long.
+        """
+        products = count * len(needed[0]) * len(needed[1])
+        if self.mlp.stream.beside is not None and products <= MOST_PRODUCTS:
+            return True
         channels = self.mlp.stream.program.channels
         # A source may be the letter, which is stored as nothing.
         integer = [not channels[s.name].one_hot for s in sources.each]

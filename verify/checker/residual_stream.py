@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2
+MOST_SLOPES = 2**24
+"""Numbers of noises that units have in common; none of one-hot codes that need more."""
 
 
 class Beside(NamedTuple):
@@ -139,12 +141,16 @@ class Stream:
             x[:, channel.span] = code = channel.code(column)
             own = np.zeros_like(code) if kept else self.own(code, noise)
             noise = noise if kept else self.seen(code, noise)
-            if not channel.integer:
+            disguised = self.beside is not None and self.reader is not None
+            many = x.size * len(channel.span) > MOST_SLOPES or not disguised
+            if not channel.integer and many:
                 rest[:, channel.span] = noise
             elif noise.any():
                 rest[:, channel.span] = own
-                slopes.append(np.zeros_like(x))
-                slopes[-1][:, channel.span] = (Interval.of(noise) - own).high
+                alike = (Interval.of(noise) - own).high
+                for dim, column in zip(channel.span, alike.T, strict=True):
+                    slopes.append(np.zeros_like(x))
+                    slopes[-1][:, dim] = column
         return Noisy(x, np.array(slopes).reshape(-1, *x.shape), rest, self.form)
 
     def kept(self, values: Mapping[str, IntArray], read: Noisy) -> Noisy:
