@@ -4,29 +4,29 @@ The directions of all variables stand in the file, with the plain network that t
 disguised one is proved by (docs/disguise.md).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from krohn.compiler.disguise_beside import circuit
 from krohn.compiler.disguise_layout import (
     READERS,
     WRITERS,
     Tensors,
     apart,
     code,
-    grades,
-    snapshot_of,
     stored,
 )
 from krohn.compiler.disguise_steps import stepped
 from krohn.compiler.errors import CompileError
+from krohn.compiler.growing_network import HEAD, GrowingNetwork
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray
 
-DISGUISES = ("rotate", "dense", "squeeze", "noise")
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+DISGUISES = ("rotate", "dense", "squeeze", "beside", "noise")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Disguise:
             write, and mixes and scales units; ``dense`` also adds directions in which
             nothing is written, and such that nobody reads, with heads and units of their
             own; ``squeeze`` leaves as few dimensions as hold what can stand in the stream
-            at one time; ``noise`` changes every weight.
+            at one time; ``beside`` lets another circuit over the same letters work in
+            directions of its own; ``noise`` changes every weight.
         seed: Of all that is drawn.
         strength: Of noise, in units of the root mean square of each matrix.
     """
@@ -105,6 +106,8 @@ def disguised(
         made.rough &= False
     if "squeeze" in asked.kinds:
         made.squeeze(program, tensors["embed.position"])
+    if "beside" in asked.kinds:
+        made.beside(circuit(header, precision, asked.seed), 1 if made.loud else QUIET)
     if "dense" in asked.kinds:
         made.dense()
     made.inside()
@@ -114,7 +117,7 @@ def disguised(
             size = np.sqrt((tensor**2).mean()) if tensor.size else 0.0
             turned[name] = tensor + asked.strength * size * made.draw(*tensor.shape)
     own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
-    written = {**turned, **made.directions()}
+    written = {**turned, **made.directions(architecture)}
     stored = {name: precision.round(tensor) for name, tensor in written.items()}
     return {**header, "architecture": made.architecture(architecture)}, {
         **stored,
@@ -125,71 +128,25 @@ def disguised(
 FORMATS = ("float64", "float32")
 APART = 2.0**-8
 """How much one group of directions has of the axes of the other, in float32; chosen."""
+QUIET = 2.0**-2
+"""The scale of a circuit that works beside, in float32; chosen: S4 is lost by 1/2, T = 32."""
 TRIED = 16
 """So many codes are tried of a stream that is squeezed."""
 
 
 @dataclass
-class _Disguised:
+class _Disguised(GrowingNetwork):
     """A network that is being disguised.
 
-    The stream has d dimensions, in which ``code`` says how that of the plain one is
-    written, then ``room``, in which nobody writes, then ``waste``, which nobody reads; at
-    the end all is turned.
+    Behind the d dimensions that hold numbers are ``room``, in which nobody writes, and
+    ``waste``, which nobody reads; at the end all is turned.
     """
 
-    tensors: Tensors
-    blocks: list[dict[str, Any]]
-    d: int
-    code: FloatArray
-    random: np.random.Generator
-    heads: list[list[int]]
-    units: list[list[int]]
-    rough: BoolArray
     loud: bool = False
     room: int = 0
     waste: int = 0
     turn: FloatArray = field(init=False)
-    turns: Tensors = field(init=False, default_factory=dict)
-
-    @staticmethod
-    def of(
-        header: Mapping[str, Any],
-        tensors: Mapping[str, FloatArray],
-        random: np.random.Generator,
-    ) -> "_Disguised":
-        """What is disguised, each number of its stream scaled to about 1."""
-        blocks = [dict(block) for block in header["architecture"]["blocks"]]
-        d = header["architecture"]["d_model"]
-        scale, rough = grades(header, tensors)
-        made = _Disguised(
-            {name: tensor.copy() for name, tensor in tensors.items()},
-            blocks,
-            d,
-            np.eye(d),
-            random,
-            [list(range(1, block["heads"] + 1)) for block in blocks],
-            [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
-            rough,
-        )
-        made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
-        return made
-
-    def mapped(self, code: FloatArray, back: Callable[[int], FloatArray]) -> None:
-        """Write the stream by another code.
-
-        Args:
-            code: ``(d, dimensions)``.
-            back: For each snapshot what reads it as before, ``(dimensions, d)``.
-        """
-        last = 2 * len(self.blocks)
-        for name, tensor in self.tensors.items():
-            if name.endswith(READERS):
-                self.tensors[name] = back(snapshot_of(name, last)) @ tensor
-            elif name.endswith(WRITERS):
-                self.tensors[name] = tensor @ code
-        self.code, self.d = self.code @ code, code.shape[1]
-        self.rough = np.resize(self.rough, self.d)
+    turns: dict[int, FloatArray] = field(init=False, default_factory=dict)
 
     def squeeze(self, program: Mapping[str, Any], position: FloatArray) -> None:
         """As few dimensions as hold what can stand in the stream at one time."""
@@ -253,13 +210,7 @@ class _Disguised:
         """More dimensions; readers, heads and units of what means nothing."""
         d, t = self.d, self.tensors
         self.room, self.waste = max(4, d // self.thin), max(3, d // (2 * self.thin))
-        more = self.room + self.waste
-        for name in t:
-            axis = -2 if name.endswith(READERS) else -1
-            if name.endswith((*READERS, *WRITERS)):
-                pad = [(0, 0)] * t[name].ndim
-                pad[axis] = (0, more)
-                t[name] = np.pad(t[name], pad)
+        self.widen(self.room + self.waste)
         for name in t:
             if name.endswith(READERS):
                 self._read_room(name)
@@ -311,41 +262,23 @@ class _Disguised:
 
     def _more_heads(self, b: int) -> None:
         """A head that reads everything and writes where nobody reads."""
-        block, at = self.blocks[b], f"blocks.{b}.attention"
+        block = self.blocks[b]
         if not block["heads"]:
             return
         k, v = block["d_qk"], block["d_v"]
         out = np.zeros((1, v, self.width))
         out[0, :, -self.waste :] = self._wasted(v, v)
         reads = [self._reading(1, size) for size in (k, k, v)]
-        names = ("query", "key", "value", "out")
-        for name, more in zip(names, [*reads, out], strict=True):
-            both = self.tensors[f"{at}.{name}"], more
-            self.tensors[f"{at}.{name}"] = np.concatenate(both)
-        block["heads"] += 1
-        self.heads[b].append(0)
+        self.add_heads(b, [*reads, out])
 
     def _more_units(self, b: int) -> None:
         """Units that read everything and write where nobody reads."""
-        block, at, t = self.blocks[b], f"blocks.{b}.mlp", self.tensors
-        old = sum(block["mlp"])
-        more = max(2, old // (2 if self.loud else 8))
-        if not old:
-            t[f"{at}.0.weight"] = np.zeros((self.width, 0))
-            t[f"{at}.1.weight"] = np.zeros((0, self.width))
-            t[f"{at}.0.bias"], t[f"{at}.1.bias"] = np.zeros(0), np.zeros(self.width)
-        out = np.zeros((more, self.width))
+        more = max(2, sum(self.blocks[b]["mlp"]) // (2 if self.loud else 8))
+        out, last = np.zeros((more, self.width)), np.zeros(self.width)
         out[:, -self.waste :] = self._wasted(more, more)
-        both = [
-            (f"{at}.0.weight", self._reading(more), 1),
-            (f"{at}.0.bias", self.draw(more), 0),
-            (f"{at}.1.weight", out, 0),
-        ]
-        for name, part, axis in both:
-            t[name] = np.concatenate([t[name], part], axis=axis)
-        t[f"{at}.1.bias"][-self.waste :] = self._wasted(1, 1)
-        block["mlp"] = [old + more]
-        self.units[b] += [0] * more
+        first, bias = self._reading(more), self.draw(more)
+        last[-self.waste :] = self._wasted(1, 1)
+        self.add_units(b, [first, bias, out, last])
 
     # --------------------------------------------------------------- rotate
 
@@ -361,18 +294,15 @@ class _Disguised:
         at, t = f"blocks.{b}.attention", self.tensors
         order = self.random.permutation(len(self.heads[b]))
         self.heads[b] = [self.heads[b][i] for i in order]
-        q, k, v, o = (t[f"{at}.{n}"][order] for n in ("query", "key", "value", "out"))
-        self.turns[at] = np.zeros((len(order), q.shape[2], q.shape[2]))
+        q, k, v, o = (t[f"{at}.{n}"][order] for n in HEAD)
+        self.turns[b] = np.zeros((len(order), q.shape[2], q.shape[2]))
         for h in range(len(order)):
             turn, gain = self.orthogonal(q.shape[2]), _balance(q[h], k[h])
             q[h], k[h] = q[h] @ turn * gain, k[h] @ turn / gain
-            self.turns[at][h] = turn * gain
+            self.turns[b][h] = turn * gain
             turn, gain = self.orthogonal(v.shape[2]), _balance(v[h], o[h])
             v[h], o[h] = v[h] @ turn * gain, turn.T @ o[h] / gain
-        for name, matrix in zip(
-            ("query", "key", "value", "out"), (q, k, v, o), strict=True
-        ):
-            t[f"{at}.{name}"] = matrix
+        t |= {f"{at}.{n}": x for n, x in zip(HEAD, (q, k, v, o), strict=True)}
 
     def _mix_units(self, b: int) -> None:
         at, t = f"blocks.{b}.mlp", self.tensors
@@ -398,18 +328,21 @@ class _Disguised:
                 found[name] = tensor @ self.turn
         return found
 
-    def directions(self) -> Tensors:
+    def directions(self, plain: Mapping[str, Any]) -> Tensors:
         """What each dimension of the plain stream, and of waste, became."""
         rows = np.delete(self.turn, np.arange(self.d, self.d + self.room), axis=0)
         rows = np.concatenate([self.code @ rows[: self.d], rows[self.d :]])
-        turns = {f"disguise.{at}": turn for at, turn in self.turns.items()}
+        turns = {
+            f"disguise.blocks.{b}.attention": turn[:, : plain["blocks"][b]["d_qk"]]
+            for b, turn in self.turns.items()
+        }
         return {**turns, "disguise.directions": rows}
 
     def architecture(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         """The architecture of the disguised network."""
         told = {
             "d_model": plain["d_model"],
-            "waste": self.waste,
+            "waste": len(self.code) - plain["d_model"] + self.waste,
             "blocks": [dict(block) for block in plain["blocks"]],
             "heads": self.heads,
             "units": self.units,

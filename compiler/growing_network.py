@@ -1,0 +1,151 @@
+"""A Transformer that takes more dimensions, heads and units."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from krohn.compiler.disguise_layout import (
+    READERS,
+    WRITERS,
+    Tensors,
+    grades,
+    snapshot_of,
+)
+from krohn.network.precision import FloatArray
+from krohn.program.domains import BoolArray
+
+HEAD = ("query", "key", "value", "out")
+MLP = ("0.weight", "0.bias", "1.weight", "1.bias")
+
+
+@dataclass
+class GrowingNetwork:
+    """A strict Transformer, and how the numbers of its Program are written in its stream.
+
+    Attributes:
+        tensors: By name.
+        blocks: Their sizes.
+        d: How many dimensions hold numbers.
+        code: ``(numbers, d)``: what each adds to the stream.
+        random: Of all that is drawn.
+        heads: For each block and head its number in the network that it was, from 1 on;
+            0 if it is new.
+        units: The same of hidden units.
+        rough: ``(d,)``: which dimensions are rounded by much.
+    """
+
+    tensors: Tensors
+    blocks: list[dict[str, Any]]
+    d: int
+    code: FloatArray
+    random: np.random.Generator
+    heads: list[list[int]]
+    units: list[list[int]]
+    rough: BoolArray
+
+    @classmethod
+    def of(
+        cls,
+        header: Mapping[str, Any],
+        tensors: Mapping[str, FloatArray],
+        random: np.random.Generator,
+    ) -> Self:
+        """A network with each number of its stream scaled to about 1."""
+        blocks = [dict(block) for block in header["architecture"]["blocks"]]
+        d = header["architecture"]["d_model"]
+        scale, rough = grades(header, tensors)
+        made = cls(
+            {name: tensor.copy() for name, tensor in tensors.items()},
+            blocks,
+            d,
+            np.eye(d),
+            random,
+            [list(range(1, block["heads"] + 1)) for block in blocks],
+            [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
+            rough,
+        )
+        made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
+        return made
+
+    def mapped(self, code: FloatArray, back: Callable[[int], FloatArray]) -> None:
+        """Write the stream by another code.
+
+        Args:
+            code: ``(d, dimensions)``.
+            back: For each snapshot what reads it as before, ``(dimensions, d)``.
+        """
+        last = 2 * len(self.blocks)
+        for name, tensor in self.tensors.items():
+            if name.endswith(READERS):
+                self.tensors[name] = back(snapshot_of(name, last)) @ tensor
+            elif name.endswith(WRITERS):
+                self.tensors[name] = tensor @ code
+        self.code, self.d = self.code @ code, code.shape[1]
+        self.rough = np.resize(self.rough, self.d)
+
+    def widen(self, more: int) -> None:
+        """Further dimensions, which nothing reads or writes."""
+        for name, tensor in self.tensors.items():
+            if name.endswith((*READERS, *WRITERS)):
+                axis = -2 if name.endswith(READERS) else -1
+                self.tensors[name] = _padded(tensor, axis, tensor.shape[axis] + more)
+
+    def add_heads(self, b: int, parts: Sequence[FloatArray]) -> None:
+        """Heads that stand for none: queries, keys, values, and what they write."""
+        block, stands = self.blocks[b], [0] * len(parts[0])
+        for name, more in zip(HEAD, parts, strict=True):
+            at, axis = f"blocks.{b}.attention.{name}", -2 if name == "out" else -1
+            both = [self.tensors[at], more]
+            size = max(part.shape[axis] for part in both)
+            self.tensors[at] = np.concatenate([_padded(x, axis, size) for x in both])
+            block["d_v" if name in ("value", "out") else "d_qk"] = size
+        block["heads"] += len(stands)
+        self.heads[b] += stands
+
+    def add_units(self, b: int, parts: Sequence[FloatArray]) -> None:
+        """Units that stand for none: weights and biases in front, and those behind."""
+        at, old, t = f"blocks.{b}.mlp", sum(self.blocks[b]["mlp"]), self.tensors
+        first, bias, out, last = parts
+        if not old:
+            t[f"{at}.0.weight"], t[f"{at}.1.weight"] = first[:, :0], out[:0]
+            t[f"{at}.0.bias"], t[f"{at}.1.bias"] = bias[:0], 0 * last
+        both = [("0.weight", first, 1), ("0.bias", bias, 0), ("1.weight", out, 0)]
+        for name, part, axis in both:
+            t[f"{at}.{name}"] = np.concatenate([t[f"{at}.{name}"], part], axis=axis)
+        t[f"{at}.1.bias"] = t[f"{at}.1.bias"] + last
+        self.blocks[b]["mlp"] = [old + len(bias)]
+        self.units[b] += [0] * len(bias)
+
+    def beside(self, other: "GrowingNetwork", scale: float) -> None:
+        """Let another network work in dimensions of its own, in blocks that have heads.
+
+        Args:
+            other: It has as many blocks; it is used up.
+            scale: How large its numbers are.
+        """
+        d, size = self.d, other.d
+        self.widen(size)
+        shift = np.eye(size, d + size, k=d) * scale
+        other.mapped(shift, lambda _: shift.T / scale**2)
+        for name in ("embed.token", "embed.position"):
+            self.tensors[name] = self.tensors[name] + other.tensors[name]
+        here = [b for b, block in enumerate(self.blocks) if block["heads"]]
+        for b, own in zip(here, range(len(other.blocks)), strict=True):
+            for kind, names, add in (
+                ("attention", HEAD, self.add_heads),
+                ("mlp", MLP, self.add_units),
+            ):
+                parts = [other.tensors[f"blocks.{own}.{kind}.{n}"] for n in names]
+                add(b, parts)
+        own = np.pad(self.code, ((0, 0), (0, size)))
+        self.code = np.concatenate([own, other.code])
+        self.rough, self.d = np.pad(self.rough, (0, size)), d + size
+
+
+def _padded(tensor: FloatArray, axis: int, size: int) -> FloatArray:
+    """A tensor with zeros behind it on one axis."""
+    pad = [(0, 0)] * tensor.ndim
+    pad[axis] = (0, size - tensor.shape[axis])
+    return np.pad(tensor, pad)
