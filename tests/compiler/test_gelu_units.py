@@ -183,6 +183,7 @@ def mutants(file: ModelFile) -> Iterator[ModelFile]:
                     yield replace(file, tensors={**file.tensors, tensor: array})
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length", "dtype"),

@@ -149,6 +149,7 @@ def _depth(length: int, radix: int) -> int:
     return depth
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
 def test_least_depth_by_radix(name: str, depth: int) -> None:

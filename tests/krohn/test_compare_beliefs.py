@@ -150,6 +150,7 @@ def test_refusals_are_one_line(
     assert not out
 
 
+@pytest.mark.slow
 def test_a_model_that_forgets_is_compiled_within_the_threshold() -> None:
     found = krohn.compare(
         "RanHMM5,2@3", depth=1, steps=4, seeds=1, jobs=1, width=16, length=4

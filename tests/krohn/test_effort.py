@@ -38,6 +38,7 @@ def test_files_say_what_was_left_out(
     }
 
 
+@pytest.mark.slow
 def test_explanations_say_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     facts = explain("Grid4", 6, effort=400)
     assert facts["effort"] == 400

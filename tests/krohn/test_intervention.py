@@ -39,7 +39,7 @@ def several(net: Model, words: Any, share: float) -> tuple[Any, dict[str, Held]]
     return words, held
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), NETWORKS)
 def test_every_variable_at_every_position_with_every_value(
@@ -65,7 +65,7 @@ def test_other_constructions_agree(
     assert known > 0.5 * letters
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_several_at_once(name: str, construction: str | None, strict: bool) -> None:
@@ -103,7 +103,7 @@ def test_tables_of_the_letter_belong_together(monkeypatch: pytest.MonkeyPatch) -
     assert agree < cases
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_heads_are_ablated_as_predicted(

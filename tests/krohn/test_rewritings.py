@@ -21,6 +21,7 @@ def arithmetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_expression_is_evaluated_step_by_step(arithmetic: Path, call: Call) -> None:
     code, told = call("run", arithmetic, "(1+2)*3/10")
     assert code == 0
@@ -101,6 +102,7 @@ def test_trouble_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_an_order_says_how_many_tokens_are_read(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,6 +159,7 @@ def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None
     assert found[0].wrong[0].startswith("transformer-lens: ")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("form", "name", "changed"),
     [
@@ -196,6 +197,7 @@ def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
     return model, words if start is None else words[:, :-1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -157,7 +157,7 @@ WRONG: dict[str, Changed] = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_program_that_is_wrong_is_not_verified(name: str) -> None:
     source = program(WORD, LENGTH, WRONG[name])

@@ -79,10 +79,12 @@ def file(request: pytest.FixtureRequest) -> bytes:
     return FILES[request.param]()
 
 
+@pytest.mark.sample(4)
 def test_terms_are_those_of_the_file(file: bytes) -> None:
     compare(file, development(file).text)
 
 
+@pytest.mark.sample(3)
 def test_every_other_number_is_noticed(file: bytes) -> None:
     text = development(file).text
     whole = "program_of_file.*layout" if "Definition layout" in text else "invariant"
@@ -101,6 +103,7 @@ def test_every_other_number_is_noticed(file: bytes) -> None:
                 compare(file, evidence.group().join(whole))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "more", ["Axiom absurd : False.", "Admitted.", "Unset Guard Checking.", "(* *) x."]
 )
@@ -232,6 +235,7 @@ def test_nothing_is_admitted() -> None:
         )
 
 
+@pytest.mark.slow
 @with_coq
 def test_what_the_theorems_rest_on(library: Path) -> None:
     head = "From Krohn Require RecurrentSound InvariantSound TransformerSound.\n"
@@ -302,6 +306,7 @@ def network_is_right(data: bytes, length: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @with_coq
 @pytest.mark.parametrize("count", [24, pytest.param(300, marks=pytest.mark.slow)])
 def test_no_wrong_network_is_accepted(library: Path, count: int) -> None:
@@ -389,6 +394,7 @@ def mutated_transformers(count: int) -> Iterator[tuple[bytes, str]]:
         yield mutant, f"{head}{terms}\n{scope}{rest.split(scope)[1]}"
 
 
+@pytest.mark.slow
 @with_coq
 @pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.slow)])
 def test_no_wrong_transformer_is_accepted(library: Path, count: int) -> None:

@@ -79,6 +79,7 @@ def test_all_short_prefixes_get_the_law_up_to_one_rounding(
     assert found.words == sum(law.count(n) for n in range(1, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("dtype", "length"), [("float64", 10_000), ("float32", 256), ("float16", 8)]
@@ -96,6 +97,7 @@ def test_uniform_attention_is_certified_in_narrow_formats(
     ).passed
 
 
+@pytest.mark.slow
 def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
     for pattern, exactly in (("symmetric", True), ("uniform", True), ("random", False)):
         law = prove(built(length=10, pattern=pattern), zoo.machine("Dyck3,2")).evidence[

@@ -122,6 +122,7 @@ def test_sums_that_are_told_apart_are_not_lowered() -> None:
         assert not rules(replace(program, channels=other), machine)
 
 
+@pytest.mark.slow
 def test_stacks_of_depth_ten_are_proved_at_once() -> None:
     machine = observe(zoo.machine("Dyck10,2"), "balance")
     assert machine.output is not None

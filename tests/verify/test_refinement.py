@@ -109,7 +109,7 @@ def test_right_programs_are_accepted(name: str, construction: str) -> None:
     assert prove(stated(machine, construction, 6)[0], machine)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @EACH
 @settings(max_examples=5)
 @given(st.data())
@@ -157,7 +157,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
             assert prove(longer, machine)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(5)
 @EACH
 def test_another_start_is_noticed(name: str, construction: str) -> None:
     machine = zoo.machine(name)

@@ -107,6 +107,7 @@ def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
     assert shown(file).error / 4 < found <= shown(file).error + target.rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("points", "knots"),
     [(1024, (32, 64)), pytest.param(4096, (64, 128, 256), marks=pytest.mark.slow)],

@@ -20,6 +20,7 @@ def with_header(file: ModelFile, **parts: Any) -> ModelFile:
     return replace(file, header={**file.header, **parts})
 
 
+@pytest.mark.slow
 def test_mat_mul_at_120_letters() -> None:
     """Issue 15: at least what is measured, at most ten times as much; depth 7."""
     file = built("MatMul5,5@3", 120)
@@ -226,6 +227,7 @@ def kept(file: ModelFile) -> ModelFile:
     return changed(file, **{mask: np.ones_like(file.tensors[mask])})
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

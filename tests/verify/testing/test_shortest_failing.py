@@ -89,6 +89,7 @@ def test_it_is_the_first_of_the_shortest(both: Pairing, data: st.DataObject) -> 
     assert found.summary.startswith("minimal")
 
 
+@pytest.mark.slow
 @MANY
 @given(damaged(), st.integers(1, 60), st.data())
 def test_a_small_budget_is_kept_to_and_stated(
