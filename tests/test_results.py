@@ -240,15 +240,10 @@ NAMED = re.compile(r"^\| (\w+) \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
 def test_channels_of_the_glossary_are_those_of_networks() -> None:
     rows = NAMED.findall((ROOT / "docs" / "glossary.md").read_text())
     assert len(rows) > 5
-    held = {
-        (name, length): {
-            channel["name"]
-            for channel in krohn.compile(name, int(length)).file.header["program"][
-                "channels"
-            ]
-        }
-        for name, length in {(name, length) for name, length, _ in rows}
-    }
+    held = dict[tuple[str, str], set[str]]()
+    for asked in {(name, length) for name, length, _ in rows}:
+        model = krohn.compile(asked[0], int(asked[1]), proved=False)
+        held[asked] = {c["name"] for c in model.file.header["program"]["channels"]}
     for name, length, channels in rows:
         assert {*re.findall("`(.*?)`", channels)} <= held[name, length], (
             name,

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from every_kind import NETWORKS, compiled
 from sample_comparison import sample
-from schemas import hold, problem
+from schemas import hold, problem, validator
 
 import krohn
 from krohn import cli, decomposition, schemas
@@ -141,7 +141,7 @@ def unfound(name: str, told: dict[str, Any], optional: Set[str]) -> list[str]:
     return [
         what
         for what, other in damaged(told)
-        if what.removeprefix("no ") not in optional and not problem(name, other)
+        if what.removeprefix("no ") not in optional and validator(name).is_valid(other)
     ]
 
 

@@ -143,6 +143,7 @@ def test_use_needs_all_kinds_of_cases_and_a_control_that_fails() -> None:
     assert use(replace(exchange(1, 1, 1, 0), carried=0.5)) == "readable"
 
 
+@pytest.mark.slow
 def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     row = replace(
         car.named("semidirect-car: h.sum0"),
