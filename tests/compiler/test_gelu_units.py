@@ -64,6 +64,7 @@ def test_other_formats_are_proved(name: str, dtype: str) -> None:
     assert exhaustive(Model(file), zoo.machine(name), 5).passed
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @FORM
 def test_texts_are_proved_and_written_right(strict: bool) -> None:

@@ -58,6 +58,7 @@ def test_balanced_truncation_keeps_the_bounds_of_glover(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_shorter_ones_are_near_enough_and_the_shortest_come_first() -> None:
     samples = of("Power64,1").samples()
     sizes = []

@@ -552,6 +552,7 @@ def test_completion_knows_the_commands(
     assert capsys.readouterr().out.split() == ["verify"]
 
 
+@pytest.mark.slow
 def test_model_files_end_in_st_too(call: Any, tmp_path: Path) -> None:
     model, picture = tmp_path / "m.st", tmp_path / "m.svg"
     assert call("compile", "C3", "-T", 6, "-o", model)[0] == 0

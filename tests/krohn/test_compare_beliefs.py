@@ -63,6 +63,7 @@ def test_all_are_measured_on_the_same_words_and_kept(
     assert BeliefComparison.from_object(found.to_object()) == found
 
 
+@pytest.mark.slow
 def test_a_table_is_printed(compared: Command) -> None:
     code, out, _ = compared("MatMul2,2@1", *TINY, "--seeds", 1)
     assert code == 0

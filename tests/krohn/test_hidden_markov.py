@@ -42,6 +42,7 @@ def test_the_error_is_said_in_its_parts(file: Path) -> None:
     assert 0 < claim["error"] - claim["model_error"] < 1e-4
 
 
+@pytest.mark.slow
 def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> None:
     evidence = tmp_path / "e.json"
     assert call("verify", file, "--proof", "--evidence", evidence)[0] == 0

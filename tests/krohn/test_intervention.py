@@ -53,6 +53,7 @@ def test_every_variable_at_every_position_with_every_value(
     assert known > 0.75 * letters  # the rest has values that never meet
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), OTHERS)

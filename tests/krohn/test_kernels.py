@@ -146,6 +146,7 @@ def test_what_cannot_be_is_one_line(
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_file_says_that_it_is_of_the_source() -> None:
     (axes,) = krohn.draw(krohn.compile("Exp8", arch="rnn").file).axes
     assert axes.get_title() == "Exp8, the source of a linear RNN"

@@ -442,6 +442,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.run(["learn", path, "--machine", "C2", "--start", "1"]) == 1
 
 
+@pytest.mark.slow
 def test_without_the_library(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['aalpy'] = None; from krohn.cli import run; "

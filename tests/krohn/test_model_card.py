@@ -41,6 +41,7 @@ def printed(
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("to", ["gpt2", "huggingface", "transformer-lens", "onnx"])
 def test_its_program_prints_what_it_says(

@@ -144,6 +144,7 @@ def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> N
     assert "The file states no machine" in text
 
 
+@pytest.mark.slow
 def test_an_rnn(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile("C3", arch="rnn").file)).texts
     assert "For every word of every length" in text

@@ -121,6 +121,7 @@ def test_an_order_says_how_many_tokens_are_read(
         assert f"warning: texts may have {words}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:
     rules, made = tmp_path / "swap.rules", tmp_path / "f.safetensors"
     rules.write_text("letters a b\nlongest 5\nrule b a -> a b\n")
@@ -131,6 +132,7 @@ def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:
     assert (told["verdict"], told["words"]) == ("verified", 62)
 
 
+@pytest.mark.slow
 def test_a_text_that_goes_on_has_no_answer(tmp_path: Path, call: Call) -> None:
     made = tmp_path / "c.safetensors"
     call("compile", "Counter4", "-T", 30, "-o", made)

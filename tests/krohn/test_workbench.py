@@ -242,6 +242,7 @@ def test_a_circuit_is_a_graph(made: Path) -> None:
     assert sorted(written) == sorted(v["variable"] for v in told["variables"])
 
 
+@pytest.mark.slow
 def test_edges_lead_to_later_components_and_tell_of_words() -> None:
     """Not from an MLP to itself, nor along what only the position decides."""
     told = circuits.circuit(patched("sorting")[0].file)

@@ -114,6 +114,7 @@ def test_every_kind_of_texts_is_here() -> None:
     assert wires == {"chain-of-thought", "increasing", "rewriting", "text-in-blocks"}
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_many_at_once_are_one_by_one_and_the_rules(told: Told) -> None:
     model, prompts, right = told

@@ -31,6 +31,7 @@ def proved(name: str, dtype: str = "float32") -> CompiledModel:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("boundary", [1, 2])
 def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> None:

@@ -60,7 +60,7 @@ def test_a_run_finds_damage(name: str) -> None:
     assert any(is_wrong(mutant(file, seed), run) for seed in range(40))
 
 
-@pytest.mark.sample(5, at=1)
+@pytest.mark.sample(4, at=1)
 @EACH
 def test_nothing_damaged_says_more_than_is_shown(name: str) -> None:
     assert survivors(compiled(name).file, NETWORKS[name].run, range(8)) < 8

@@ -179,6 +179,7 @@ def test_what_at_reads_elsewhere_is_not_followed() -> None:
     assert "in a way that no rule covers" in proof.reason
 
 
+@pytest.mark.slow
 def test_tests_of_long_words_have_small_memories() -> None:
     """One cell for each test, however long the words are."""
     file = lowered(program(WORD, 512), MACHINE)

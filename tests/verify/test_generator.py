@@ -108,6 +108,7 @@ def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
         assert law["error"] <= 2.0**-53
 
 
+@pytest.mark.slow
 def test_in_real_arithmetic_only_the_constant_limits_the_length() -> None:
     steps = prove(built(pattern="symmetric"), zoo.machine("Dyck3,2")).evidence
     law, longest = steps[0]["law"], steps[-1]["longest"]["real arithmetic"]

@@ -203,6 +203,7 @@ def test_a_read_out_that_forgets_a_state_is_noticed(name: str) -> None:
             prove(replace(statement, decode=rest), machine)
 
 
+@pytest.mark.slow
 def test_every_start_of_a_corridor_is_proved() -> None:
     ways = cycle(("scan", "sequential"))
     for state, construction in zip(zoo.machine("Grid4").states, ways, strict=False):

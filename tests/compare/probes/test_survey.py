@@ -69,6 +69,7 @@ def test_functions_of_the_answer_are_no_intermediate_results(car: ProbeMap) -> N
     assert car.named("semidirect-car: h.sum0").intermediate
 
 
+@pytest.mark.slow
 def test_maps_are_the_same_each_time_and_fit_into_json(
     task_of: Tasks, derived: Callable[..., Compiled]
 ) -> None:

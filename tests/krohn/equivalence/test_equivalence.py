@@ -167,6 +167,7 @@ def test_an_exploration_that_stops_says_how_far_it_came(most: int) -> None:
     assert equivalent(less, same, answer.explored).memories == answer.memories
 
 
+@pytest.mark.slow
 def test_a_program_whose_check_is_too_large_is_written_unproved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

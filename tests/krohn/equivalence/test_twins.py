@@ -125,6 +125,7 @@ def renamed(
     return replace(own, semiautomaton=moves, action=None, name="renamed")
 
 
+@pytest.mark.slow
 def test_networks_that_differ_in_names_only_are_not_two_functions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

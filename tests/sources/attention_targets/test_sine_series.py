@@ -25,6 +25,7 @@ def test_its_singular_values_are_the_ones_that_were_chosen(scramble: int) -> Non
     np.testing.assert_allclose(np.abs(product), np.eye(8), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("alpha", "pairs", "diagonal", "output"),

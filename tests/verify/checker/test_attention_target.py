@@ -94,6 +94,7 @@ def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     assert q[0] / q.sum() - a == pytest.approx(np.tanh(half / 2))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("knots", [16, 64, 256])

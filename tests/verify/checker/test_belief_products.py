@@ -70,6 +70,7 @@ def test_what_is_shown_hardly_grows_with_the_length() -> None:
     assert long < 2 * short
 
 
+@pytest.mark.slow
 def test_a_start_with_zeros_and_one_without() -> None:
     for start in (np.eye(5)[2], np.full(5, 0.2), np.array([0.5, 0, 0.5, 0, 0])):
         file = built(replace(model("RanHMM5,5@1"), start=start), 9)

@@ -102,6 +102,7 @@ def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
             claimed(claim, error)
 
 
+@pytest.mark.slow
 def test_a_scale_that_is_not_the_one_of_the_curve_is_shown_as_an_error() -> None:
     """λ is read from the tensors: a gain of 1 + 1e-6 costs a millionth per product."""
     file = built("MatMul5,5@3", 120)

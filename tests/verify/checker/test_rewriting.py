@@ -107,6 +107,7 @@ def test_a_line_and_one_position_must_be_seen() -> None:
     assert not every_line_is_right(narrow)
 
 
+@pytest.mark.slow
 def test_longer_lines_than_the_network_sees_are_not_proved() -> None:
     file = compiled(SMALL, length=LENGTH, attention="sparse")
     assert prove(with_source(file, longest=5), None).verdict != "verified"

@@ -110,6 +110,7 @@ def test_a_small_budget_is_kept_to_and_stated(
         assert f"limited to {budget:,} words" in found.summary
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("budget", [200_000, 2_000])
 def test_letters_that_do_not_matter_are_deleted_and_lowered(budget: int) -> None:

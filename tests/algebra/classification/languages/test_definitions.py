@@ -182,6 +182,7 @@ def is_subsequence(part: tuple[str, ...], word: tuple[str, ...]) -> bool:
     return all(letter in rest for letter in part)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_witnesses_against_what_is_strict(definitions: ModuleType, seed: int) -> None:
