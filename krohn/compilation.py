@@ -4,6 +4,7 @@ from typing import Unpack, get_args
 
 from krohn.asked import Asked, CompileKeywords, check_one_of
 from krohn.compiled_model import CompiledModel
+from krohn.network.blas import one_thread
 from krohn.option_rules import Architecture, check_within
 from krohn.source_kinds import with_kind
 
@@ -32,6 +33,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     asked = Asked(length, construction, **options)
     check_one_of("--arch", asked.arch, get_args(Architecture))
     check_within(asked.within)
-    kind, source = with_kind(machine)
-    kind, source = kind.turned(source, asked)
-    return kind.compile(source, asked.of(kind.formats))
+    with one_thread():
+        kind, source = with_kind(machine)
+        kind, source = kind.turned(source, asked)
+        return kind.compile(source, asked.of(kind.formats))

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked, ExplainKeywords
 from krohn.compiled_model import CompiledModel
+from krohn.network.blas import one_thread
 from krohn.network.modelfile import claimed_length
 from krohn.option_rules import check_within
 from krohn.source_kinds import with_kind
@@ -54,6 +55,7 @@ def explain(
         raise KrohnError(f"--arch takes transformer or ssm, not {asked.arch!r}")
     if length is None and isinstance(source, CompiledModel) and asked.arch != "ssm":
         asked = replace(asked, length=claimed_length(source.file.header))
-    kind, found = with_kind(source)
-    kind, found = kind.turned(found, asked)
-    return kind.explain(found, asked.of(kind.formats))
+    with one_thread():
+        kind, found = with_kind(source)
+        kind, found = kind.turned(found, asked)
+        return kind.explain(found, asked.of(kind.formats))

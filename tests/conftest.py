@@ -2,6 +2,7 @@
 
 import gc
 import math
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import pytest
 import schemas
 import torch
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 import krohn
 from krohn import cli
@@ -30,7 +32,11 @@ from krohn.network.model import Model
 from krohn.network.precision import PRECISIONS
 from krohn.program import Program
 
+# Threads of linear algebra wait for one another where matrices are small; so in processes
+# that tests start.
 torch.set_num_threads(1)
+threadpool_limits(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples everywhere, so that a commit that passed passes again; another
 # draw each time with `pytest --hypothesis-profile=explore`.

@@ -43,17 +43,20 @@ def files() -> frozenset[str]:
     return frozenset("/".join(p[i:]).lower() for p in parts for i in range(len(p)))
 
 
+@cache
 def is_there(name: str) -> bool:
     """Whether a file has this name; one in capitals stands for any name."""
     return Path(name).stem.isupper() or name.lower() in files()
 
 
+@cache
 def is_folder(name: str) -> bool:
     """Whether it is a folder, or a module without its ending."""
     path = ROOT / name.rstrip("/")
     return path.is_dir() or path.with_suffix(".py").is_file() or path.is_file()
 
 
+@cache
 def is_name(name: str) -> bool:
     """Whether it is a module, or something that its last module defines or hands on."""
     at, *rest = name.split(".")

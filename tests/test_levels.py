@@ -89,6 +89,7 @@ EACH = pytest.mark.parametrize(
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
 
+@pytest.mark.sample(4)
 @EACH
 def test_every_level_computes_the_machine_as_predicted(
     levels: Build, name: str, construction: str, length: int, strict: bool
@@ -212,6 +213,7 @@ def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) 
     assert levels("C3", "counter", 12, dtype).compiled.proof
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Grid4", "Grid9"])
 @pytest.mark.parametrize("length", [100, 1024])
@@ -225,6 +227,7 @@ def test_long_gridworlds_are_proved_in_two_layers(
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [100, 1024])
 def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> None:
@@ -244,6 +247,7 @@ def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) 
     assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),

@@ -88,6 +88,7 @@ def _drawn() -> Iterator[Any]:
         yield pytest.param(block, marks=marks, id=str(block))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("block", list(_drawn()))
 def test_rows_drawn_from_a_table_are_as_printed(block: Block) -> None:
     drawn = [
@@ -154,7 +155,7 @@ def _page(path: Path) -> Any:
     return pytest.param(path, marks=marks, id=path.stem)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("page", [_page(p) for p in PAGES if _examples(p)])
 def test_pages_show_what_commands_print(
     page: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
@@ -190,7 +191,7 @@ def _commented() -> Iterator[Any]:
                 yield pytest.param(command, said, marks=marks, id=command)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("command", "said"), list(_commented()))
 def test_commands_do_what_is_said_behind_them(
     command: str, said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
@@ -239,15 +240,10 @@ NAMED = re.compile(r"^\| (\w+) \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
 def test_channels_of_the_glossary_are_those_of_networks() -> None:
     rows = NAMED.findall((ROOT / "docs" / "glossary.md").read_text())
     assert len(rows) > 5
-    held = {
-        (name, length): {
-            channel["name"]
-            for channel in krohn.compile(name, int(length)).file.header["program"][
-                "channels"
-            ]
-        }
-        for name, length in {(name, length) for name, length, _ in rows}
-    }
+    held = dict[tuple[str, str], set[str]]()
+    for asked in {(name, length) for name, length, _ in rows}:
+        model = krohn.compile(asked[0], int(asked[1]), proved=False)
+        held[asked] = {c["name"] for c in model.file.header["program"]["channels"]}
     for name, length, channels in rows:
         assert {*re.findall("`(.*?)`", channels)} <= held[name, length], (
             name,

@@ -88,6 +88,7 @@ def test_factors_that_tell_of_each_other_are_met_in_one() -> None:
     assert len(independent([newest, right])) == 2
 
 
+@pytest.mark.slow
 def test_factors_are_found_among_thousands_of_congruences() -> None:
     """Each pair of states is a smallest congruence where no letter moves anything."""
     found = factor_congruences(principal_congruences(np.arange(40)[None]))

@@ -165,7 +165,11 @@ def test_bad_files_are_refused_in_one_line(
         ("&".join(["(aa|b)*ccccc"] * 5), "need more than 20000 states"),
         ("a" * 3000, "longer than 2000 characters"),
         ("(a|b)*a(a|b){16}", "needs more than 20000 states"),
-        ("[\u0001-\u0fff]{9}|(ab){200}", "needs more than 1000000 transitions"),
+        pytest.param(
+            "[\u0001-\u0fff]{9}|(ab){200}",
+            "needs more than 1000000 transitions",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_bad_patterns_are_refused(pattern: str, message: str) -> None:

@@ -144,6 +144,7 @@ def test_all_pairs_of_states_tile_what_two_letters_reach() -> None:
     assert len(found.tiles(0)) == 6
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_search() -> None:
     with pytest.raises(BudgetExceeded, match="images of the state set"):
         skeleton(cerny(12), Budget(size=1000))

@@ -49,6 +49,7 @@ def test_forty_networks_of_one_function_vary_more_than_random_patterns() -> None
     assert function_error(readers, words) == 0
 
 
+@pytest.mark.slow
 def test_the_stack_like_network_reads_the_top_bracket_and_nothing_else() -> None:
     stack = reader(compiled("Dyck3,2", 24, "dyck").file)
     uniform = reader(compile_generator("Dyck3,2", 24, Freedom("uniform")).file)

@@ -288,6 +288,7 @@ def test_matching_refuses_a_format_that_is_too_coarse() -> None:
         match_scale(code, 400_000, BFLOAT16)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction", "dtype", "length"),
     [

@@ -58,6 +58,7 @@ def test_it_is_the_filter_on_all_possible_words(name: str) -> None:
     assert set(shown(program, machine).values()) <= set(range(len(machine.shows)))
 
 
+@pytest.mark.slow
 def test_cyclic_hard_needs_5_points_and_3_letters() -> None:
     _, found = beliefs("Cyclic-HARD5,5@3")
     points = context_points(found.following, 0)

@@ -82,7 +82,7 @@ def test_every_construction_is_here() -> None:
     assert set(SERVED) == {*CONSTRUCTIONS, *ON_REQUEST}
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", SERVED)
 def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
     for source, length in SERVED[name].items():
@@ -99,7 +99,7 @@ def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
             assert np.array_equal(states(program, every), expected), (source, start)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", SERVED)
 def test_its_network_is_proved_and_right_on_short_words(
@@ -120,6 +120,7 @@ def test_other_machines_are_refused_by_name(name: str) -> None:
         assert "\n" not in str(refused.value)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "source", "depth"), DEPTHS)
 def test_depth_is_that_of_the_theorem(
     name: str, source: str, depth: Callable[[int], int]

@@ -64,6 +64,7 @@ def test_other_formats_are_proved(name: str, dtype: str) -> None:
     assert exhaustive(Model(file), zoo.machine(name), 5).passed
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @FORM
 def test_texts_are_proved_and_written_right(strict: bool) -> None:
@@ -183,6 +184,7 @@ def mutants(file: ModelFile) -> Iterator[ModelFile]:
                     yield replace(file, tensors={**file.tensors, tensor: array})
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length", "dtype"),

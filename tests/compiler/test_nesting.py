@@ -39,6 +39,7 @@ def nested(depth: int, select: bool = False) -> Program:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("select", [False, True])
 def test_paths_through_deep_maps(select: bool) -> None:
@@ -58,6 +59,7 @@ def test_values_of_deep_maps() -> None:
     assert found.tolist() == [0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_deep_tables_are_recoded() -> None:
     length = sys.getrecursionlimit() // 4
     program = InferDomains().apply(sequential(zoo.machine("S3"), length))

@@ -72,6 +72,7 @@ def test_random_outputs_of_random_machines(
         assert np.array_equal(states(program, words), outputs(machine, words))
 
 
+@pytest.mark.slow
 def test_the_quotient_is_compiled_where_it_is_smaller() -> None:
     s5, options = zoo.machine("S5"), Options(FLOAT32)
     all_of_it = compile_transformer(s5, 20, "scan", options)

@@ -203,7 +203,7 @@ def sabotaged(after: Program) -> Iterator[Program]:
     yield replace(after, operations=dict(reversed(list(after.operations.items()))))
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(26)
 @EACH_STEP
 @EACH_MACHINE
 def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:

@@ -86,7 +86,7 @@ def last_read(layout: Layout, channel: str) -> int:
     return max([plan.born[channel], *(plan.born[n] - 1 for n in readers)])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @EACH
 @FORMS
 def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(

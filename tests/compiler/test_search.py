@@ -115,6 +115,7 @@ def test_the_front_is_that_of_all(name: str) -> None:
     assert sorted(found) == sorted(values - beaten)
 
 
+@pytest.mark.slow
 def test_what_cannot_win_is_not_laid_out() -> None:
     known = planning(zoo.machine("S5"), 100, OPTIONS)
     assert next(known.best_first()).construction == "scan"
@@ -148,6 +149,7 @@ def _depth(length: int, radix: int) -> int:
     return depth
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
 def test_least_depth_by_radix(name: str, depth: int) -> None:
@@ -158,6 +160,7 @@ def test_least_depth_by_radix(name: str, depth: int) -> None:
     assert best.cost.parameters <= MOST_CHOSEN
 
 
+@pytest.mark.slow
 def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "krohn.compiler.construction_choice.planning.MOST_CHOSEN", 60_000

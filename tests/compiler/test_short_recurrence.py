@@ -58,6 +58,7 @@ def test_balanced_truncation_keeps_the_bounds_of_glover(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_shorter_ones_are_near_enough_and_the_shortest_come_first() -> None:
     samples = of("Power64,1").samples()
     sizes = []
@@ -80,6 +81,7 @@ def test_what_is_too_long_is_refused() -> None:
         next(short_realisations(np.ones(1025), 0.1))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_poles_of_a_noisy_measurement_are_found(seed: int) -> None:
     """With as many units as there are poles, what is left is as large as the noise."""
@@ -100,6 +102,7 @@ def test_the_poles_of_a_noisy_measurement_are_found(seed: int) -> None:
         assert NORMS[norm](found.response(len(samples)) - samples) <= most
 
 
+@pytest.mark.slow
 def test_no_recurrence_is_nearer_than_the_singular_value_that_is_left_out() -> None:
     """Proposition K9, on what is found, and on recurrences of random poles."""
     samples = noisy()

@@ -56,6 +56,7 @@ def test_every_permutation_reset_machine_is_served(machine: Automaton) -> None:
     assert agrees(machine, "permutation-reset", 5)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(machines(4))
 def test_every_solvable_machine_is_served(machine: Automaton) -> None:

@@ -120,6 +120,7 @@ def test_a_wrong_network_is_refuted_by_a_sample(file: Path, tmp_path: Path) -> N
     assert krohn.verify(wrong, proof=True).verdict == "undecided"
 
 
+@pytest.mark.slow
 def test_a_sample_runs_other_orders_too(file: Path) -> None:
     """Row 30: what treats positions alike answers in the order of its input."""
     found = krohn.verify(file, sample=30).runs[0]
@@ -174,6 +175,7 @@ def test_an_error_is_above_0(name: str, error: float) -> None:
             asked(name, within=error)
 
 
+@pytest.mark.slow
 def test_what_is_cut_off_is_no_more_than_its_bound(call: Call) -> None:
     for rank in (1, 2, 3):
         told = call("explain", f"{NAME},rank={rank}")[1]

@@ -75,6 +75,7 @@ def test_so_it_is_for_random_languages() -> None:
         agree(text, 24)
 
 
+@pytest.mark.slow
 def test_what_fails_in_a_narrow_format_is_said_by_both(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +163,7 @@ def test_where_nothing_is_proved_both_say_so(refused: set[str]) -> None:
         assert "it was to fail" not in reason  # each reason is told once
 
 
+@pytest.mark.slow
 def test_what_is_not_tried_is_not_said_to_be_proved(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -123,6 +123,7 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     assert f"Chosen: {chosen}" in done.out
 
 
+@pytest.mark.slow
 def test_explain_goes_by_an_objective(command: Command) -> None:
     found = command("explain", "S4", "-T", 50, "--minimise", "latency", "--json").json
     assert found["chosen"] == "scan4"
@@ -195,7 +196,7 @@ def test_passes_are_printed_beside_the_result(command: Command, tmp_path: Path) 
 # --- verify ---------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["grid", "c3", "abab", "regex", "rnn"])
 @pytest.mark.parametrize(
     ("options", "method"),
@@ -551,6 +552,7 @@ def test_completion_knows_the_commands(
     assert capsys.readouterr().out.split() == ["verify"]
 
 
+@pytest.mark.slow
 def test_model_files_end_in_st_too(call: Any, tmp_path: Path) -> None:
     model, picture = tmp_path / "m.st", tmp_path / "m.svg"
     assert call("compile", "C3", "-T", 6, "-o", model)[0] == 0

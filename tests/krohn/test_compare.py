@@ -46,6 +46,7 @@ def found() -> Comparison:
     return Comparison.from_object(json.loads(printed.getvalue()))
 
 
+@pytest.mark.slow
 def test_json_is_a_comparison(found: Comparison) -> None:
     assert found.name == "C3"
     assert [c.key for c in found.contestants] == [

@@ -63,6 +63,7 @@ def test_all_are_measured_on_the_same_words_and_kept(
     assert BeliefComparison.from_object(found.to_object()) == found
 
 
+@pytest.mark.slow
 def test_a_table_is_printed(compared: Command) -> None:
     code, out, _ = compared("MatMul2,2@1", *TINY, "--seeds", 1)
     assert code == 0
@@ -150,6 +151,7 @@ def test_refusals_are_one_line(
     assert not out
 
 
+@pytest.mark.slow
 def test_a_model_that_forgets_is_compiled_within_the_threshold() -> None:
     found = krohn.compare(
         "RanHMM5,2@3", depth=1, steps=4, seeds=1, jobs=1, width=16, length=4

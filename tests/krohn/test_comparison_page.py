@@ -60,6 +60,7 @@ def test_notebooks_frame_the_page() -> None:
     assert "\n" not in repr(found)
 
 
+@pytest.mark.slow
 def test_letters_of_words_are_texts() -> None:
     found = sample()
     hostile = "<img src=x onerror=alert(1)>"

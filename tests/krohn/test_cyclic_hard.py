@@ -8,6 +8,7 @@ from krohn.source_kinds.real_outputs import outputs
 from krohn.sources.hidden_markov import named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["Cyclic-HARD3,2@1", pytest.param("Cyclic-HARD5,5@3", marks=pytest.mark.slow)],

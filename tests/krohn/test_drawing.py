@@ -103,6 +103,7 @@ def test_large_machines_are_drawn_without_names(name: str, tmp_path: Path) -> No
     assert "Names and loops are not drawn." in texts(tmp_path / "m.svg")
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "fact", "cycles"),
@@ -180,6 +181,7 @@ def test_many_letters_are_cut_to_those_that_reach_as_much(tmp_path: Path) -> Non
     assert any("1 of 12 letters" in text for text in texts(tmp_path / "m.svg"))
 
 
+@pytest.mark.slow
 def test_the_sink_of_a_tree_is_told_instead_of_drawn(tmp_path: Path) -> None:
     save(draw_machine(zoo.machine("Dyck4,2")), tmp_path / "m.svg")
     shown = texts(tmp_path / "m.svg")

@@ -180,6 +180,7 @@ def test_components_that_neither_permute_nor_reset_are_drawn() -> None:
     assert "machine of 4 states" in texts(draw_cascade(trivial(machine)))
 
 
+@pytest.mark.slow
 def test_too_many_components_are_refused_with_advice() -> None:
     with pytest.raises(KrohnError, match=r"79 components.*up to 64.*\.json"):
         draw(found("Grid80", "holonomy"))

@@ -182,6 +182,7 @@ def test_a_text_of_python_is_drawn_without_names() -> None:
     assert "place 6" in written(render(figure, ".svg"))
 
 
+@pytest.mark.slow
 def test_a_text_of_lines_is_drawn() -> None:
     """Of arithmetic each line but the first is the one before with one step done."""
     file = krohn.compile("Arithmetic2,3").file

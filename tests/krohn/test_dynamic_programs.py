@@ -53,6 +53,7 @@ def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -
     assert "is none" in command("verify", model, "--machine", "S5", code=2)
 
 
+@pytest.mark.slow
 def test_a_finer_format_is_taken_where_float32_is_too_coarse(folder: Path) -> None:
     """A product of products makes noise as large as a step; nothing was asked for."""
     text = "input x[1..3] of 1..6\nanswer x[1] * x[2] * x[3]"
@@ -136,6 +137,7 @@ def explained(name: str) -> dict[str, Any]:
     return KIND.explain(source, Asked())
 
 
+@pytest.mark.slow
 def test_two_prompts_of_one_text_are_shown() -> None:
     """Two prompts of one text, which Definition 4.3 of Yang et al. rules out."""
     for name in ("EditDistance3,3:letters=2", "LIS8", "LCS2,2:letters=2"):
@@ -149,6 +151,7 @@ def test_two_prompts_of_one_text_are_shown() -> None:
         assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_texts_that_repeat_their_prompt_are_of_no_other() -> None:
     found = explained("LocalEditDistance4,4:letters=4")
     assert (found["regular"], found["one_text"], found["text_bits"]) == (True, None, 16)

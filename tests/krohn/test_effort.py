@@ -16,6 +16,7 @@ from krohn.network import modelfile
 LEFT_OUT = "entries of the wiring that never matter were not made alike"
 
 
+@pytest.mark.slow
 def test_files_say_what_was_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -38,6 +39,7 @@ def test_files_say_what_was_left_out(
     }
 
 
+@pytest.mark.slow
 def test_explanations_say_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     facts = explain("Grid4", 6, effort=400)
     assert facts["effort"] == 400

@@ -151,7 +151,7 @@ def test_it_is_drawn_or_has_no_picture(
         assert not picture.exists()
 
 
-@pytest.mark.sample(20, at=5)
+@pytest.mark.sample(7, at=5)
 @pytest.mark.parametrize("to", HOMES)
 @EACH
 def test_it_is_exported_or_refused(
@@ -170,7 +170,7 @@ def test_it_is_exported_or_refused(
         assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.sample(8, at=6)
+@pytest.mark.sample(4, at=6)
 @EACH
 def test_what_makes_no_sense_is_refused(kind: str, tmp_path: Path, call: Call) -> None:
     out = tmp_path / "f.safetensors"

@@ -40,6 +40,7 @@ def test_what_the_proof_found_is_written_without_another_search(
     assert len(searches) == 1
 
 
+@pytest.mark.slow
 def test_evidence_of_a_generator_is_written_and_checked_again(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -96,6 +96,7 @@ def test_what_it_means_for_depth(
         assert word in text
 
 
+@pytest.mark.slow
 def test_refutations_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(explain("S5", 16), capsys)
     assert "generate A5" in text
@@ -160,6 +161,7 @@ LARGE: dict[str, tuple[Callable[[np.random.Generator], IntArray], int]] = {
 QUICK = ("random",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in LARGE],
@@ -235,6 +237,7 @@ def test_the_front_counts_what_compiled_files_hold() -> None:
             assert told["nonzero"] == row["nonzero"]
 
 
+@pytest.mark.slow
 def test_the_front_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "front.svg"
     assert cli.run(["explain", "S4", "-T", "20", "-o", str(path)]) == 0

@@ -116,6 +116,7 @@ def test_other_trouble_is_one_line(
         krohn.load(path)
 
 
+@pytest.mark.slow
 def test_attention_of_several_networks_is_compared_and_drawn(
     call: Call, tmp_path: Path
 ) -> None:
@@ -142,6 +143,7 @@ def test_attention_of_several_networks_is_compared_and_drawn(
     assert (code, result["word"]) == (0, ["(", "[", "]", ")"])
 
 
+@pytest.mark.slow
 def test_networks_of_different_laws_or_machines_are_not_compared(
     call: Call, tmp_path: Path
 ) -> None:

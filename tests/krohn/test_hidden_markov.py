@@ -42,6 +42,7 @@ def test_the_error_is_said_in_its_parts(file: Path) -> None:
     assert 0 < claim["error"] - claim["model_error"] < 1e-4
 
 
+@pytest.mark.slow
 def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> None:
     evidence = tmp_path / "e.json"
     assert call("verify", file, "--proof", "--evidence", evidence)[0] == 0
@@ -83,6 +84,7 @@ def test_a_machine_says_its_belief() -> None:
     assert model.summary()["claim"] == "within"
 
 
+@pytest.mark.slow
 def test_products_serve_where_no_word_is_forgotten_soon_enough(
     call: Call, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
     assert report.counterexample is not None
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -180,6 +183,7 @@ def test_a_format_that_is_asked_for_is_no_other() -> None:
     assert model.summary()["dtype"] == "float64"
 
 
+@pytest.mark.slow
 def test_a_narrow_format_serves_where_its_error_is_slight() -> None:
     """No --within: products in float32 are off by a hundredth, those in float64 are not."""
     model = krohn.compile("RanHMM3,3@3", 8, "normalised-products")

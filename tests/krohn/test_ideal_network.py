@@ -143,6 +143,7 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
         verify_ideal(broken, 2)
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_undecided(run: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "prefixes.safetensors")
     krohn.compile("FFL2", 6, "scan", proved=False).save(path)

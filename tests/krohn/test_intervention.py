@@ -39,7 +39,7 @@ def several(net: Model, words: Any, share: float) -> tuple[Any, dict[str, Held]]
     return words, held
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), NETWORKS)
 def test_every_variable_at_every_position_with_every_value(
@@ -53,6 +53,7 @@ def test_every_variable_at_every_position_with_every_value(
     assert known > 0.75 * letters  # the rest has values that never meet
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), OTHERS)
@@ -65,7 +66,7 @@ def test_other_constructions_agree(
     assert known > 0.5 * letters
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_several_at_once(name: str, construction: str | None, strict: bool) -> None:
@@ -103,7 +104,7 @@ def test_tables_of_the_letter_belong_together(monkeypatch: pytest.MonkeyPatch) -
     assert agree < cases
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_heads_are_ablated_as_predicted(

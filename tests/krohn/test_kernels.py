@@ -47,6 +47,7 @@ def test_a_measured_kernel_is_compiled_within_an_error(tmp_path: Path) -> None:
     assert sizes[0] < sizes[1] < 12
 
 
+@pytest.mark.slow
 def test_noise_needs_many_units_in_one_norm_and_three_in_another(
     tmp_path: Path,
 ) -> None:
@@ -119,6 +120,7 @@ def test_kernels_of_python_have_signs_and_waves() -> None:
         krohn.kernel(modes=[(1, 1.5)], length=3)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -144,6 +146,7 @@ def test_what_cannot_be_is_one_line(
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_file_says_that_it_is_of_the_source() -> None:
     (axes,) = krohn.draw(krohn.compile("Exp8", arch="rnn").file).axes
     assert axes.get_title() == "Exp8, the source of a linear RNN"

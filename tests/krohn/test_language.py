@@ -61,6 +61,7 @@ def test_a_machine_without_acceptance() -> None:
         assert line.split(", ")[0][:60] in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_what_the_work_does_not_reach_is_not_guessed(back: int) -> None:
     machine = f"regex:(a|b)*a(a|b){{{back}}}"
@@ -73,6 +74,7 @@ def test_what_the_work_does_not_reach_is_not_guessed(back: int) -> None:
         assert few["holds"] in (None, more["holds"])
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("states", [600, 3_000])
 def test_large_machines_end_within_their_budget(states: int) -> None:

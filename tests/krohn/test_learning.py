@@ -85,7 +85,7 @@ def test_a_mealy_machine_is_smaller_than_the_states_that_say_the_same() -> None:
     assert len(mealy.machine.states) < len(moore.machine.states)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["moore", "mealy"])
 @pytest.mark.parametrize("seed", range(12))
 def test_of_random_machines(seed: int, kind: str) -> None:
@@ -389,6 +389,7 @@ def test_a_model_of_hugging_face_without_a_machine() -> None:
     assert len(krohn.learn(net, length=3, letters=2).machine.letters) == 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("home", ["huggingface", "gpt2"])
 def test_an_export_gives_the_machine_back(home: str, tmp_path: Path) -> None:
     model = krohn.compile("FlipFlop", 12, strict=True)
@@ -398,6 +399,7 @@ def test_an_export_gives_the_machine_back(home: str, tmp_path: Path) -> None:
     assert found.length == 12
 
 
+@pytest.mark.slow
 def test_networks_that_say_something_else(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     krohn.compile("program:reverse", 4).save(path)
@@ -440,6 +442,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.run(["learn", path, "--machine", "C2", "--start", "1"]) == 1
 
 
+@pytest.mark.slow
 def test_without_the_library(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['aalpy'] = None; from krohn.cli import run; "

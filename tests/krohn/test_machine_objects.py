@@ -86,6 +86,7 @@ def test_more_states_than_the_limit_are_refused() -> None:
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("wrap", [list, tuple, Permutation], ids=str)
 def test_permutations_act_on_points(wrap: Callable[[list[int]], Any]) -> None:
     machine = krohn.automaton([wrap([1, 2, 0]), wrap([1, 0, 2])], letters="rs")
@@ -511,6 +512,7 @@ def test_what_equality_is_to_an_object_is_never_asked() -> None:
     assert krohn.explain(source)["states"] == 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("library", ["automata-lib", "AALpy", "pyformlang"])
 def test_objects_of_the_libraries_go_wherever_machines_do(library: str) -> None:
     moves = {"even": {"x": "odd"}, "odd": {"x": "even"}}

@@ -41,7 +41,8 @@ def printed(
     return run
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", ["gpt2", "huggingface", "transformer-lens", "onnx"])
 def test_its_program_prints_what_it_says(
     to: str, tmp_path: Path, printed: Callable[[str], str]

@@ -65,6 +65,7 @@ def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
     assert "not decided" in depth("Cyclic-RND5,5@3")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "key", "value"),
     [

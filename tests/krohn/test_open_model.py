@@ -32,7 +32,7 @@ def net(compiled: CompiledModel) -> Model:
 TURNSTILE = Path(__file__).parents[2] / "examples/turnstile.dot"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "observation"),
     [

@@ -123,6 +123,7 @@ def test_a_refuted_network(page: Callable[..., str], grid: ModelFile) -> None:
     assert "established before the proof stopped" in text
 
 
+@pytest.mark.slow
 def test_an_undecided_network(page: Callable[..., str]) -> None:
     file = krohn.compile("Grid4", 40, "scan").file
     header = {k: v for k, v in file.header.items() if k != "program"}
@@ -142,12 +143,14 @@ def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> N
     assert "The file states no machine" in text
 
 
+@pytest.mark.slow
 def test_an_rnn(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile("C3", arch="rnn").file)).texts
     assert "For every word of every length" in text
     assert "holds for every length" in text
 
 
+@pytest.mark.slow
 def test_a_generator(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile_generator("Dyck2,2", 8).file)).texts
     assert "On every legal prefix of up to 8 letters" in text
@@ -180,6 +183,7 @@ def hostile() -> ModelFile:
     return ModelFile(header, file.tensors, file.precision)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("right", [True, False], ids=["verified", "refuted"])
 def test_names_never_become_markup(
     page: Callable[..., str], hostile: ModelFile, right: bool
@@ -308,6 +312,7 @@ def test_the_work_that_is_left_decides_and_no_clock(grid: ModelFile) -> None:
     assert search.budget.spent < 180_000
 
 
+@pytest.mark.slow
 def test_what_is_found_is_what_compiling_finds() -> None:
     file = krohn.compile("C2", 4, "counter", dtype="bfloat16").file
     lines = longest(file, True, effort=1_000_000)

@@ -195,6 +195,7 @@ def test_what_is_trained_costs_nothing_and_other_devices_are_not_judged(
     )
 
 
+@pytest.mark.slow
 def test_a_trial_changes_no_training(tmp_path: Path) -> None:
     cell, *_ = wanted(1)
     job = Job(tmp_path / "a", None, "cpu", "")

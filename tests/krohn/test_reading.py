@@ -42,6 +42,7 @@ def test_compiled_acceptors_accept(
     assert "needs final states" in capsys.readouterr().err
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", ["explain", "decompose", "draw"])
 def test_every_command_says_how_a_file_was_read(
     command: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

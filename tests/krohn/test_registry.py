@@ -36,7 +36,7 @@ def test_a_kind_that_knows_a_name_is_asked() -> None:
         assert not known or ENTRIES[wire].may_name(name), (name, wire)
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_source_is_of_the_kind_of_its_name(name: str) -> None:
     other = found(name)

@@ -136,6 +136,7 @@ def test_outputs_are_held_against_outputs(run: Run, tmp_path: Path) -> None:
     assert (code, found["actual"]) == (1, "reject")
 
 
+@pytest.mark.slow
 def test_generators_are_held_against_their_law(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "g.safetensors"
     file = krohn.compile_generator("Dyck2,2", 8).file

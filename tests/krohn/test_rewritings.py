@@ -21,6 +21,7 @@ def arithmetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_expression_is_evaluated_step_by_step(arithmetic: Path, call: Call) -> None:
     code, told = call("run", arithmetic, "(1+2)*3/10")
     assert code == 0
@@ -101,6 +102,7 @@ def test_trouble_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_an_order_says_how_many_tokens_are_read(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,6 +121,7 @@ def test_an_order_says_how_many_tokens_are_read(
         assert f"warning: texts may have {words}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:
     rules, made = tmp_path / "swap.rules", tmp_path / "f.safetensors"
     rules.write_text("letters a b\nlongest 5\nrule b a -> a b\n")
@@ -129,6 +132,7 @@ def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:
     assert (told["verdict"], told["words"]) == ("verified", 62)
 
 
+@pytest.mark.slow
 def test_a_text_that_goes_on_has_no_answer(tmp_path: Path, call: Call) -> None:
     made = tmp_path / "c.safetensors"
     call("compile", "Counter4", "-T", 30, "-o", made)

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from every_kind import NETWORKS, compiled
 from sample_comparison import sample
-from schemas import hold, problem
+from schemas import hold, problem, validator
 
 import krohn
 from krohn import cli, decomposition, schemas
@@ -141,7 +141,7 @@ def unfound(name: str, told: dict[str, Any], optional: Set[str]) -> list[str]:
     return [
         what
         for what, other in damaged(told)
-        if what.removeprefix("no ") not in optional and not problem(name, other)
+        if what.removeprefix("no ") not in optional and validator(name).is_valid(other)
     ]
 
 
@@ -173,7 +173,7 @@ def test_values_that_cannot_be_are_found(
     assert problem("verify", {**told, key: value}).startswith(f"$.{key}")
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", [*NETWORKS, "generator"])
 def test_headers_of_networks_follow_their_schema(kind: str) -> None:
     file = compiled(kind).file

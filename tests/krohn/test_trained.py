@@ -37,6 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_one_that_learned_parity_is_right_on_all_short_words(folder: Path) -> None:
     report = krohn.verify(folder / "parity", "C2", length=10)
     assert report.verdict == "verified"

@@ -96,12 +96,16 @@ def test_a_set_has_proofs_circuits_words_and_forms(made: Path) -> None:
     assert told["models"][2]["forms"]["gpt2"].startswith("none: ")
 
 
-def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None:
+@pytest.mark.slow
+def test_all_are_checked_again(made: Path, call: Call) -> None:
     code, said = call("workbench", str(made), "--check", "--words", "20")
     assert (code, said["wrong"]) == (0, 0)
     assert [m["gpt2"] for m in said["models"]] == [*["verified"] * 2, *[None] * 4]
     verdicts = [m["verdict"] for m in said["models"]]
     assert verdicts == [*["verified"] * 5, "not proved"]
+
+
+def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None:
     words = made / "parity" / "words.jsonl"
     before = words.read_text()
     first, *rest = before.splitlines()
@@ -154,11 +158,12 @@ def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None
     safetensors.numpy.save_file(tensors, stored, {"format": "pt"})
     shutil.rmtree(copied / "parity" / "transformer-lens")
     (copied / "parity" / "transformer-lens").mkdir()
-    found = krohn.workbench.check(copied, words=5)
+    found = krohn.workbench.check(copied, ["parity", "flip-flop"], words=5)
     assert "was not written as it is" in found[1].wrong[0]
     assert found[0].wrong[0].startswith("transformer-lens: ")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("form", "name", "changed"),
     [
@@ -185,7 +190,7 @@ def test_a_form_that_is_said_to_be_another_network_is_found(
     said = json.loads(place.read_text())
     changed(said)
     place.write_text(json.dumps(said))
-    found = krohn.workbench.check(copied, words=5)
+    found = krohn.workbench.check(copied, ["parity"], words=5)
     assert any(wrong.startswith(f"{form}: ") for wrong in found[0].wrong)
 
 
@@ -196,6 +201,7 @@ def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
     return model, words if start is None else words[:, :-1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -236,6 +242,7 @@ def test_a_circuit_is_a_graph(made: Path) -> None:
     assert sorted(written) == sorted(v["variable"] for v in told["variables"])
 
 
+@pytest.mark.slow
 def test_edges_lead_to_later_components_and_tell_of_words() -> None:
     """Not from an MLP to itself, nor along what only the position decides."""
     told = circuits.circuit(patched("sorting")[0].file)

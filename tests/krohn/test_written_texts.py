@@ -114,6 +114,7 @@ def test_every_kind_of_texts_is_here() -> None:
     assert wires == {"chain-of-thought", "increasing", "rewriting", "text-in-blocks"}
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 def test_many_at_once_are_one_by_one_and_the_rules(told: Told) -> None:
     model, prompts, right = told
@@ -123,7 +124,7 @@ def test_many_at_once_are_one_by_one_and_the_rules(told: Told) -> None:
     assert texts == model.write(tuple(reversed(prompts)))[::-1]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 def test_it_says_what_run_says(told: Told) -> None:
     model, prompts, _ = told
     kind = of_file(model.file)
@@ -138,6 +139,7 @@ def test_it_says_what_run_says(told: Told) -> None:
         assert len(text.unproved) == len(text.tokens)
 
 
+@pytest.mark.sample(4)
 def test_tokens_by_name_are_a_prompt(told: Told) -> None:
     model, prompts, _ = told
     if " " in prompts[0]:

@@ -30,6 +30,7 @@ def made(case: Case) -> krohn.CompiledModel:
     return krohn.compile(name, *told, proved=False, **how)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_readers_find_the_same_tensors(case: Case, tmp_path: Path) -> None:
     model, path = made(case), tmp_path / "m.safetensors"

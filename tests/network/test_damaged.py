@@ -86,7 +86,7 @@ def test_additions(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
         assert answer(place(more + data))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @EACH
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits(
@@ -221,6 +221,7 @@ def test_tensors_of_other_shapes(
             assert "has shape" in answer(place(built.pack(tensors=changed)))
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_extreme_weights(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
     built = parts(*model)
@@ -276,7 +277,7 @@ def changed(header: Json, at: tuple[Any, ...], value: Json) -> Json:
     return header
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @EACH
 @pytest.mark.parametrize("part", ["architecture", "machine", "claim", "version"])
 def test_every_field_may_be_wrong(
@@ -297,6 +298,7 @@ def test_every_field_may_be_wrong(
                     raise
 
 
+@pytest.mark.sample(2)
 @EACH
 def test_every_field_of_the_program_may_be_wrong(
     parts: Build, place: Build, model: tuple[Any, ...]
@@ -313,7 +315,7 @@ def test_every_field_of_the_program_may_be_wrong(
             raise
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("use", "at", "value"),
     [

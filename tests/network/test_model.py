@@ -169,6 +169,7 @@ def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
     assert tree.above.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0], [4, 1], [5, 1]]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_a_cache_goes_on_in_several_ways(
     parts: Build, place: Build, construction: str

@@ -47,6 +47,7 @@ def words_of(file: ModelFile, count: int, length: int) -> IntArray:
     return np.random.default_rng(0).integers(letters, size=(count, length))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", TRANSFORMERS + RECURRENT, ids=str)
 def test_logits_are_those_of_torch(case: Case) -> None:
     """Whole numbers are the same; what is rounded differs by the order of sums alone."""
@@ -93,6 +94,7 @@ def test_texts_side_by_side_are_texts_alone() -> None:
         np.testing.assert_allclose(said, np.stack(one), rtol=0, atol=1e-5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["EditDistance3,2", "LIS4:most=6", "Arithmetic1,3"])
 def test_texts_are_those_that_torch_writes(name: str) -> None:
     file = krohn.compile(name, proved=False).file

@@ -78,6 +78,7 @@ def test_messages_say_where_and_what_is_expected(
     assert str(wrong.value).startswith(message)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "text",
     [
@@ -95,6 +96,7 @@ def test_what_is_deep_is_refused_and_costs_little(sums: Language, text: str) -> 
         sums.parse(text)
 
 
+@pytest.mark.slow
 def test_time_grows_as_the_text(sums: Language) -> None:
     counts = []
     for lines in (500, 1000, 2000):

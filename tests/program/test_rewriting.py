@@ -179,6 +179,7 @@ def test_a_rule_that_cannot_be_is_refused(rule: Rule, reason: str) -> None:
         Rewriting("x", tuple("abc"), (rule,), (COPY, SWAP), 4)
 
 
+@pytest.mark.slow
 def test_few_rules_whose_tables_do_not_fit_memory_are_refused() -> None:
     """Rules that look at places of their own fit in 3^16 ways; copies in pairs square."""
     rng, every = np.random.default_rng(0), (0, 1, 2)

@@ -31,6 +31,7 @@ def proved(name: str, dtype: str = "float32") -> CompiledModel:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("boundary", [1, 2])
 def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> None:
@@ -43,6 +44,7 @@ def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> Non
         assert found.words == 2 ** (rows + columns)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
 def test_eight_by_eight_in_every_format(dtype: str) -> None:
@@ -65,6 +67,7 @@ def sparse(name: str) -> CompiledModel:
         return krohn.compile(name, attention="sparse")
 
 
+@pytest.mark.slow
 def test_a_local_program_needs_no_slots() -> None:
     """Yang et al. 2024, Proposition 5.4: a window of the locality, and a constant width."""
     widths = []
@@ -119,6 +122,7 @@ def test_eight_by_eight_by_linear_heads() -> None:
     assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -184,6 +188,7 @@ def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
     assert wrong
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["NeedlemanWunsch2,1", "Knapsack2,2:dearest=3"])
 def test_nor_where_numbers_are_negative_or_the_input_chooses(name: str) -> None:

@@ -87,6 +87,7 @@ def test_every_pair_of_short_binary_words_by_other_heads(
         assert found.words == 2 ** (rows + columns)
 
 
+@pytest.mark.slow
 def test_running_sums_say_what_whole_texts_say() -> None:
     """Linear heads of a derived network: the recurrent form and the parallel one (A.8)."""
     model = proved("EditDistance4,4:letters=4", "linear", "float64")

@@ -70,6 +70,7 @@ def about(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Reader, Reade
     return json.loads(json.dumps(header)), run, check
 
 
+@pytest.mark.sample(2)
 def test_every_number_of_a_source_is_one_or_both_readers_refuse(
     about: tuple[dict[str, Any], Reader, Reader],
 ) -> None:
@@ -107,7 +108,7 @@ def one_of_each(said: Any) -> list[tuple[Any, ...]]:
 WRONG = (True, 2**60 + 127, "1", None)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [*SOURCES, "states", "outputs", "rnn"])
 def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(

@@ -78,6 +78,7 @@ def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> No
     assert len({units for *_, units in found}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_linear_networks_grow_as_the_square_root(family: str) -> None:
@@ -95,6 +96,7 @@ def test_linear_networks_grow_as_the_square_root(family: str) -> None:
         assert units <= 7 * reads * 2 ** (side(length) - 1).bit_length()
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("family", [f for f in FAMILIES if "Local" not in f])
 def test_sparse_networks_grow_as_the_square_root(family: str) -> None:

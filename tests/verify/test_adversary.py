@@ -557,6 +557,7 @@ CRAFTED: list[Callable[[], Attack]] = [
 ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("build", CRAFTED)
 def test_crafted_networks_are_wrong_and_not_verified(
     build: Callable[[], Attack],
@@ -801,6 +802,7 @@ def deceived(file: ModelFile, machine: Automaton) -> bool:
     return not Attack(file, machine).right(length)
 
 
+@pytest.mark.sample(5)
 @part_of(PARTS)
 @pytest.mark.parametrize("model", EACH)
 def test_no_changed_field_deceives_or_raises(
@@ -921,6 +923,7 @@ MALFORMED: dict[str, tuple[tuple[str, str, int, bool], Callable[[Json], None]]] 
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", list(MALFORMED))
 def test_what_is_malformed_is_refused(name: str) -> None:
     model, edit = MALFORMED[name]

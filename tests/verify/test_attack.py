@@ -77,6 +77,7 @@ def test_every_bound_of_an_rnn_holds() -> None:
     assert found.tightest["RNN: hidden"].observed == 0
 
 
+@pytest.mark.slow
 def test_every_bound_of_a_generator_holds() -> None:
     built = krohn.compile_generator("Dyck3,2", 16, opening=Fraction(1, 3))
     found = against(built, "Dyck3,2")

@@ -157,7 +157,7 @@ WRONG: dict[str, Changed] = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_program_that_is_wrong_is_not_verified(name: str) -> None:
     source = program(WORD, LENGTH, WRONG[name])
@@ -179,6 +179,7 @@ def test_what_at_reads_elsewhere_is_not_followed() -> None:
     assert "in a way that no rule covers" in proof.reason
 
 
+@pytest.mark.slow
 def test_tests_of_long_words_have_small_memories() -> None:
     """One cell for each test, however long the words are."""
     file = lowered(program(WORD, 512), MACHINE)

@@ -397,6 +397,7 @@ def remapped(source: Program, name: str, value: Callable[[Row], int]) -> Program
 class TestE17:
     """Lemma 18: the third stage runs H's simulator; the product is always turned back."""
 
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize("name", ["S3", "D8", "D10"])
     def test_sums_modulo_the_order_of_the_other_factor(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -405,6 +406,7 @@ class TestE17:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
         assert is_verified(lowered(source, machine), machine)
 
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize("name", ["S3", "D8", "A4"])
     def test_the_last_stage_goes_with_the_code_that_is_read(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -468,7 +470,7 @@ def off_by_one(source: Program, component: int) -> Program:
 class TestE21:
     """Lemma 21: the wiring of a cascade reads states after the letter, not before it."""
 
-    @pytest.mark.sample(4)
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize(
         ("name", "component"),
         [
@@ -575,6 +577,7 @@ def matching_key(file: ModelFile) -> str:
 class TestE27:
     """Algorithm 1: with too little padding there is no window before the first letters."""
 
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize("start", [0, 1, 3])
     def test_bos_outside_the_first_window(self, start: int) -> None:
         # BOS says of levels that were not met that they lie above the walls.

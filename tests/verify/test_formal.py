@@ -30,7 +30,7 @@ from krohn.verify.formal.comparing import (
     compare,
     main,
 )
-from krohn.verify.formal.coq import HERE, compiled, coqc
+from krohn.verify.formal.coq import HERE, PROGRAMS, compiled, coqc
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
 from krohn.verify.formal.terms import machine_term
@@ -79,10 +79,12 @@ def file(request: pytest.FixtureRequest) -> bytes:
     return FILES[request.param]()
 
 
+@pytest.mark.sample(4)
 def test_terms_are_those_of_the_file(file: bytes) -> None:
     compare(file, development(file).text)
 
 
+@pytest.mark.sample(3)
 def test_every_other_number_is_noticed(file: bytes) -> None:
     text = development(file).text
     whole = "program_of_file.*layout" if "Definition layout" in text else "invariant"
@@ -101,6 +103,7 @@ def test_every_other_number_is_noticed(file: bytes) -> None:
                 compare(file, evidence.group().join(whole))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "more", ["Axiom absurd : False.", "Admitted.", "Unset Guard Checking.", "(* *) x."]
 )
@@ -216,6 +219,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The modules for Programs alone, which Coq proves in seconds."""
+    folder = tmp_path_factory.mktemp("programs")
+    compiled(folder, PROGRAMS)
+    return folder
+
+
 def asked(library: Path, text: str) -> str:
     """What Coq prints of a file that it accepts."""
     (library / "asked.v").write_text(text)
@@ -232,16 +243,27 @@ def test_nothing_is_admitted() -> None:
         )
 
 
+@pytest.mark.slow
 @with_coq
 def test_what_the_theorems_rest_on(library: Path) -> None:
-    head = "From Krohn Require RecurrentSound InvariantSound TransformerSound.\n"
     for module in ("RecurrentSound", "TransformerSound"):
-        told = asked(library, f"{head}Print Assumptions {module}.check_sound.")
+        told = asked(library, assumptions(module))
         assert set(re.findall(r"^(\S+)", told, re.M)) - {"Axioms:", ":"} == REALS
-    programs = asked(library, head + "Print Assumptions InvariantSound.check_sound.")
-    assert programs.strip() == "Closed under the global context"
 
 
+def assumptions(module: str) -> str:
+    """Asks Coq what a checker's soundness rests on."""
+    return f"From Krohn Require {module}.\nPrint Assumptions {module}.check_sound."
+
+
+@with_coq
+def test_the_theorem_about_a_program_rests_on_nothing(programs: Path) -> None:
+    told = asked(programs, assumptions("InvariantSound"))
+    assert told.strip() == "Closed under the global context"
+    asked(programs, development(FILES["sums in float16"]()).text)
+
+
+@pytest.mark.slow
 @with_coq
 def test_coq_proves_it(library: Path, file: bytes) -> None:
     asked(library, development(file).text)
@@ -302,6 +324,7 @@ def network_is_right(data: bytes, length: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @with_coq
 @pytest.mark.parametrize("count", [24, pytest.param(300, marks=pytest.mark.slow)])
 def test_no_wrong_network_is_accepted(library: Path, count: int) -> None:
@@ -389,6 +412,7 @@ def mutated_transformers(count: int) -> Iterator[tuple[bytes, str]]:
         yield mutant, f"{head}{terms}\n{scope}{rest.split(scope)[1]}"
 
 
+@pytest.mark.slow
 @with_coq
 @pytest.mark.parametrize("count", [24, pytest.param(500, marks=pytest.mark.slow)])
 def test_no_wrong_transformer_is_accepted(library: Path, count: int) -> None:
@@ -455,10 +479,10 @@ def program_is_right(data: bytes) -> bool:
 
 @with_coq
 @pytest.mark.parametrize("count", [24, pytest.param(200, marks=pytest.mark.slow)])
-def test_no_wrong_program_is_accepted(library: Path, count: int) -> None:
+def test_no_wrong_program_is_accepted(programs: Path, count: int) -> None:
     mutants = list(mutated_programs(count))
     ask = "check machine_of_file program_of_file decode_of_file invariant"
-    answers = checked(library, [text for _, text in mutants], ask)
+    answers = checked(programs, [text for _, text in mutants], ask)
     wrong = [
         i
         for i, (file, _) in enumerate(mutants)

@@ -47,7 +47,7 @@ def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
     return prove(file, zoo.machine(name)).verdict
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(
     st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),
     st.sampled_from(["random", "symmetric", "uniform"]),
@@ -78,6 +78,7 @@ def test_all_short_prefixes_get_the_law_up_to_one_rounding(
     assert found.words == sum(law.count(n) for n in range(1, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("dtype", "length"), [("float64", 10_000), ("float32", 256), ("float16", 8)]
@@ -95,6 +96,7 @@ def test_uniform_attention_is_certified_in_narrow_formats(
     ).passed
 
 
+@pytest.mark.slow
 def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
     for pattern, exactly in (("symmetric", True), ("uniform", True), ("random", False)):
         law = prove(built(length=10, pattern=pattern), zoo.machine("Dyck3,2")).evidence[
@@ -105,6 +107,7 @@ def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
         assert law["error"] <= 2.0**-53
 
 
+@pytest.mark.slow
 def test_in_real_arithmetic_only_the_constant_limits_the_length() -> None:
     steps = prove(built(pattern="symmetric"), zoo.machine("Dyck3,2")).evidence
     law, longest = steps[0]["law"], steps[-1]["longest"]["real arithmetic"]

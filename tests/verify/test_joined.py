@@ -59,6 +59,7 @@ def test_joined_memories_show_what_each_shows(
     assert joined[1] <= every[1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["dyck", "gridworld"])
 def test_every_wrong_machine_within_reach_is_refused(construction: str) -> None:
     machine = zoo.machine({"dyck": "Dyck2,2", "gridworld": "Grid4"}[construction])
@@ -121,6 +122,7 @@ def test_sums_that_are_told_apart_are_not_lowered() -> None:
         assert not rules(replace(program, channels=other), machine)
 
 
+@pytest.mark.slow
 def test_stacks_of_depth_ten_are_proved_at_once() -> None:
     machine = observe(zoo.machine("Dyck10,2"), "balance")
     assert machine.output is not None

@@ -77,7 +77,7 @@ def outcomes(key: Key) -> tuple[Outcome, ...]:
     return tuple(grind(subject(key), seed=(MODELS.index(key),)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     found = score(outcomes(key))
@@ -94,6 +94,7 @@ def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
     assert kinds >= {"sign flipped", "weight to 0", "machine: one transition"}
 
 
+@pytest.mark.slow
 def test_every_kind_has_something_to_change_somewhere() -> None:
     # No model here has two blocks alike or tells the latest value before a position.
     rare = {"two blocks exchanged", "channel: level ±1"}
@@ -132,6 +133,7 @@ def raises(file: ModelFile, machine: Automaton) -> Judgement:
     raise KeyError("what it needs")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("key", [COUNTER, MODELS[-2], MODELS[-1]])
 def test_a_checker_that_accepts_everything_is_found_out(key: Key) -> None:
     found = score(grind(subject(key), accepts_all))

@@ -118,7 +118,7 @@ def right() -> ModelFile:
     return lowered(program(WORD, LENGTH), MACHINE)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_network_is_noticed(name: str, right: ModelFile) -> None:
     tensors = {n: array.copy() for n, array in right.tensors.items()}

@@ -107,7 +107,7 @@ def test_right_programs_are_accepted(name: str, construction: str) -> None:
     assert prove(stated(machine, construction, 6)[0], machine)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(3)
 @EACH
 @settings(max_examples=5)
 @given(st.data())
@@ -155,7 +155,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
             assert prove(longer, machine)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(5)
 @EACH
 def test_another_start_is_noticed(name: str, construction: str) -> None:
     machine = zoo.machine(name)
@@ -201,6 +201,7 @@ def test_a_read_out_that_forgets_a_state_is_noticed(name: str) -> None:
             prove(replace(statement, decode=rest), machine)
 
 
+@pytest.mark.slow
 def test_every_start_of_a_corridor_is_proved() -> None:
     ways = cycle(("scan", "sequential"))
     for state, construction in zip(zoo.machine("Grid4").states, ways, strict=False):

@@ -38,6 +38,7 @@ def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
     return {file.file: file.ran for file in rests_on(path, told)}
 
 
+@pytest.mark.slow
 def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
     files = _files("C2", tmp_path, arch="rnn")
     assert files["krohn/verify/checker/recurrent.py"] > 50

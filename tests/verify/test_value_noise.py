@@ -62,6 +62,7 @@ def test_each_value_of_a_sum_is_within_its_own_bound(dtype: str) -> None:
     assert off.max() > 0
 
 
+@pytest.mark.slow
 def test_the_bound_is_in_proportion_to_the_value() -> None:
     stream = summed(majority(1000))
     noise, values = stream.noise[SUM], stream.program.channels[SUM].domain

@@ -40,14 +40,16 @@ def coqc(
     )
 
 
-def compiled(folder: Path) -> None:
-    """Have Coq prove all modules in a folder.
+def compiled(
+    folder: Path, modules: Iterable[str] = (*NETWORKS, *PROGRAMS, *TRANSFORMERS)
+) -> None:
+    """Have Coq prove modules, in their order, in a folder.
 
     Raises:
         RuntimeError: If Coq does not accept a module.
     """
-    modules = dict.fromkeys((*NETWORKS, *PROGRAMS, *TRANSFORMERS))
-    copy(modules, folder)
-    for name in modules:
+    names = dict.fromkeys(modules)
+    copy(names, folder)
+    for name in names:
         if (ran := coqc(folder, name)).returncode:
             raise RuntimeError(f"{name}.v: {ran.stderr}")

@@ -49,6 +49,7 @@ def test_two_shift_registers_side_by_side_are_two_shift_registers() -> None:
     assert [len(level) for level in levels(found.cascade)] == [2, 2, 2]
 
 
+@pytest.mark.slow
 def test_grids_counters_and_bits_side_by_side_come_apart() -> None:
     grid = zoo.machine("Grid4").semiautomaton.transitions
     cube = decompose(beside(grid, grid, grid)).cascade
@@ -95,6 +96,7 @@ def test_values_are_dropped_only_where_components_still_permute_or_reset() -> No
     assert all(c.is_permutation_reset for c in simple.components)
 
 
+@pytest.mark.slow
 def test_budgets_hold_where_refinements_and_congruences_abound() -> None:
     rng = np.random.default_rng(0)
     resets = machine(np.repeat(rng.integers(0, 40, (40, 1)), 40, axis=1))

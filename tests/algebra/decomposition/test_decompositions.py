@@ -195,6 +195,7 @@ def test_levels_of_a_solvable_group_are_its_derived_length(
     assert all(component.group.is_abelian for component in cascade.components)
 
 
+@pytest.mark.slow
 def test_the_cube_is_corners_and_edges_that_move_and_turn() -> None:
     cascade = decompose(zoo.machine("Rubik").semiautomaton, "prime").cascade
     assert [kind(c) for c in cascade.components] == [

@@ -80,6 +80,7 @@ def test_the_cube_has_its_famous_order() -> None:
     assert group.perfect_core().order == RUBIK // 2
 
 
+@pytest.mark.slow
 def test_the_cube_has_index_12_among_all_ways_to_assemble_it() -> None:
     group = PermutationGroup(rubik().transitions)
     corners, edges = (

@@ -89,6 +89,7 @@ def test_a_diagonal_group_on_two_orbits_is_simple() -> None:
     assert composition_factors(group) == ("A9",)
 
 
+@pytest.mark.slow
 def test_affine_groups_have_their_translations_below() -> None:
     step = ((0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 0))
     shear = ((1, 1, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))

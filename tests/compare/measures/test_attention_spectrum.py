@@ -52,6 +52,7 @@ def test_the_formula_is_better_where_there_are_more_positions() -> None:
     assert np.all(off < 3 * further.deviation + 0.0005)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("scramble", [0, 7])
 def test_the_jackknife_takes_most_of_the_bias_away(scramble: int) -> None:

@@ -63,6 +63,7 @@ def test_a_wrong_step_spoils_a_text_and_a_wrong_answer_both() -> None:
     assert (late.texts, late.answers) == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["standard", "linear", "sparse"])
 def test_networks_learn_a_small_text(kind: str) -> None:

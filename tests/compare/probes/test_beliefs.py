@@ -30,6 +30,7 @@ def network(task: BeliefTask) -> Compiled:
     return compiled(compile_source(task.source, LENGTH).file)
 
 
+@pytest.mark.slow
 def test_after_l_blocks_a_scan_knows_products_of_two_to_the_l_letters(
     network: Compiled, task: BeliefTask
 ) -> None:

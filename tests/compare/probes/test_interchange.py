@@ -160,6 +160,7 @@ def test_a_program_without_a_row_for_a_pair_has_no_answer_to_it_alone(
     assert np.array_equal(found[~reached], counterfactual(home, pairs)[~reached])
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "channel", "layer"),

@@ -53,6 +53,7 @@ class OnACircle(Layered):
         return torch.stack([-odd, odd], dim=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("size", [0.3, 1.0])
 def test_a_count_that_nothing_reads_is_not_used(

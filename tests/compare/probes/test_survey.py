@@ -69,6 +69,7 @@ def test_functions_of_the_answer_are_no_intermediate_results(car: ProbeMap) -> N
     assert car.named("semidirect-car: h.sum0").intermediate
 
 
+@pytest.mark.slow
 def test_maps_are_the_same_each_time_and_fit_into_json(
     task_of: Tasks, derived: Callable[..., Compiled]
 ) -> None:
@@ -143,6 +144,7 @@ def test_use_needs_all_kinds_of_cases_and_a_control_that_fails() -> None:
     assert use(replace(exchange(1, 1, 1, 0), carried=0.5)) == "readable"
 
 
+@pytest.mark.slow
 def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     row = replace(
         car.named("semidirect-car: h.sum0"),

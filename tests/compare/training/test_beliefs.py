@@ -90,6 +90,7 @@ def test_vectors_that_are_no_laws_have_square_errors() -> None:
     assert errors == pytest.approx([1] * 6)
 
 
+@pytest.mark.slow
 def test_an_rnn_learns_to_count_and_its_errors_are_kept(tmp_path: Path) -> None:
     recipe = replace(SMALL, steps=300, batch=32, every=100, rate=1e-2)
     run = train(CYCLES, Rnn(24), recipe, 0, tmp_path)

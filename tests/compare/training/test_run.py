@@ -115,6 +115,7 @@ def stopped_after(steps: int, folder: Path, recipe: Recipe = SMALL) -> None:
         train(PARITY, TINY, recipe, 0, folder, report=stop)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("average", [0.9, 0.0])
 @pytest.mark.parametrize("steps", [1, 20, 33])

@@ -87,6 +87,7 @@ def test_a_label_changes_answers_after_it_only() -> None:
     assert not torch.allclose(one[3:], two[3:], atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("architecture", NETWORKS[:2], ids=lambda a: a.description)
 def test_training_with_a_scratchpad_learns_one_step_of_the_machine(

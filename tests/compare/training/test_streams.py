@@ -51,6 +51,7 @@ class Watched:
         return self.drawn[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_survey_looks_at_no_word_of_the_first_step(seed: int) -> None:

@@ -195,7 +195,7 @@ def test_other_components_are_refused() -> None:
         departures(m, 8)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("text", "construction", "wanted", "parameters"),
     [

@@ -56,6 +56,7 @@ def test_the_program_of_a_language_accepts_it_at_every_length(pattern: str) -> N
     assert (answer.verdict, answer.length) == ("verified", None)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("pattern", "depth", "formulas"),
     [
@@ -81,6 +82,7 @@ def test_a_short_program_is_as_short_as_people_write_it(
     assert accepted(again, 7) == accepted(machine, 7)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("pattern", IN_C_RASP)
 def test_no_program_is_less_deep_than_two_words_show(pattern: str) -> None:
     machine = krohn.read(f"regex:{pattern}")
@@ -165,6 +167,7 @@ def test_an_exploration_that_stops_says_how_far_it_came(most: int) -> None:
     assert equivalent(less, same, answer.explored).memories == answer.memories
 
 
+@pytest.mark.slow
 def test_a_program_whose_check_is_too_large_is_written_unproved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

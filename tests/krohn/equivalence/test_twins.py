@@ -43,6 +43,7 @@ def test_networks_of_other_weights_and_kinds_are_one_function() -> None:
         assert not found.random
 
 
+@pytest.mark.slow
 def test_two_functions_share_a_layer_of_one_random_network() -> None:
     """A matrix of a masked random network does not tell what the network computes."""
     one, other = pruned("C2"), pruned("other")
@@ -59,6 +60,7 @@ def test_two_functions_share_a_layer_of_one_random_network() -> None:
     assert "input.right.values" not in found.shared
 
 
+@pytest.mark.slow
 def test_the_word_on_which_they_part_is_a_shortest_one_within_the_length() -> None:
     short, every = "regex:" + "(a|b)?" * 6, "regex:(a|b)*"
     for length, verdict in ((5, "verified"), (9, "refuted")):
@@ -123,6 +125,7 @@ def renamed(
     return replace(own, semiautomaton=moves, action=None, name="renamed")
 
 
+@pytest.mark.slow
 def test_networks_that_differ_in_names_only_are_not_two_functions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -189,6 +189,7 @@ print(write(prompts[0])[0]["generated_text"].replace(" ", ""))
     ]
 
 
+@pytest.mark.slow
 def test_recurrent_networks_carry_their_code(tmp_path: Path) -> None:
     word, wanted = list("01101"), []
     for arch in ("rnn", "lstm", "gru"):

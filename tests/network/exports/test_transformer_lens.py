@@ -148,6 +148,7 @@ def test_one_number_that_is_not_as_in_the_file_is_seen(
         proved(turnstile, tmp_path)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("source", "options", "reason"),
     [

@@ -25,6 +25,7 @@ def test_its_singular_values_are_the_ones_that_were_chosen(scramble: int) -> Non
     np.testing.assert_allclose(np.abs(product), np.eye(8), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("alpha", "pairs", "diagonal", "output"),
@@ -46,6 +47,7 @@ def test_rates_where_both_bases_are_the_same(
     assert found["diagonal"] - found["pairs"] > 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("alpha", "output"), [(1.0, -0.69), (1.5, -1.85), (2.0, -2.98)]
@@ -57,6 +59,7 @@ def test_rates_where_the_bases_of_keys_are_scrambled(
     assert found["output"] == pytest.approx(output, abs=0.12)
 
 
+@pytest.mark.slow
 def test_mean_squares_tend_to_their_closed_forms() -> None:
     """Σ σ_i² over i > m where s ≠ t, and (Σ σ_i)² + ½ Σ σ_i² where s = t and ψ = φ.
 

@@ -86,6 +86,7 @@ def test_letter_by_letter_it_says_the_same(name: str) -> None:
         np.testing.assert_array_equal(says, program.accepts(every)[:, n])
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_its_network_is_proved_for_a_thousand_letters(name: str) -> None:

@@ -68,7 +68,7 @@ def prompts_of(base: int, count: int, rng: np.random.Generator) -> IntArray:
     return numbers
 
 
-@pytest.mark.sample(19)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("base", [2, 3, 10, 64])
 @pytest.mark.parametrize("said", EXPRESSIONS)
 def test_digits_say_what_whole_numbers_are(said: str, base: int) -> None:
@@ -137,6 +137,7 @@ def test_what_has_no_digits_is_refused(text: str, reason: str) -> None:
     assert reason in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_network_says_weekdays_of_numbers_of_9_digits() -> None:
     said = "x[1] // 86400 + x[1] % 7"
     text = f"digits 10\ninput x[1..1] of 0..999999999\nanswer {said}"

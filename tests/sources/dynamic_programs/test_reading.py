@@ -100,6 +100,7 @@ def test_an_input_without_indices_is_one_number() -> None:
             read_text(f"{text}{wrong}\nanswer A[1]", "test")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
@@ -133,6 +134,7 @@ def test_numbers_read_twice_and_products_with_conditions_are_proved(
     assert proof.verdict == "verified"
 
 
+@pytest.mark.slow
 def test_products_of_negative_numbers_have_no_tokens_for_more_than_they_can_be() -> (
     None
 ):
@@ -156,6 +158,7 @@ def test_letters_are_numbered_by_a_table_and_limits_may_differ_by_cell() -> None
         assert chain.tokens[found[chain.answer - 1]] == str(word.count(word[0]))
 
 
+@pytest.mark.slow
 def test_cells_of_a_group_stand_in_the_order_in_which_they_read_each_other() -> None:
     """D reads P and Q at its own place, and P reads Q, though D is the first of them."""
     text = (
@@ -355,6 +358,7 @@ def test_the_line_that_is_wrong_is_named(text: str, reason: str) -> None:
     assert reason in str(refused.value)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "text",
     [

@@ -82,6 +82,7 @@ def test_all_expressions_of_two_operators() -> None:
     assert count == 36 + 3 * 432
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("prime", [2, 7, 11])
 def test_random_expressions(prime: int) -> None:

@@ -31,6 +31,7 @@ def texts_of(system: Rewriting, line: Line) -> list[Line]:
     return lines
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_text_ends_within_the_bound_and_weights_fall_in_order(name: str) -> None:
     system = read_text(SYSTEMS[name], name)

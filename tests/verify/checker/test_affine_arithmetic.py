@@ -201,6 +201,7 @@ def test_overflow_is_refused(precision: Precision) -> None:
         x.affine(np.array([[2.0]]), np.zeros(1))
 
 
+@pytest.mark.slow
 def test_sums_that_are_too_long_are_refused() -> None:
     x = exact(np.ones((1, 3)), FORMS["float32"])
     weight = np.broadcast_to(np.array(1 / 3), (3, 1))

@@ -96,6 +96,7 @@ def test_nothing_need_be_forgotten() -> None:
     assert measured(file, asked) <= shown(file).error + 200 * 2.0**-50 < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [520, pytest.param(1000, marks=pytest.mark.slow)])
 def test_windows_are_normalised_where_the_model_forgets(length: int) -> None:
     """After 1,000 letters likelihoods are below every number of float64."""
@@ -190,6 +191,7 @@ def test_nothing_is_known_where_no_word_is_multiplied_out(
     assert (found.least[1:] == -np.inf).all()
 
 
+@pytest.mark.slow
 def test_a_model_that_forgets_has_an_error_that_hardly_grows() -> None:
     """Errors of old windows are forgotten: each level adds those of one product."""
     model = forgetful(4, 1)
@@ -327,6 +329,7 @@ def telling(states: int, letters: int, seed: int) -> HiddenMarkovModel:
     return HiddenMarkovModel.of("telling", step, say / say.sum(axis=0), before=before)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("states", "letters", "seed"), [(4, 2, 0), (6, 3, 1), (7, 3, 2)]

@@ -94,6 +94,7 @@ def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     assert q[0] / q.sum() - a == pytest.approx(np.tanh(half / 2))
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("knots", [16, 64, 256])
@@ -107,6 +108,7 @@ def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
     assert shown(file).error / 4 < found <= shown(file).error + target.rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("points", "knots"),
     [(1024, (32, 64)), pytest.param(4096, (64, 128, 256), marks=pytest.mark.slow)],

@@ -54,6 +54,7 @@ def test_float32_holds_some_models(length: int) -> None:
     assert errors(file, words_of(file, 40)).max() <= shown(file).error < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [24, pytest.param(64, marks=pytest.mark.slow)])
 def test_the_error_of_the_curve_falls_as_the_square_of_its_scale(length: int) -> None:
     scales = [2.0**k for k in (8, 9, 10)]
@@ -61,12 +62,14 @@ def test_the_error_of_the_curve_falls_as_the_square_of_its_scale(length: int) ->
     assert all(3.5 < a / b < 4.5 for a, b in pairwise(bounds))
 
 
+@pytest.mark.slow
 def test_what_is_shown_hardly_grows_with_the_length() -> None:
     """Old errors are forgotten as the model forgets; norms have them grow as T."""
     short, long = (shown(built("RanHMM5,5@3", t)).error for t in (32, 200))
     assert long < 2 * short
 
 
+@pytest.mark.slow
 def test_a_start_with_zeros_and_one_without() -> None:
     for start in (np.eye(5)[2], np.full(5, 0.2), np.array([0.5, 0, 0.5, 0, 0])):
         file = built(replace(model("RanHMM5,5@1"), start=start), 9)

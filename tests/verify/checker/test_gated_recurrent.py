@@ -108,6 +108,7 @@ def test_a_wrong_class_is_refuted_by_a_word(kind: str) -> None:
     assert said != machine.semiautomaton.trace(np.array([proof.word]), 0)[0, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_network_that_forgets_slowly_is_not_proved(kind: str) -> None:

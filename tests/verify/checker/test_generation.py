@@ -79,6 +79,7 @@ def test_steps_of_many_numbers_are_counted_first() -> None:
         check(longer, long)
 
 
+@pytest.mark.slow
 def test_long_rules_of_many_steps_are_counted_first() -> None:
     rule = maximum(*map(argument, range(40)))
     reads = (Argument(1, 0),) * 40

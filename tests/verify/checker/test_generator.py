@@ -89,6 +89,7 @@ def test_every_prefix_lies_in_the_box_of_its_case(
     assert closest >= 0
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(st.integers(0, 10_000))
 def test_long_prefixes_in_float32_stay_within_the_bound(seed: int) -> None:

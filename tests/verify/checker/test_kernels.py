@@ -94,6 +94,7 @@ def of_matrix(matrix: Any) -> Recurrence:
     )
 
 
+@pytest.mark.slow
 def test_bounds_of_powers_are_above_them_and_not_far() -> None:
     """Lemmas K2 and K3, of turns, registers and dense matrices."""
     random = np.random.default_rng(0)

@@ -20,6 +20,7 @@ def with_header(file: ModelFile, **parts: Any) -> ModelFile:
     return replace(file, header={**file.header, **parts})
 
 
+@pytest.mark.slow
 def test_mat_mul_at_120_letters() -> None:
     """Issue 15: at least what is measured, at most ten times as much; depth 7."""
     file = built("MatMul5,5@3", 120)
@@ -101,6 +102,7 @@ def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
             claimed(claim, error)
 
 
+@pytest.mark.slow
 def test_a_scale_that_is_not_the_one_of_the_curve_is_shown_as_an_error() -> None:
     """λ is read from the tensors: a gain of 1 + 1e-6 costs a millionth per product."""
     file = built("MatMul5,5@3", 120)
@@ -242,6 +244,7 @@ def kept(file: ModelFile) -> ModelFile:
     return changed(file, **{mask: np.ones_like(file.tensors[mask])})
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

@@ -96,6 +96,7 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
                 assert (seen <= nodes.bounds.high[place]).all()
 
 
+@pytest.mark.slow
 def test_letters_that_lead_into_no_parallelotope_are_compared_as_well() -> None:
     """A part of the edges may lead only into sets that letters make."""
     cell = opened(
@@ -119,6 +120,7 @@ def wrong(file: ModelFile, machine: Automaton, count: int = 400) -> bool:
     return bool((said != table[states]).any())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", QUICK)
 def test_old_evidence_shows_no_wrong_network(name: str) -> None:
     """Weights are changed, by little or much; the evidence says it is about the mutant."""
@@ -206,6 +208,7 @@ DAMAGE: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_evidence_is_refused(damage: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(json.dumps(proof_of("Tomita1-rnn8").told))
@@ -286,6 +289,7 @@ class Forgetful(torch.nn.Module):
         return torch.cat([self.inside(part) for part in parts], dim=1)
 
 
+@pytest.mark.slow
 def test_a_module_that_is_proved_is_run_on_long_words() -> None:
     machine, observation = NETWORKS["Tomita1-rnn8"]
     assert krohn.verify(Forgetful(2000), machine, observation=observation).verdict == (

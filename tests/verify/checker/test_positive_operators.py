@@ -82,6 +82,8 @@ def test_a_start_whose_products_are_subnormal_is_refused(
         PositiveOperators.of(np.full((1, 2, 2), operator), np.full(2, entry), 1)
 
 
+@pytest.mark.slow
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("letters", "size", "length"), [(1, 8, 1000), (2, 12, 40)])
 def test_few_matrices_take_little_work_whatever_the_length(
     letters: int, size: int, length: int

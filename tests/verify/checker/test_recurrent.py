@@ -85,6 +85,7 @@ def test_sparse_networks_are_proved(name: str, dtype: str) -> None:
     assert proof.evidence[-1]["margin"] == 2.0
 
 
+@pytest.mark.slow
 def test_large_machines_are_proved_and_read_back() -> None:
     machine = random_machine(400, 9)
     model = krohn.compile(machine, arch="rnn", observation="outputs")

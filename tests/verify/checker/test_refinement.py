@@ -216,7 +216,7 @@ def changed(value: Json, path: tuple[Any, ...], to: Any) -> Json:
     return copy
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @CASES
 def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -244,6 +244,7 @@ def test_every_part_shows_what_occurs(key: Key) -> None:
             assert part.shown >= set(found[: part.length])
 
 
+@pytest.mark.sample(3)
 @FEW
 def test_a_table_without_a_row_or_with_one_twice_is_refused(key: Key) -> None:
     stated, _, _ = case(key)
@@ -299,6 +300,7 @@ def _moves(evidence: Json, machine: Machine) -> Iterator[tuple[int, int]]:
                 yield from ((a, state) for a in range(len(machine.transitions)))
 
 
+@pytest.mark.sample(3)
 @FEW
 def test_states_steps_and_cells_are_all_needed(key: Key) -> None:
     stated, machine, evidence = case(key)
@@ -480,6 +482,7 @@ def test_what_is_no_number_is_refused_or_does_no_harm(field: str, odd: Any) -> N
         assert harmless(right_readings(key), accepted)
 
 
+@pytest.mark.sample(2)
 @FEW
 @settings(max_examples=4)
 @given(random=st.randoms(use_true_random=False))

@@ -66,6 +66,7 @@ def test_a_pruned_random_network_is_proved_for_words_of_every_length(
     assert krohn.verify(tmp_path / "f.safetensors").verdict == "verified"
 
 
+@pytest.mark.slow
 def test_other_seeds_are_other_networks_of_the_same_function() -> None:
     one, other = compiled("C2"), compiled("C2", "pruned:seed=1")
     assert other.summary()["verdict"] == "verified"
@@ -73,6 +74,7 @@ def test_other_seeds_are_other_networks_of_the_same_function() -> None:
     assert not np.intersect1d(*values).size
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", MACHINES)
 def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
     """Two letters from random points of random boxes, as the runtime computes them."""

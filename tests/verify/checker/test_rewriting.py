@@ -107,6 +107,7 @@ def test_a_line_and_one_position_must_be_seen() -> None:
     assert not every_line_is_right(narrow)
 
 
+@pytest.mark.slow
 def test_longer_lines_than_the_network_sees_are_not_proved() -> None:
     file = compiled(SMALL, length=LENGTH, attention="sparse")
     assert prove(with_source(file, longest=5), None).verdict != "verified"
@@ -127,7 +128,7 @@ def test_another_source_is_not_proved(file: ModelFile, change: dict[str, Any]) -
     assert prove(with_source(file, **change), None).verdict != "verified"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_other_rules_are_proved(file: ModelFile, part: int) -> None:
     """Each change of a rule that changes some text is refused."""
@@ -168,6 +169,7 @@ def near(program: Program) -> set[str]:
     return set(nearby(own, SMALL, said, classes).near)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("operators", "prime"), [(1, 5), (2, 3)])
 def test_all_expressions_of_few_operators(operators: int, prime: int) -> None:

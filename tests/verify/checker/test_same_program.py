@@ -122,6 +122,7 @@ def test_a_class_is_a_whole_number(own: object) -> None:
         Classes(*both, [(side, name, own), *others])
 
 
+@pytest.mark.slow
 def test_work_grows_with_the_program_and_no_faster() -> None:
     few, many = (
         tuple(map(statement_of, reversed(pairs(count)))) for count in (50, 400)

@@ -51,7 +51,7 @@ def test_what_was_found_is_shown(kind: str) -> None:
     recheck(data, dumps(evidence).encode())
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("part", "change", "reason"),
@@ -75,6 +75,7 @@ def test_damaged_graphs_are_refused(
         recheck(data, dumps(told).encode())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["rnn", "lstm", "gru", "pruned", "ssm"])
 def test_nodes_that_hold_something_else_are_refused(kind: str) -> None:
     """One number of a node that is reached is another one; every node is."""

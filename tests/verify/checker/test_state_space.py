@@ -115,7 +115,7 @@ def claims(file: ModelFile, length: int) -> ModelFile:
     return replace(file, header={**file.header, "claim": claim})
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "form", "dtype", "longest", "wrong"),
     [
@@ -490,6 +490,7 @@ def test_all_layers_together_have_a_bounded_cost(
     assert "together" in proof.reason
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_small_layers_costs_what_it_takes() -> None:
     """A number that is looked at takes longer than a term of a product."""
     one = Affine(np.ones((1, 1)), np.zeros(1))

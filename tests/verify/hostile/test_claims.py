@@ -29,6 +29,7 @@ def test_an_rnn_claims_no_length(judge: Judge, length: Json) -> None:
     assert "an RNN has no longest word" in said.reason
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [*LENGTHS[1:], 2**31, 10**6], ids=str)
 def test_lengths_that_no_generator_has(judge: Judge, length: Json) -> None:

@@ -198,7 +198,7 @@ FILES = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FILES)
 def test_small_files_cost_little(
     judge: Judge, name: str, monkeypatch: pytest.MonkeyPatch

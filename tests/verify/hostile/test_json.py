@@ -103,7 +103,7 @@ def test_directories(
         assert command("learn", tmp_path / "d", "--queries", 9) in (0, 1, 2)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", ["FlipFlop", "C3", "Sorted3,2"])
 def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
     path, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"
@@ -115,7 +115,7 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
         assert command("recheck", path, evidence) in (0, 2)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""
@@ -134,6 +134,7 @@ def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
             assert command("verify", path, "--proof") in (0, 1, 2)
 
 
+@pytest.mark.slow
 def test_notes_of_jobs(tmp_path: Path, command: Command) -> None:
     table, notes = tmp_path / "t.csv", tmp_path / "notes"
     table.write_text("machine,length\nC2,3\n")

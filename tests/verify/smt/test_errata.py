@@ -54,7 +54,7 @@ def silent_bos(file: ModelFile, tensors: Tensors) -> None:
     tensors["embed.token"][-1, place(file, "writes")] = 0.0
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "construction", "start", "printed", "length"),
     [

@@ -193,6 +193,7 @@ def test_networks_of_another_kind_are_not_decided() -> None:
         question(made.file, krohn.read("C2"), 2)
 
 
+@pytest.mark.slow
 def test_without_time_nothing_is_decided() -> None:
     found = asked("FFL2", "scan", 6).decide(Limits(seconds=0.001))
     assert found.verdict == "undecided"

@@ -34,6 +34,7 @@ def compiled(name: str, construction: str, strict: bool) -> ModelFile:
     return krohn.compile(name, 4, construction, strict=strict, proved=False).file
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_every_table_of_a_compiled_file_holds(case: tuple[str, str, bool]) -> None:

@@ -88,6 +88,7 @@ def test_it_is_the_first_of_the_shortest(both: Pairing, data: st.DataObject) -> 
     assert found.summary.startswith("minimal")
 
 
+@pytest.mark.slow
 @MANY
 @given(damaged(), st.integers(1, 60), st.data())
 def test_a_small_budget_is_kept_to_and_stated(
@@ -108,6 +109,7 @@ def test_a_small_budget_is_kept_to_and_stated(
         assert f"limited to {budget:,} words" in found.summary
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("budget", [200_000, 2_000])
 def test_letters_that_do_not_matter_are_deleted_and_lowered(budget: int) -> None:

@@ -121,7 +121,7 @@ def machines(draw: st.DrawFn) -> tuple[Automaton, Automaton]:
 
 
 class TestExhaustive:
-    @pytest.mark.sample(5)
+    @pytest.mark.sample(2)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     @pytest.mark.parametrize("block", [None, 5])
     def test_right_networks_pass(
@@ -145,7 +145,7 @@ class TestExhaustive:
             assert found is not None
             assert found.word == brute_force(model, other, 4)
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_a_damaged_network_is_refuted_by_the_shortest_word(
         self, name: str, construction: str

@@ -40,6 +40,7 @@ def longest(letters: int, two: int, three: int) -> range:
     return range(1, 1 + (two if letters == 2 else three))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_which_factors_and_subsequences_occur(
     definitions: ModuleType, seed: int
@@ -181,6 +182,7 @@ def is_subsequence(part: tuple[str, ...], word: tuple[str, ...]) -> bool:
     return all(letter in rest for letter in part)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_witnesses_against_what_is_strict(definitions: ModuleType, seed: int) -> None:
