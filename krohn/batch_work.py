@@ -396,18 +396,9 @@ def _number(
 
 def _sizes(found: RowResult, model: "CompiledModel") -> RowResult:
     facts = model.summary()
-    return replace(
-        found,
-        construction=facts["construction"],
-        dtype=facts["dtype"],
-        length=facts["length"],
-        depth=facts["depth"],
-        layers=facts["layers"],
-        width=facts["d_model"],
-        mlp_width=facts["mlp_width"],
-        parameters=facts["parameters"],
-        digest=facts["digest"],
-    )
+    named = ("construction", "dtype", "length", "depth", "layers", "mlp_width")
+    told = {name: facts[name] for name in (*named, "parameters", "digest")}
+    return replace(found, width=facts["d_model"], **told)
 
 
 def _with_words(

@@ -156,13 +156,7 @@ class Rate:
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
-        return {
-            "right": self.right,
-            "of": self.of,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-        }
+        return {**vars(self), "value": self.value}
 
 
 def clustered_rate(right: IntArray, of: IntArray) -> Rate:
@@ -317,8 +311,7 @@ class Accuracy:
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
         return {
-            "inputs": self.inputs,
-            "length": self.length,
+            **vars(self),
             "tokens": self.tokens.to_object(),
             "words": self.words.to_object(),
             "positions": [p and p.to_object() for p in self.positions],

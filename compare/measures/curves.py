@@ -49,12 +49,7 @@ class Curve:
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
-        return {
-            "over": self.over,
-            "letter": self.letter,
-            "at": list(self.at),
-            "found": [accuracy.to_object() for accuracy in self.found],
-        }
+        return {**vars(self), "found": [each.to_object() for each in self.found]}
 
 
 def flips(machine: Automaton) -> bool:

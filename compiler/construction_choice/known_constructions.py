@@ -36,27 +36,29 @@ from krohn.program import Program
 Construction = Callable[[Automaton, int], Program | Steps[Program]]
 Searching = Callable[[Automaton, int, Budget], Program | Steps[Program]]
 
-CONSTRUCTIONS: dict[str, Construction] = {
-    memory.NAME: memory.memory,
-    window.NAME: window.window,
-    counter.NAME: counter.counter,
-    parity.SELECTED: parity.selected_parity,
-    parity.NAME: parity.parity,
-    parity_tree.NAME: parity_tree.parity_tree,
-    product.NAME: product.product,
-    gridworld.NAME: gridworld.gridworld,
-    corridor.NAME: corridor.corridor,
-    dyck.NAME: dyck.dyck,
-    definite.NAME: definite.definite,
-    content.NAME: content.content,
-    piecewise.NAME: piecewise.piecewise,
-    departures.NAME: departures.departures,
-    cascade.NAME: cascade.cascade,
-    extensions.CAR: extensions.car,
-    extensions.WREATH: extensions.wreath,
-    scan.NAME: scan.scan_steps,
-    sequential.NAME: sequential.sequential_steps,
-}
+_EACH: tuple[tuple[str, Construction, str], ...] = (
+    (memory.NAME, memory.memory, memory.SUMMARY),
+    (window.NAME, window.window, window.SUMMARY),
+    (counter.NAME, counter.counter, counter.SUMMARY),
+    (parity.SELECTED, parity.selected_parity, parity.SELECTED_SUMMARY),
+    (parity.NAME, parity.parity, parity.SUMMARY),
+    (parity_tree.NAME, parity_tree.parity_tree, parity_tree.SUMMARY),
+    (product.NAME, product.product, product.SUMMARY),
+    (gridworld.NAME, gridworld.gridworld, gridworld.SUMMARY),
+    (corridor.NAME, corridor.corridor, corridor.SUMMARY),
+    (dyck.NAME, dyck.dyck, dyck.SUMMARY),
+    (definite.NAME, definite.definite, definite.SUMMARY),
+    (content.NAME, content.content, content.SUMMARY),
+    (piecewise.NAME, piecewise.piecewise, piecewise.SUMMARY),
+    (departures.NAME, departures.departures, departures.SUMMARY),
+    (cascade.NAME, cascade.cascade, cascade.SUMMARY),
+    (extensions.CAR, extensions.car, extensions.CAR_SUMMARY),
+    (extensions.WREATH, extensions.wreath, extensions.WREATH_SUMMARY),
+    (scan.NAME, scan.scan_steps, scan.SUMMARY),
+    (sequential.NAME, sequential.sequential_steps, sequential.SUMMARY),
+)
+CONSTRUCTIONS = {name: construction for name, construction, _ in _EACH}
+SUMMARIES = {name: summary for name, _, summary in _EACH}
 # Depth bought with heads and look-ups between them: only for those who ask for it.
 ON_REQUEST: dict[str, Construction] = {
     f"{scan.NAME}{radix}": partial(scan.scan_steps, radix=radix) for radix in (3, 5, 10)
@@ -77,50 +79,22 @@ SEARCHING: dict[str, Searching] = {
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
 }
 GROWING = {scan.NAME, sequential.NAME, chunked.CHUNKED, chunked.MEMORISING}
-SUMMARIES: dict[str, str] = {
-    m.NAME: m.SUMMARY
-    for m in (
-        memory,
-        window,
-        counter,
-        parity,
-        parity_tree,
-        product,
-        gridworld,
-        corridor,
-        dyck,
-        definite,
-        content,
-        piecewise,
-        departures,
-        cascade,
-        scan,
-        sequential,
-    )
-} | {
-    parity.SELECTED: parity.SELECTED_SUMMARY,
-    extensions.CAR: extensions.CAR_SUMMARY,
-    extensions.WREATH: extensions.WREATH_SUMMARY,
-}
 
 LONGEST_SEQUENTIAL = 1024
 
 
-def construct(
-    name: str, machine: Automaton, length: int, budget: Budget | None = None
-) -> Program:
+def construct(name: str, machine: Automaton, length: int) -> Program:
     """The Program of a construction, for the outputs of the machine if it has any.
 
     Args:
         name: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         machine: The machine to compute.
         length: T.
-        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
     """
-    return result_of(construction_steps(name, machine, length, budget))
+    return result_of(construction_steps(name, machine, length))
 
 
 def construction_steps(

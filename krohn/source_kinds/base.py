@@ -108,14 +108,8 @@ def every_word(letters: int, length: int) -> IntArray:
 
 def sizes(cost: Cost) -> dict[str, int]:
     """The sizes of a network that `krohn explain` says."""
-    return {
-        "depth": cost.depth,
-        "layers": cost.layers,
-        "d_model": cost.d_model,
-        "heads": cost.heads,
-        "mlp_width": cost.mlp_width,
-        "parameters": cost.parameters,
-    }
+    named = ("depth", "layers", "d_model", "heads", "mlp_width", "parameters")
+    return {size: getattr(cost, size) for size in named}
 
 
 def sizes_of(network: Network) -> dict[str, int]:

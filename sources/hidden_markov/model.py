@@ -88,6 +88,16 @@ SUM = 1e-9
 """How far probabilities may add up to something else than 1, for they are rounded."""
 
 
+def check_sums(what: str, columns: FloatArray) -> None:
+    """Refuse columns that do not add up to 1, by the name of the worst."""
+    sums = columns.sum(axis=0)
+    off = int(np.abs(sums - 1).argmax())
+    demand(
+        abs(sums[off] - 1) <= SUM,
+        f"column {off + 1} of the {what} adds up to {sums[off]:.9g}, not to 1",
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class HiddenMarkovModel:
     """A hidden Markov model: letter o turns the belief b into A_o b, made to sum to 1.
@@ -206,12 +216,7 @@ class HiddenMarkovModel:
         for what, law in (("transitions", step), ("emissions", say)):
             demand(law.ndim == 2, f"the {what} are no matrix")
             demand(np.isfinite(law) & (law >= 0), f"the {what} have a negative entry")
-            sums = law.sum(axis=0)
-            off = int(np.abs(sums - 1).argmax())
-            demand(
-                abs(sums[off] - 1) <= SUM,
-                f"column {off + 1} of the {what} adds up to {sums[off]:.9g}, not to 1",
-            )
+            check_sums(what, law)
         demand(
             (before is None) != (first is None),
             "say one law of the start: before=, of the state before the first step; or "

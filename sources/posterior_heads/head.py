@@ -22,7 +22,7 @@ from krohn.sources.hidden_markov.masked import (
     same_power,
     stationary,
 )
-from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
+from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel, check_sums
 
 # The best guess of tokens given one token: values of a softmax over the hidden states.
 #
@@ -236,12 +236,7 @@ def _law(what: str, columns: FloatArray) -> None:
         Refused: Naming the first that is not.
     """
     demand(np.isfinite(columns), f"the {what} have an entry that is no number")
-    sums = columns.sum(axis=0)
-    worst = int(np.abs(sums - 1).argmax())
-    demand(
-        abs(sums[worst] - 1) <= SUM,
-        f"column {worst + 1} of the {what} adds up to {sums[worst]:.9g}, not to 1",
-    )
+    check_sums(what, columns)
     demand(columns >= 0, f"the {what} have a negative entry")
 
 
