@@ -27,6 +27,9 @@ HOW: dict[str, tuple[str, dict[str, Any]]] = {
     "system": ("MatMul2,2@3", {"length": 4}),
     "blocks": ("C2", {"length": 4, "block": 2}),
     "program": ("program:reverse", {"length": 4}),
+    "increasing": ("ShortLIS2", {}),
+    "dynamic program": ("LCS2,2:letters=2", {}),
+    "rewriting": ("Sorting2", {"length": 8}),
 }
 MACHINES = ("states", "outputs", "rnn", "lstm", "ssm")
 WITHIN = ("beliefs", "beliefs of an RNN", "system")
@@ -124,6 +127,21 @@ def test_each_name_is_one_of_one_thing(
 ) -> None:
     with pytest.raises(Refused, match=reason):
         check(kind, at, value)
+
+
+@pytest.mark.parametrize("kind", ["increasing", "dynamic program", "rewriting"])
+def test_next_tokens_have_the_names_of_letters(kind: str) -> None:
+    """`Model.run` would say other tokens than those that are proved."""
+    letters = proved(kind)[0].header["source"]["letters"]
+    with pytest.raises(Refused, match="other names than letters"):
+        check(kind, ("source", "classes"), letters[::-1])
+
+
+@pytest.mark.parametrize("kind", WITHIN[:2])
+def test_beliefs_have_the_names_of_states(kind: str) -> None:
+    states = proved(kind)[0].header["source"]["states"]
+    with pytest.raises(Refused, match="other names than the states"):
+        check(kind, ("source", "classes"), states[::-1])
 
 
 def test_a_machine_that_is_given_need_not_be_that_of_the_file() -> None:
