@@ -76,7 +76,9 @@ def source_of(said: Mapping[str, Any]) -> Source:
     demand(start.any(), "the start is 0")
     called = "states" not in said or len(names(said, "states")) == len(start)
     demand(called, "the model has another number of states than names of them")
-    alike = "states" not in said or said.get("classes", said["states"]) == said["states"]
+    alike = (
+        "states" not in said or said.get("classes", said["states"]) == said["states"]
+    )
     demand(alike, "the outputs have other names than the states")
     return Source(operators, start)
 

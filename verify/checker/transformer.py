@@ -73,7 +73,7 @@ def _referenced(
     kind = "exact" if about in ("machine", "program") else "generates"
     stands = claim.get("kind", "exact" if source is None else None) == kind
     demand(stands, "a claim of a wrong kind")
-    tokens = kind == "generates" and about != BLOCKS and "classes" in source
+    tokens = kind == "generates" and about != BLOCKS and "classes" in (source or {})
     demand(not tokens, "the next tokens have other names than letters")
     if about == CHAIN:
         return _generated(model, source)
