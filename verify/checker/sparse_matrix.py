@@ -87,10 +87,10 @@ def by_rows(
     tensors: Mapping[str, FloatArray], name: str, shape: tuple[int, int]
 ) -> Sparse:
     """A matrix that a file holds by its entries."""
-    parts = (tensors[f"{name}.{part}"] for part in ("offsets", "columns", "values"))
-    offsets, columns, values = parts
-    offsets, columns = offsets.astype(int), columns.astype(int)
-    count = np.diff(offsets)
+    offsets, columns = (
+        tensors[f"{name}.{part}"].astype(int) for part in ("offsets", "columns")
+    )
+    values, count = tensors[f"{name}.values"], np.diff(offsets)
     demand(offsets.shape == (shape[0] + 1,) and count >= 0, f"{name!r} has no rows")
     ends = offsets[0] == 0 and offsets[-1] == len(columns) == len(values)
     inside = (columns >= 0) & (columns < shape[1])
