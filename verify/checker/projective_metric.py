@@ -188,7 +188,7 @@ class Projective(MatrixErrors):
         """How far apart a column becomes that is multiplied by x (Lemma W13e)."""
         tau = self.products.contraction[x.letters.astype(np.int64)]
         own = x.columns.minimum(x.spread)
-        return own + np.where(x.ended, 0.0, tau) * (x.spread - own + apart)
+        return own + (x.spread - own + apart) * np.where(x.ended, 0.0, tau)
 
     def _entries(self, x: Held) -> Interval:
         """``(T + 1, n, n)``: entries as they are held."""
