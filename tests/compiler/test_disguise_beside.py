@@ -1,21 +1,16 @@
 """The circuit beside a disguised machine: it works, shares axes, and does not matter."""
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-import pytest
 import torch
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.disguise_beside import circuit, memories
-from krohn.compiler.errors import CompileError
-from krohn.network.precision import FLOAT64, FloatArray
+from krohn.compiler.disguise_beside import memories
+from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
 from krohn.program.interpreter import interpret
-from krohn.verify.checker.disguise import Disguise
-from krohn.verify.checker.residual_stream import Stream
 
 LENGTH, SEED, WORDS = 16, 3, 60
 NETWORKS = [

@@ -22,6 +22,9 @@ INFLATION = 1 + 2.0**-40
 """The factor that widens bounds from a few operations of float64."""
 UNDERFLOW = 2.0**-126
 """The most that a product below the normal range loses (A9)."""
+FARTHEST_EXPONENT, GROWN = 32.0, 2.0**47
+"""The exponent of a row's largest score, which should be 0, may be off by so much; and
+what that makes of its weight and, at most, of all others: more than e^32."""
 OWN_FUNCTIONS = 2.0**-47
 """More than functions of numpy are off by: exponentials, logarithms, roots, tangents."""
 TINY = 2.0**-1000
@@ -465,6 +468,11 @@ def gamma(terms: Operand, unit: float) -> Interval:
 def flushed(terms: Operand) -> Interval:
     """The most that sums of so many products lose below the normal range (Lemma 5)."""
     return Interval.of(terms) * UNDERFLOW
+
+
+def lost(count: int, largest: Operand) -> Interval:
+    """The most that a mean of values up to a size loses below the normal range (A6, A9)."""
+    return flushed(16 * count) * (1 + Interval.of(largest))
 
 
 def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:

@@ -15,6 +15,7 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     FORMATS,
+    GROWN,
     STORED,
     SUM,
     Format,
@@ -22,6 +23,7 @@ from krohn.verify.checker.arithmetic import (
     fits,
     flushed,
     gamma,
+    lost,
 )
 from krohn.verify.checker.disguised_stream import (
     Sized,
@@ -36,8 +38,7 @@ from krohn.verify.checker.disguised_stream import (
 from krohn.verify.checker.model_file import FloatArray, Model, check_numbers
 from krohn.verify.checker.reader import Reader
 from krohn.verify.checker.residual_stream import Beside, Stream
-from krohn.verify.checker.scores import GROWN, check_scores
-from krohn.verify.checker.softmax import lost
+from krohn.verify.checker.scores import check_scores
 
 NEARLY = 1e-9
 """Rows as near to others, of their lengths, tell nothing of their own."""

@@ -14,11 +14,11 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_numbers import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
-from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed
+from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost
 from krohn.verify.checker.attention_layer import Affine, layer_of
 from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.softmax import lost, product, weights
+from krohn.verify.checker.softmax import product, weights
 
 MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24
 STORED = {"float64": np.float64, "float32": np.float32}

@@ -14,6 +14,7 @@ from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
 from krohn.verify.checker.arithmetic import (
     AT_ZERO,
     COARSE,
+    GROWN,
     INSIDE,
     NEAR_ZERO,
     STORED,
@@ -21,7 +22,7 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     fits,
-    flushed,
+    lost,
     own_error,
     store_error,
 )
@@ -29,7 +30,6 @@ from krohn.verify.checker.attention_kinds import Kind
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.registry import rule
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
-from krohn.verify.checker.scores import GROWN
 
 ROWS = 2**14
 """Queries, or keys, that are computed at once."""
@@ -187,8 +187,7 @@ class Heads:
     def below(self, largest: float) -> Interval:
         """What a mean of values, as computed and stored, loses below the normal range."""
         form, count = self.stream.form, len(self.stream.positions)
-        lost = GROWN * flushed(16 * count) * (1 + Interval.of(largest))
-        return store_error(form, 0.0) + lost
+        return store_error(form, 0.0) + GROWN * lost(count, largest)
 
     def written(
         self, channel: Channel, code: FloatArray, off: FloatArray

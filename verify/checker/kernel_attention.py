@@ -18,13 +18,14 @@ from krohn.verify.checker.arithmetic import (
     fits,
     flushed,
     gamma,
+    lost,
     store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.kernels import Source, deviations, source_of
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.softmax import Weights, lost, product, weights
+from krohn.verify.checker.softmax import Weights, product, weights
 
 MOST_INPUTS = 2**10
 PRESSED = 2.0**-10

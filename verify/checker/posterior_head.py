@@ -18,12 +18,13 @@ from krohn.verify.checker.arithmetic import (
     fits,
     flushed,
     gamma,
+    lost,
     store_error,
 )
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import FloatArray, Machine, Model, names
-from krohn.verify.checker.softmax import lost, mean_error, product, swayed, weights
+from krohn.verify.checker.softmax import mean_error, product, swayed, weights
 
 LARGEST, LATEST, FARTHEST = 64, 9, 2.0**20
 INSIDE = 1e-9

@@ -9,6 +9,7 @@ from krohn.program.errors import demand
 from krohn.program.limits import MOST_SCORES
 from krohn.verify.checker.affine_arithmetic import FINEST, Noisy, finest
 from krohn.verify.checker.arithmetic import (
+    FARTHEST_EXPONENT,
     SUM,
     Format,
     Interval,
@@ -25,9 +26,6 @@ from krohn.verify.checker.model_file import FloatArray
 CELLS = 2_000_000
 MOST = MOST_SCORES
 NEVER = -np.inf
-FARTHEST_EXPONENT, GROWN = 32.0, 2.0**47
-"""The exponent of a row's largest score, which should be 0, may be off by so much; and
-what that makes of its weight and, at most, of all others: more than e^32."""
 
 
 class Said(NamedTuple):

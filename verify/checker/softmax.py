@@ -18,6 +18,7 @@ from krohn.verify.checker.arithmetic import (
     fits,
     flushed,
     gamma,
+    lost,
 )
 
 MOST_UNITS = 2.0**-11
@@ -250,11 +251,6 @@ def swayed(apart: Operand, spread: Operand) -> Interval:
         spread: The largest value less the least.
     """
     return (Interval.of(apart) / 4).through(np.tanh) * spread
-
-
-def lost(count: int, largest: Operand) -> Interval:
-    """The most that a mean of values up to a size loses below the normal range (A6, A9)."""
-    return flushed(16 * count) * (1 + Interval.of(largest))
 
 
 def _rough(numbers: Interval) -> BoolArray:
