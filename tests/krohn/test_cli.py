@@ -5,12 +5,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command import Done
 
 import krohn
 from krohn import cli
@@ -19,30 +19,6 @@ from krohn.algebra.formats import json_format
 from krohn.network import modelfile
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Done:
-    """The result of a command."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Json:
-        """The one JSON object on standard output."""
-        (line,) = self.out.splitlines()
-        found = json.loads(line)
-        assert isinstance(found, dict)
-        return found
-
-    @property
-    def trouble(self) -> str:
-        """The one line on standard error."""
-        (line,) = self.err.splitlines()
-        assert line.startswith("krohn: ")
-        return line
 
 
 Command = Callable[..., Done]
