@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +14,30 @@ from krohn.program.wording import in_a_command
 
 Command = Callable[..., tuple[int, str, str]]
 """A command with arguments: its exit code, and what it printed on both outputs."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """The result of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON object on standard output."""
+        (line,) = self.out.splitlines()
+        found = json.loads(line)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def trouble(self) -> str:
+        """The one line on standard error."""
+        (line,) = self.err.splitlines()
+        assert line.startswith("krohn: ")
+        return line
 
 
 def said(*command: object) -> Any:

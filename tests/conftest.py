@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import schemas
 import torch
+import typer.main
+import typer.testing
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -100,6 +102,20 @@ def held_against_schemas() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (options, cli):
             patch.setattr(module, "json_line", held)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_parser() -> Iterator[None]:
+    """Make the parser of the command once, and not for each of a thousand runs."""
+    make, parser = typer.main.get_command, typer.main.get_command(cli.app)
+
+    def made(of: typer.Typer) -> Any:
+        return parser if of is cli.app else make(of)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", made)
+        patch.setattr(typer.testing, "_get_command", made)
         yield
 
 

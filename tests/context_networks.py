@@ -19,6 +19,13 @@ from krohn.sources.in_context import (
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 
+NAMES = (
+    "InContext3,1:demonstrations=11",
+    "InContext3,2:demonstrations=13,steps=12",
+    "InContext3,3:demonstrations=20,steps=20",
+    "InContext3,2:demonstrations=11,steps=5,ahead=2",
+    "InContext2,2:demonstrations=9,ahead=3",
+)
 LARGEST = 1e300
 """An error that any network may claim."""
 

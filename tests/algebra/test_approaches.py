@@ -1,28 +1,16 @@
 """Every state has a word that leads to it, of one length where that is possible."""
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from random_machines import machines
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.graphs import approaches
 from krohn.algebra.minimisation import reachable
 
 
-@st.composite
-def machines(draw: st.DrawFn) -> Automaton:
-    letters, states = draw(st.integers(1, 3)), draw(st.integers(1, 6))
-    rows = st.lists(st.integers(0, states - 1), min_size=states, max_size=states)
-    table = np.array([draw(rows) for _ in range(letters)])
-    names = (
-        tuple(f"a{i}" for i in range(letters)),
-        tuple(f"q{i}" for i in range(states)),
-    )
-    return Automaton(Semiautomaton(table, *names), draw(st.integers(0, states - 1)))
-
-
-@given(machines(), st.integers(0, 8))
+@given(machines(most=6), st.integers(0, 8))
 def test_words_lead_to_their_states(machine: Automaton, longest: int) -> None:
     words = approaches(machine, longest)
     for state, word in enumerate(words):

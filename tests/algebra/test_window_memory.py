@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from random_machines import machines
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
@@ -30,15 +31,7 @@ def run(found: WindowMemory, letters: int, word: tuple[int, ...]) -> list[int]:
     return shown
 
 
-@st.composite
-def machines(draw: st.DrawFn) -> Automaton:
-    letters, size = draw(st.integers(1, 3)), draw(st.integers(2, 4))
-    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
-    table = draw(st.lists(row, min_size=letters, max_size=letters))
-    return machine_of(table, draw(st.integers(0, size - 1)))
-
-
-@given(machines())
+@given(machines(2, 4))
 def test_windows_say_the_state(machine: Automaton) -> None:
     found = as_window_memory(machine)
     if found is not None:

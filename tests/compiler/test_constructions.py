@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from random_machines import machines
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.construction_choice.known_constructions import construct
@@ -21,16 +22,6 @@ from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states
 
 Build = Callable[..., Any]
-
-
-@st.composite
-def machines(draw: st.DrawFn) -> Automaton:
-    letters, size = draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
-    table = draw(st.lists(row, min_size=letters, max_size=letters))
-    names = tuple("abc"[:letters]), tuple("pqrs"[:size])
-    start = draw(st.integers(0, size - 1))
-    return Automaton(Semiautomaton(np.array(table), *names), start=start)
 
 
 def agrees(machine: Automaton, construction: str, length: int) -> bool:

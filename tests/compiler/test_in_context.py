@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from context_networks import NAMES, descended, of
 
 from krohn.compiler.in_context import Rows, in_context, limit
 from krohn.compiler.transformer import Network
@@ -11,25 +12,9 @@ from krohn.network.transformer import Transformer
 from krohn.sources.in_context import (
     InContext,
     Prompt,
-    descent,
     exactly,
-    named,
     regression,
 )
-
-NAMES = (
-    "InContext3,1:demonstrations=11",
-    "InContext3,2:demonstrations=13,steps=12",
-    "InContext3,3:demonstrations=20,steps=20",
-    "InContext3,2:demonstrations=11,steps=5,ahead=2",
-    "InContext2,2:demonstrations=9,ahead=3",
-)
-
-
-def of(name: str) -> InContext:
-    found = named(name)
-    assert found is not None
-    return found
 
 
 def runner(network: Network, precision: Precision = FLOAT64) -> Transformer:
@@ -45,13 +30,6 @@ def laws(network: Transformer, source: InContext, prompts: list[Prompt]) -> Floa
     """``(prompts, p^M)``: what is said at the last position."""
     tokens = torch.tensor(source.laid_out(prompts))
     found: FloatArray = network(tokens)[:, -1].double().numpy()
-    return found
-
-
-def descended(source: InContext, prompts: list[Prompt]) -> FloatArray:
-    """``(prompts, p^M)``: what gradient descent says."""
-    problem = regression(source, prompts)
-    found: FloatArray = (descent(problem) @ problem.asked[:, :, None])[:, :, 0]
     return found
 
 

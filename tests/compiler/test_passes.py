@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from random_machines import machines
 
 from krohn.algebra import zoo
-from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.compiler.passes.base import Pass, PassError, check_order
@@ -99,16 +100,6 @@ def test_passes_keep_states_and_channels_accept_themselves_and_are_idempotent(
     assert step.apply(before) == after
     if not isinstance(step, (SplitDeepTables, WidenOutputs)):
         assert step.apply(after) == after
-
-
-@st.composite
-def machines(draw: st.DrawFn) -> Automaton:
-    letters, size = draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
-    rows = draw(st.lists(row, min_size=letters, max_size=letters))
-    names = tuple("abc"[:letters]), tuple("pqrs"[:size])
-    start = draw(st.integers(0, size - 1))
-    return Automaton(Semiautomaton(np.array(rows), *names), start=start)
 
 
 @pytest.mark.sample(1)

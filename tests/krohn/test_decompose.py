@@ -1,15 +1,13 @@
 """``krohn decompose`` and ``krohn draw --eggbox``: text, JSON, files, trouble."""
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command import Done
 
 from krohn import cli, decomposition
 from krohn.algebra import covering, zoo
@@ -17,31 +15,6 @@ from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.decomposition.methods import METHODS
 from krohn.algebra.errors import KrohnError
 from krohn.decomposition import decompose, describe
-
-
-@dataclass(frozen=True)
-class Done:
-    """The result of a command."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The one JSON object on standard output."""
-        (line,) = self.out.splitlines()
-        found = json.loads(line)
-        assert isinstance(found, dict)
-        return found
-
-    @property
-    def trouble(self) -> str:
-        """The one line on standard error."""
-        assert self.code == 2
-        (line,) = self.err.splitlines()
-        return line
-
 
 Command = Callable[..., Done]
 

@@ -6,21 +6,15 @@ from xml.etree import ElementTree
 
 import pytest
 
+import krohn
 from krohn.drawing import DrawingError, draw_hidden_markov, save
-from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import driven
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(path: Path, name: str) -> ElementTree.Element:
-    found = hidden_markov.named(name)
-    if found is None:
-        system = linear_systems.named(name)
-        assert system is not None
-        found = driven(system)
-    save(draw_hidden_markov(found), path / "p.svg")
+    save(draw_hidden_markov(krohn.hidden_markov(name)), path / "p.svg")
     return ElementTree.parse(path / "p.svg").getroot()
 
 

@@ -11,27 +11,16 @@ from work import calls_at_most
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.model_facts import belief_machine, facts
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel, files, structure
+from krohn.sources.hidden_markov import files, structure
 from krohn.sources.hidden_markov.beliefs import reachable
-from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.files import pomdp
 
 Call = Callable[..., tuple[int, Any]]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def model(name: str) -> HiddenMarkovModel:
-    found = hidden_markov.named(name)
-    if found is not None:
-        return found
-    system = linear_systems.named(name)
-    assert system is not None
-    return driven(system)
-
-
 def depth(name: str) -> str:
-    sentences = facts(model(name))["depth_growth"]
+    sentences = facts(krohn.hidden_markov(name))["depth_growth"]
     assert "log₂ T" in sentences[-1]
     return " ".join(sentences[:-1])
 
@@ -44,7 +33,7 @@ def test_depth_is_constant_where_the_groups_of_the_beliefs_are_solvable() -> Non
 
 def test_depth_is_logarithmic_where_they_are_not() -> None:
     assert "unless TC⁰ = NC¹" in depth("Cyclic-DET5,5@3")
-    found = facts(model("Cyclic-HARD5,5@3"))
+    found = facts(krohn.hidden_markov("Cyclic-HARD5,5@3"))
     assert found["beliefs"] == 76
     assert "unless TC⁰ = NC¹" in found["depth_growth"][1]
 
@@ -77,7 +66,7 @@ def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
     ],
 )
 def test_facts_are_numbers(name: str, key: str, value: Any) -> None:
-    assert facts(model(name))[key] == value
+    assert facts(krohn.hidden_markov(name))[key] == value
 
 
 def test_a_file_has_facts_too() -> None:
@@ -90,7 +79,7 @@ def test_a_file_has_facts_too() -> None:
 
 
 def test_the_machine_of_beliefs_follows_the_filter() -> None:
-    source = model("RRXOR")
+    source = krohn.hidden_markov("RRXOR")
     beliefs, machine = reachable(source), belief_machine(source)
     assert beliefs is not None
     for word in source.sample(3, 15, np.random.default_rng(0))[0].tolist():
@@ -121,7 +110,7 @@ def test_explain_says_them(call: Call) -> None:
 
 
 def test_a_file_is_compiled_like_a_name(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "golden.json").write_text(files.text(model("GoldenMean")))
+    (tmp_path / "golden.json").write_text(files.text(krohn.hidden_markov("GoldenMean")))
     out = tmp_path / "g.safetensors"
     code, told = call("compile", tmp_path / "golden.json", "-T", "16", "-o", out)
     assert (code, told["verdict"]) == (0, "verified")

@@ -69,15 +69,6 @@ def test_a_stream_much_longer_than_the_network_is_certified_for(
     assert whole.letters == LETTERS // batch
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The command runs on one thread; what comes after it does not."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 MODEL = opened("S3", "scan", 11, "float32")
 
 

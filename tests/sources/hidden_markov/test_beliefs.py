@@ -5,19 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
+import krohn
 from krohn.sources.hidden_markov.beliefs import IMPOSSIBLE, reachable
-from krohn.sources.hidden_markov.families import driven
-
-
-def model(name: str) -> HiddenMarkovModel:
-    found = hidden_markov.named(name)
-    if found is not None:
-        return found
-    system = linear_systems.named(name)
-    assert system is not None
-    return driven(system)
 
 
 @pytest.mark.parametrize(
@@ -31,19 +20,19 @@ def model(name: str) -> HiddenMarkovModel:
     ],
 )
 def test_some_models_have_finitely_many_beliefs(name: str, count: int) -> None:
-    found = reachable(model(name))
+    found = reachable(krohn.hidden_markov(name))
     assert found is not None
     assert len(found.weights) == count
 
 
 @pytest.mark.parametrize("name", ["Mess3", "RanHMM5,5@3", "Cyclic-RND5,5@3"])
 def test_others_have_more_than_are_looked_at(name: str) -> None:
-    assert reachable(model(name)) is None
+    assert reachable(krohn.hidden_markov(name)) is None
 
 
 @pytest.mark.parametrize("name", ["RRXOR", "Cyclic-HARD3,2@1", "GoldenMean"])
 def test_the_machine_of_beliefs_is_the_exact_filter(name: str) -> None:
-    source = model(name)
+    source = krohn.hidden_markov(name)
     found = reachable(source)
     assert found is not None
     for word in source.sample(5, 20, np.random.default_rng(0))[0]:
@@ -56,7 +45,7 @@ def test_the_machine_of_beliefs_is_the_exact_filter(name: str) -> None:
 
 
 def test_a_letter_of_probability_zero_leads_nowhere() -> None:
-    source = model("GoldenMean")
+    source = krohn.hidden_markov("GoldenMean")
     found = reachable(source)
     assert found is not None
     zero = int(found.following[0, 0])
@@ -65,7 +54,10 @@ def test_a_letter_of_probability_zero_leads_nowhere() -> None:
 
 
 def test_every_bound_is_kept() -> None:
-    source = model("Cyclic-HARD5,5@3")
+    source = krohn.hidden_markov("Cyclic-HARD5,5@3")
     assert reachable(source, most=75) is None
     assert reachable(source, work=1000) is None
-    assert reachable(model("Mess3"), digits=100, most=10**9, work=10**9) is None
+    assert (
+        reachable(krohn.hidden_markov("Mess3"), digits=100, most=10**9, work=10**9)
+        is None
+    )

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+import krohn
 from krohn.program.errors import Refused
-from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import driven, undriven
+from krohn.sources.hidden_markov.families import undriven
 from krohn.sources.hidden_markov.structure import NEAR, MixingTime, mixing_time
 
 LENGTH = 120
@@ -14,26 +14,17 @@ TABLE = {"0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}
 """Table 1 of Hu et al. 2024 by the ε of Cyclic-RND: means over 5 seeds."""
 
 
-def model(name: str) -> HiddenMarkovModel:
-    found = hidden_markov.named(name)
-    if found is not None:
-        return found
-    system = linear_systems.named(name)
-    assert system is not None
-    return driven(system)
-
-
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("back", TABLE)
 def test_cycles_that_go_back_mix_as_the_paper_says(back: str) -> None:
     names = [f"Cyclic-RND5,5@{seed}:epsilon={back}" for seed in range(3)]
-    times = [mixing_time(model(name), 500).time for name in names]
+    times = [mixing_time(krohn.hidden_markov(name), 500).time for name in names]
     assert abs(np.mean([t for t in times if t]) - TABLE[back]) < 3
     assert None not in times
 
 
 def test_the_paper_cuts_the_slowest_at_the_length_of_its_words() -> None:
-    found = mixing_time(model("Cyclic-RND5,5@3:epsilon=0.01"), 300)
+    found = mixing_time(krohn.hidden_markov("Cyclic-RND5,5@3:epsilon=0.01"), 300)
     assert found.capped(LENGTH) == (LENGTH, True)
     assert found.time is not None
     assert 190 < found.time < 220
@@ -41,12 +32,15 @@ def test_the_paper_cuts_the_slowest_at_the_length_of_its_words() -> None:
 
 def test_random_models_mix_at_once() -> None:
     """1.6 in the paper; 2.9 with the letter of the first state left out of the count."""
-    times = [mixing_time(model(f"RanHMM5,5@{s}"), 300).time or 99 for s in range(10)]
+    times = [
+        mixing_time(krohn.hidden_markov(f"RanHMM5,5@{s}"), 300).time or 99
+        for s in range(10)
+    ]
     assert abs(np.mean(times) - 1.6) < 3
 
 
 def test_what_permutes_its_states_never_mixes() -> None:
-    found = mixing_time(model("Cyclic-DET5,5@3"), 50, longest=200)
+    found = mixing_time(krohn.hidden_markov("Cyclic-DET5,5@3"), 50, longest=200)
     assert found.time is None
     assert found.interval == (None, None)
     assert found.capped(100) == (100, True)
@@ -58,7 +52,7 @@ def test_the_hard_model_mixes_when_its_state_is_told() -> None:
     All priors agree once a state was told, and they do not before; so the distance is
     the probability that none was told, about (119/120)^t.
     """
-    source = model("Cyclic-HARD5,5@3")
+    source = krohn.hidden_markov("Cyclic-HARD5,5@3")
     found = mixing_time(source, 500, longest=350)
     untold, law = [], source.start
     for _ in range(len(found.distances)):
@@ -71,7 +65,7 @@ def test_the_hard_model_mixes_when_its_state_is_told() -> None:
 
 
 def test_the_interval_narrows_and_holds_the_estimate() -> None:
-    few, many = (mixing_time(model("RRXOR"), n) for n in (100, 4000))
+    few, many = (mixing_time(krohn.hidden_markov("RRXOR"), n) for n in (100, 4000))
     for found in (few, many):
         lower, upper = found.interval
         assert lower is not None
@@ -83,7 +77,7 @@ def test_the_interval_narrows_and_holds_the_estimate() -> None:
 
 def test_known_states_are_followed_as_beliefs_are() -> None:
     """Both ways of computing agree where both serve."""
-    exact = model("EvenProcess")
+    exact = krohn.hidden_markov("EvenProcess")
     blurred = HiddenMarkovModel(
         "blurred",
         exact.states,
@@ -97,7 +91,7 @@ def test_known_states_are_followed_as_beliefs_are() -> None:
 
 def test_two_known_states_are_the_worst_priors() -> None:
     """No pair of other priors is farther apart after the same word."""
-    source, generator = model("RanHMM4,3@2"), np.random.default_rng(0)
+    source, generator = krohn.hidden_markov("RanHMM4,3@2"), np.random.default_rng(0)
     word = source.sample(2, 3, generator)[0]
     product = source.operators[word[0, 1]] @ source.operators[word[0, 0]]
     known = product / product.sum(axis=0)
@@ -110,13 +104,13 @@ def test_two_known_states_are_the_worst_priors() -> None:
 
 
 def test_actions_are_chosen_uniformly() -> None:
-    chosen = model("Cyclic-RND4,3@1:epsilon=0.2")
+    chosen = krohn.hidden_markov("Cyclic-RND4,3@1:epsilon=0.2")
     times = [mixing_time(m, 2000, 4, 6) for m in (chosen, undriven(chosen))]
     assert np.abs(times[0].distances - times[1].distances).max() < 0.02
 
 
 def test_a_search_is_cut_by_its_work() -> None:
-    source = model("Cyclic-RND5,5@3:epsilon=0.01")
+    source = krohn.hidden_markov("Cyclic-RND5,5@3:epsilon=0.01")
     assert len(mixing_time(source, 10, work=10 * 125 * 7).distances) == 7
     with pytest.raises(Refused, match="two words"):
         mixing_time(source, 1)

@@ -5,19 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krohn.sources import hidden_markov, linear_systems
+import krohn
 from krohn.sources.hidden_markov import HiddenMarkovModel, structure as structures
-from krohn.sources.hidden_markov.families import driven
 from krohn.sources.hidden_markov.structure import Structure
 
 
 def structure(name: str) -> Structure:
-    found = hidden_markov.named(name)
-    if found is None:
-        system = linear_systems.named(name)
-        assert system is not None
-        found = driven(system)
-    return Structure(found)
+    return Structure(krohn.hidden_markov(name))
 
 
 def of_maps(*maps: list[int]) -> Structure:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from context_networks import (
+    NAMES,
     built,
     changed,
     measured,
@@ -18,13 +19,6 @@ from krohn.program.errors import Refused
 from krohn.sources.in_context import rounding
 from krohn.verify.proof import prove
 
-NAMES = (
-    "InContext3,1:demonstrations=11",
-    "InContext3,2:demonstrations=13,steps=12",
-    "InContext3,3:demonstrations=20,steps=20",
-    "InContext3,2:demonstrations=11,steps=5,ahead=2",
-    "InContext2,2:demonstrations=9,ahead=3",
-)
 SMALL = of("InContext2,2:demonstrations=3,history=3,steps=3")
 
 

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
@@ -38,15 +37,6 @@ COMPILED = [
     ("C2", "rnn"),
     ("S3", "rnn"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads only wait for one another in batches as small as these."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def build(machine: Automaton, construction: str, length: int = LONG) -> Model:

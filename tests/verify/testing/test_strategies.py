@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 from foreign import FLIP_FLOP, flip_flop
 from hypothesis import given, settings, strategies as st
+from random_machines import machines
 
 import krohn
 from krohn.algebra import zoo
@@ -215,18 +216,8 @@ def test_it_finds_a_fault_that_random_words_do_not_find(name: str) -> None:
     assert not finds(name, machine, not_at_all)
 
 
-@st.composite
-def machines(draw: st.DrawFn) -> Automaton:
-    letters, states = draw(st.integers(1, 4)), draw(st.integers(1, 5))
-    state = st.integers(0, states - 1)
-    row = st.lists(state, min_size=states, max_size=states)
-    table = np.array(draw(st.lists(row, min_size=letters, max_size=letters)))
-    names = tuple("abcd"[:letters]), tuple(map(str, range(states)))
-    return Automaton(Semiautomaton(table, *names), draw(state))
-
-
 @settings(max_examples=15)
-@given(machines(), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))
+@given(machines(most=5), st.integers(1, 40), st.integers(1, 9), st.integers(0, 99))
 def test_words_are_words_of_any_machine(
     machine: Automaton, length: int, count: int, seed: int
 ) -> None:
