@@ -42,11 +42,12 @@ CELLS = (
     ("float32", "rotate,dense"),
 )
 WORDS, PATCHES = 500, 50
-PROVED, COMPILED, NOISE, HIDDEN = (
+PROVED, COMPILED, NOISE, HIDDEN, BESIDE = (
     "disguised networks: margin proved / found",
     "rotate,dense in float32, by the construction that is proved",
     "noise on all weights, T = 32",
     "what a disguise hides, T = 32",
+    "rotate,dense,beside: what works beside a machine, T = 32",
 )
 
 
@@ -284,6 +285,49 @@ def hidden(job: tuple[str, str, str]) -> Row:
     }
 
 
+# ------------------------------------------------- what works beside a machine
+
+
+def beside(job: tuple[str, str]) -> Row:
+    """A line of the table of circuits that work beside machines."""
+    name, dtype = job
+    compiled = krohn.compile(
+        name, 32, dtype=dtype, disguise="rotate,dense,beside", seed=3
+    )
+    assert compiled.proof is not None
+    file, model = compiled.file, compiled.model
+    rows = file.tensors["disguise.directions"].astype(np.float64)
+    d = file.header["architecture"]["disguise"]["d_model"]
+    read = torch.from_numpy(np.linalg.pinv(rows))
+    both = read[:, :d] @ torch.from_numpy(rows[:d])
+    rest = read[:, d:] @ torch.from_numpy(rows[d:])
+    words = sampled(file, 32)[0]
+    streams = [x.double() for x in model.network.snapshots(words)]
+    own, other = (
+        (streams[-1] @ x)[:, 1:].flatten(0, 1).var(dim=0) for x in (both, rest)
+    )
+    hooks = {}
+    means = [x.mean(dim=0) for x in streams]
+    for snapshot, stands in enumerate(means):
+
+        def change(x: torch.Tensor, mean: torch.Tensor = stands) -> torch.Tensor:
+            return (x.double() - (x.double() - mean) @ rest).to(x)
+
+        hooks[f"stream.{snapshot}"] = change
+    said = [model.run_with_hooks(words, h).argmax(-1) for h in ({}, hooks)]
+    return {
+        "machine": Path(name).stem,
+        "format": dtype,
+        "margin proved / found": f"{compiled.proof.told['margin']:.3f} / "
+        f"{found(file, 32):.3f}",
+        "width": f"{d}; {len(rows[0])}",
+        "variance beside": f"{float(other.sum() / own.sum()):.2g}",
+        "in the least axis": f"{float((other / own).min()):.2g}",
+        "of the machine in its least": f"{float((own / other).min()):.2g}",
+        "words changed without it": int((said[0] != said[1]).any(dim=1).sum()),
+    }
+
+
 def main() -> None:
     """Make the networks, and print the tables that are asked for."""
     told = parser(__doc__)
@@ -291,7 +335,9 @@ def main() -> None:
     told.add_argument("--lengths", type=int, nargs="*", default=[32, 64])
     told.add_argument("--jobs", type=int, default=1)
     told.add_argument(
-        "--table", choices=("proofs", "compiled", "noise", "hidden"), default="proofs"
+        "--table",
+        choices=("proofs", "compiled", "noise", "hidden", "beside"),
+        default="proofs",
     )
     options = told.parse_args()
     every = [*ZOO, *NEW] if options.table == "compiled" else [*KNOWN, *NEW]
@@ -303,6 +349,9 @@ def main() -> None:
         table = Table(COMPILED, each(compiled, jobs, options.jobs))
     elif options.table == "noise":
         table = Table(NOISE, each(most_noise, names, options.jobs))
+    elif options.table == "beside":
+        pairs = [(name, dtype) for name in names for dtype in ("float64", "float32")]
+        table = Table(BESIDE, each(beside, pairs, options.jobs))
     else:
         kinds = [
             *(("", "float64"), ("rotate", "float64"), ("rotate,dense", "float64")),

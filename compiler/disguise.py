@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.compiler.disguise_beside import circuit
+from krohn.compiler.disguise_beside import circuit, memories
 from krohn.compiler.disguise_layout import (
     READERS,
     WRITERS,
@@ -107,7 +107,9 @@ def disguised(
     if "squeeze" in asked.kinds:
         made.squeeze(program, tensors["embed.position"])
     if "beside" in asked.kinds:
-        made.beside(circuit(header, precision, asked.seed), 1 if made.loud else QUIET)
+        told = circuit(memories(header, asked.seed), precision)
+        other = GrowingNetwork.of(*told, random)
+        made.beside(other, 1.0 if made.loud else QUIET)
     if "dense" in asked.kinds:
         made.dense()
     made.inside()
@@ -129,7 +131,7 @@ FORMATS = ("float64", "float32")
 APART = 2.0**-8
 """How much one group of directions has of the axes of the other, in float32; chosen."""
 QUIET = 2.0**-2
-"""The scale of a circuit that works beside, in float32; chosen: S4 is lost by 1/2, T = 32."""
+"""The scale of a circuit that works beside, in float32; chosen: by 1/2 S4 is lost."""
 TRIED = 16
 """So many codes are tried of a stream that is squeezed."""
 

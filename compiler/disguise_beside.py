@@ -6,14 +6,14 @@ of T letters by 2T steps would be bounded by T² then; here a head fetches one b
 unit reads two, so that a bound b becomes 2b + 2 in the next layer, at every length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from krohn.compiler.compiled_network import as_written
+from krohn.compiler.disguise_layout import Tensors
 from krohn.compiler.errors import CompileError
-from krohn.compiler.growing_network import GrowingNetwork
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import Precision
 from krohn.program import (
@@ -34,27 +34,28 @@ DIFFERS = Piecewise(rectified(_X - _Y) + rectified(_Y - _X))
 EITHER = Piecewise(number(1) - rectified(number(1) - _X - _Y))
 
 
-def memories(
-    letters: Sequence[str],
-    length: int,
-    heads: Sequence[int],
-    random: np.random.Generator,
-) -> Program:
-    """Layers of memories of one bit.
+def memories(header: Mapping[str, Any], seed: int) -> Program:
+    """Layers of memories of one bit: as many as each block of a network has heads.
 
     A memory of the first layer holds what a clock said when one of its letters came last.
     One of a later layer holds whether a clock and a memory below differed at the last
     position with one of its letters, or with a 1 in another memory below.
 
     Args:
-        letters: Of the machine beside it.
-        length: T.
-        heads: How many memories each layer has.
-        random: Which letters write, and which memories are read.
+        header: Of the file of the network, which is not disguised.
+        seed: It decides which letters write, and which memories are read.
 
     Returns:
         ``stored{layer}.{i}`` are the memories; nobody asks what it decodes to.
+
+    Raises:
+        CompileError: If the network has no heads.
     """
+    letters, length = header["machine"]["letters"], header["claim"]["length"]
+    heads = [b["heads"] for b in header["architecture"]["blocks"] if b["heads"]]
+    if not heads:
+        raise CompileError("no circuit works beside a network without heads")
+    random = np.random.default_rng(seed)
     operations: dict[str, Operation] = {"token": Token()}
     for i in range(max(heads)):
         some = random.permutation(len(letters))[: max(1, len(letters) // 2)]
@@ -83,25 +84,15 @@ def memories(
     return Program(tuple(letters), 1, length, operations, outputs, {none: 0})
 
 
-def circuit(
-    header: Mapping[str, Any], precision: Precision, seed: int
-) -> GrowingNetwork:
-    """The network of memories for a machine: as many as its network has heads.
+def circuit(program: Program, precision: Precision) -> tuple[dict[str, Any], Tensors]:
+    """The strict network of memories, each number in dimensions of its own.
 
-    Args:
-        header: Of the file of the machine's network.
-        precision: Of its weights.
-        seed: Of the memories; nothing else decides them but letters, T and heads.
+    Returns:
+        Its architecture and Program as a file states them, and its tensors.
 
     Raises:
-        CompileError: If there are no heads, or memories need a wider format.
+        CompileError: If the words are too long for the format.
     """
-    blocks, length = header["architecture"]["blocks"], header["claim"]["length"]
-    heads = [block["heads"] for block in blocks if block["heads"]]
-    if not heads:
-        raise CompileError("no circuit works beside a network without heads")
-    random = np.random.default_rng(seed)
-    program = memories(header["machine"]["letters"], length, heads, random)
     built = as_written("beside", program, Options(precision, strict=True, keep=True))
-    told = {"architecture": built.network.architecture, "program": built.program}
-    return GrowingNetwork.of(told, built.network.tensors, random)
+    header = {"architecture": built.network.architecture, "program": built.program}
+    return header, dict(built.network.tensors)

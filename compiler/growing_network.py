@@ -121,6 +121,8 @@ class GrowingNetwork:
     def beside(self, other: "GrowingNetwork", scale: float) -> None:
         """Let another network work in dimensions of its own, in blocks that have heads.
 
+        What its letters write is rough, if anything is, so that all axes are shared.
+
         Args:
             other: It has as many blocks; it is used up.
             scale: How large its numbers are.
@@ -132,16 +134,15 @@ class GrowingNetwork:
         for name in ("embed.token", "embed.position"):
             self.tensors[name] = self.tensors[name] + other.tensors[name]
         here = [b for b, block in enumerate(self.blocks) if block["heads"]]
-        for b, own in zip(here, range(len(other.blocks)), strict=True):
-            for kind, names, add in (
-                ("attention", HEAD, self.add_heads),
-                ("mlp", MLP, self.add_units),
-            ):
-                parts = [other.tensors[f"blocks.{own}.{kind}.{n}"] for n in names]
-                add(b, parts)
+        for b, i in zip(here, range(len(other.blocks)), strict=True):
+            at, t = f"blocks.{i}", other.tensors
+            self.add_heads(b, [t[f"{at}.attention.{n}"] for n in HEAD])
+            self.add_units(b, [t[f"{at}.mlp.{n}"] for n in MLP])
         own = np.pad(self.code, ((0, 0), (0, size)))
         self.code = np.concatenate([own, other.code])
-        self.rough, self.d = np.pad(self.rough, (0, size)), d + size
+        heard = np.ptp(other.tensors["embed.token"][:-1, d:], axis=0) > 0
+        self.rough = np.concatenate([self.rough, heard & bool(self.rough.any())])
+        self.d = d + size
 
 
 def _padded(tensor: FloatArray, axis: int, size: int) -> FloatArray:

@@ -88,7 +88,7 @@ class Asked:
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
         disguise: Other weights that compute the same, without zeros and axes that mean
-            something: ``"rotate"``, ``"dense"`` and others, with commas between them
+            something: ``"rotate"``, ``"beside"`` and others, with commas between them
             (docs/disguise.md). The network is strict then, and in float64 if no format is
             asked for.
         seed: Of what a disguise draws; 0 if none is given.

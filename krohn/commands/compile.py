@@ -72,8 +72,9 @@ class Networks(NetworkOptions):
         typer.Option(
             metavar="KINDS",
             help="Other weights that compute the same, proved: rotate, dense, squeeze, "
-            "noise, with commas between them (docs/disguise.md). In float64, unless "
-            "--dtype float32 is given: then two groups of axes can be told apart.",
+            "beside (another circuit works there, too), noise, with commas between them "
+            "(docs/disguise.md). In float64, unless --dtype float32 is given: then two "
+            "groups of axes can be told apart.",
         ),
     ] = None
     strength: Annotated[

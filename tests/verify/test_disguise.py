@@ -23,7 +23,10 @@ from krohn.verify.proof import prove
 from krohn.verify.search.find import for_file
 
 LENGTH, STRENGTH = 8, 1e-9
-DISGUISES = ["rotate", "dense", "squeeze", "squeeze,dense", "noise", "dense,noise"]
+DISGUISES = [
+    *("rotate", "dense", "squeeze", "squeeze,dense", "noise", "dense,noise"),
+    *("dense,beside", "squeeze,beside,noise"),
+]
 MACHINES = ["FlipFlop", "C2", "D6", "regex:(ab|ba)*c"]
 
 
@@ -72,12 +75,16 @@ def _evidence(data: bytes, found: CompiledModel) -> bytes:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    ("name", "length"),
-    [("FlipFlop", 8), ("C2", 8), ("C4", 32), ("D6", 32), ("S4", 32), ("FFL2", 64)],
+    ("name", "length", "kinds"),
+    [
+        *(("FlipFlop", 8, "dense"), ("C2", 8, "dense"), ("C4", 32, "dense")),
+        *(("D6", 32, "dense"), ("S4", 32, "dense"), ("FFL2", 64, "dense")),
+        *(("C2", 32, "dense,beside"), ("S4", 32, "dense,beside")),
+    ],
 )
-def test_it_is_proved_in_float32(name: str, length: int) -> None:
+def test_it_is_proved_in_float32(name: str, length: int, kinds: str) -> None:
     """No margin of words that are run is below the one that is proved of all words."""
-    found = made(name, "dense", "float32", length)
+    found = made(name, kinds, "float32", length)
     assert found.file.precision.name == "float32"
     assert found.proof is not None
     told = found.file.header["machine"]
@@ -133,14 +140,15 @@ def test_in_float64_more_of_the_stream_means_nothing() -> None:
 
 
 def test_the_seed_decides_all_weights() -> None:
-    one, two = (krohn.compile("C2", 4, disguise="dense", seed=s) for s in (1, 2))
-    again = krohn.compile("C2", 4, disguise="dense", seed=1)
+    kinds = "dense,beside"
+    one, two = (krohn.compile("C2", 4, disguise=kinds, seed=s) for s in (1, 2))
+    again = krohn.compile("C2", 4, disguise=kinds, seed=1)
     files = [pack(x.file.header, x.file.tensors) for x in (one, again, two)]
     assert files[0] == files[1] != files[2]
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("kinds", ["rotate", "dense", "squeeze,dense"])
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("kinds", ["rotate", "dense,beside", "squeeze,dense"])
 @pytest.mark.parametrize("name", ["FlipFlop", "D6"])
 def test_variables_are_read_and_changed_along_directions(name: str, kinds: str) -> None:
     hidden, plain = (
@@ -170,8 +178,8 @@ def test_variables_are_read_and_changed_along_directions(name: str, kinds: str) 
 
 
 def test_what_cannot_be_disguised_is_refused() -> None:
-    with pytest.raises(CompileError, match="takes rotate, dense, squeeze, noise, not"):
-        krohn.compile("C2", 4, disguise="beside")
+    with pytest.raises(CompileError, match="takes rotate, dense, squeeze, beside, no"):
+        krohn.compile("C2", 4, disguise="mirror")
     with pytest.raises(krohn.KrohnError, match="float64 or float32"):
         krohn.compile("C2", 4, disguise="rotate", dtype="bfloat16")
     with pytest.raises(krohn.KrohnError, match="from 0 up to 1"):
@@ -248,10 +256,11 @@ def survivors(
     return passed, bad
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("kinds", ["dense", "dense,beside"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_no_damaged_network_is_verified(dtype: str) -> None:
-    passed, bad = survivors("C2", "dense", 12, 1, dtype)
+def test_no_damaged_network_is_verified(kinds: str, dtype: str) -> None:
+    passed, bad = survivors("C2", kinds, 12, 1, dtype)
     assert not bad
     assert passed > 0  # small changes are proved again
 
@@ -261,7 +270,7 @@ def test_no_damaged_network_is_verified(dtype: str) -> None:
     ("kinds", "dtype"),
     [
         *(("rotate", "float64"), ("dense", "float64"), ("squeeze,dense", "float64")),
-        ("dense", "float32"),
+        *(("dense,beside", "float64"), ("dense", "float32"), ("beside", "float32")),
     ],
 )
 @pytest.mark.parametrize("name", ["FlipFlop", "C2", "D6"])
