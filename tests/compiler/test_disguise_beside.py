@@ -1,8 +1,10 @@
 """The circuit beside a disguised machine: it works, shares axes, and does not matter."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import pytest
 import torch
 
 import krohn
@@ -12,6 +14,8 @@ from krohn.compiler.errors import CompileError
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
 from krohn.program.interpreter import interpret
+from krohn.verify.checker.disguise import Disguise
+from krohn.verify.checker.residual_stream import Stream
 
 LENGTH, SEED = 16, 3
 NETWORKS = [

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.verify.checker.arithmetic import (
     Interval,
     Operand,
@@ -123,6 +123,11 @@ class AffineForm:
     def wider(self, off: Operand) -> "AffineForm":
         """With all that is within ``off``."""
         return AffineForm(self.base.wider(off), self.slopes)
+
+    def replaced(self, chosen: BoolArray, other: Interval) -> "AffineForm":
+        """With an interval in place of the entries that are chosen."""
+        slopes = np.where(chosen, 0.0, self.slopes)
+        return AffineForm(other.where(chosen, self.base), slopes)
 
     def padded(self, noises: int) -> "AffineForm":
         """With further noises, which it does not depend on."""

@@ -1,6 +1,6 @@
 """Elman networks, LSTMs and GRUs: nodes are parallelotopes, of which boxes are a case.
 
-Lemmas 18a and 18f of docs/soundness.md, section 7a.
+Lemmas 18a, 18f and 18g of docs/soundness.md, section 7a.
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,8 @@ COST = 2**10
 NOISES, DEEPEST = 6, 12
 """How many noises nodes keep for each number that is remembered, if they are what letters
 make of another one; and of how many letters at most."""
+LONG = 8.0
+"""A cell that may be anything in so long a stretch has no noises in common with others."""
 
 
 class Letters(NamedTuple):
@@ -267,7 +269,11 @@ class Cell:
         i, f, o = (self.gate(gates[at], SIGMOID) for at in (0, 1, 3))
         g = self.gate(gates[2], TANH)
         size = abs(f.bounds) * abs(c.bounds) + abs(i.bounds) * abs(g.bounds)
+        about = Interval.of(np.ones(1)).wider(8 * self.form.unit)
+        apart = f.bounds * c.bounds * about + i.bounds * g.bounds * about
+        long = c.bounds.high - c.bounds.low > LONG
         c = self.stored(f * c + i * g, size)
+        c = c.replaced(long, apart.wider(8 * self.form.smallest))
         if len(c.slopes):
             c = c.with_noises()
         squashed = self.gate(c, TANH)

@@ -6,17 +6,18 @@ put: along its principal axes, with more room where later letters forget more. T
 a guess: the checker looks at what came of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.gated_recurrent import NOISES, Cell, Nodes
 from krohn.verify.checker.model_file import Machine
+from krohn.verify.search.counting import Counting
 from krohn.verify.search.dynamics import SEED, Dynamics
 from krohn.verify.search.exact_walk import packed
 
@@ -30,6 +31,9 @@ that an image is compared with."""
 SLACK = 1 - 2.0**-30
 """The checker may round otherwise."""
 MOST_NODES, MOST_WORK = 40_000, 2**33
+TRIALS, LESS = (2**-6, 2**-3, 1), 4
+"""Which parts of the work are tried for the largest room that may do; and by how much
+less for each smaller one: a large room can need far more sets than a small one."""
 
 
 class Uncertain(Exception):
@@ -47,6 +51,7 @@ class Sense:
         later: ``(samples, width, width)``: the sum of squares of changes after 0, 1, …
             letters that a unit of change can make, for words that are bad for it.
         soon: The largest of these squares after few letters.
+        counting: Which cells count letters.
     """
 
     scale: FloatArray
@@ -54,6 +59,7 @@ class Sense:
     states: IntArray
     later: FloatArray
     soon: FloatArray
+    counting: Counting
 
     @classmethod
     def of(cls, net: Dynamics, samples: int = 300, letters: int = 40) -> "Sense":
@@ -100,19 +106,40 @@ class Sense:
                     soon, axis1=1, axis2=2
                 )
                 soon = np.where(more[:, None, None], square, soon)
-        return cls(scale, x / scale, states, later, soon)
+        counting = Counting.of(net)
+        return cls(scale, counting.near(x) / scale, states, later, soon, counting)
+
+    def place(self, x: FloatArray) -> FloatArray:
+        """Where something is, to tell what is near."""
+        return np.asarray(self.counting.near(x) / self.scale)
 
     def along(
         self, centre: FloatArray, axes: FloatArray, states: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Changes that a unit along each axis makes in all, and soon; at least 1."""
-        apart = ((centre[:, None] - self.at) ** 2).sum(axis=2)
+        apart = ((self.place(centre)[:, None] - self.at) ** 2).sum(axis=2)
         near = (apart + 1e6 * (states[:, None] != self.states)).argmin(axis=1)
         found = [
             np.sqrt(np.maximum(1, np.einsum("bik,bkl,bil->bi", axes, m[near], axes)))
             for m in (self.later, self.soon)
         ]
         return found[0], found[1]
+
+
+class Parallelotope(NamedTuple):
+    """A set.
+
+    Attributes:
+        directions: ``(width, width)``: W.
+        centre: ``(width,)``: of x.
+        radii: ``(width,)``: of W·x.
+        size: How far from its place the places of others may be, about.
+    """
+
+    directions: FloatArray
+    centre: FloatArray
+    radii: FloatArray
+    size: float
 
 
 class Own:
@@ -124,51 +151,50 @@ class Own:
         directions: ``(…, width, width)``: W of each.
         middle: ``(…, width)``: of W·x.
         radii: ``(…, width)``: of W·x.
-        centre: ``(…, width)``: of x.
-        size: ``(…,)``: how far from the centre others may be, about.
+        place: ``(…, width)``: where they are.
+        size: ``(…,)``: how far from there others may be, about.
+        sense: Which tells places.
     """
 
-    def __init__(self, width: int) -> None:
-        self.count, many = 0, 16
+    def __init__(self, sense: Sense) -> None:
+        self.count, many, self.sense = 0, 16, sense
+        width = len(sense.scale)
         self.nodes = np.zeros(many, np.int64)
         self.directions = np.zeros((many, width, width))
-        self.middle, self.radii, self.centre = np.zeros((3, many, width))
+        self.middle, self.radii, self.place = np.zeros((3, many, width))
         self.size = np.zeros(many)
 
-    def add(
-        self, node: int, directions: FloatArray, centre: FloatArray, radii: FloatArray
-    ) -> int:
-        """One more; its place among these."""
+    def add(self, node: int, one: Parallelotope) -> int:
+        """One more; its number among these."""
         at = self.count
         if at == len(self.nodes):
             for name, held in vars(self).items():
-                if name != "count":
+                if isinstance(held, np.ndarray):
                     setattr(self, name, np.concatenate([held, np.zeros_like(held)]))
-        self.nodes[at], self.directions[at], self.radii[at] = node, directions, radii
-        self.middle[at], self.centre[at] = directions @ centre, centre
-        self.size[at] = np.linalg.norm(radii) + 1e-30
+        self.nodes[at], self.size[at] = node, one.size + 1e-30
+        self.directions[at], self.radii[at] = one.directions, one.radii
+        self.middle[at] = one.directions @ one.centre
+        self.place[at] = self.sense.place(one.centre)
         self.count += 1
         return at
 
-    def holders(
-        self, centre: FloatArray, noises: FloatArray, scale: FloatArray
-    ) -> IntArray:
+    def holders(self, centre: FloatArray, noises: FloatArray) -> IntArray:
         """A node for each image that lies in it; -1 if there is none.
 
         Args:
             centre: ``(images, width)``.
             noises: ``(images, noises, width)``.
-            scale: Of the numbers, to tell which nodes are near.
         """
         found = np.full(len(centre), -1)
         if not self.count:
             return found
-        places, size = self.centre[: self.count], self.size[: self.count]
+        places, size = self.place[: self.count], self.size[: self.count]
+        own = self.sense.place(centre)
         directions, middle, radii = self.directions, self.middle, self.radii
         for low in range(0, len(centre), 256):
             part = slice(low, low + 256)
             here, many = centre[part], noises[part]
-            apart = (((here[:, None] - places) / scale) ** 2).sum(axis=2) / size**2
+            apart = ((own[part][:, None] - places) ** 2).sum(axis=2) / size**2
             tries = min(TRIES, len(places))
             near = np.argpartition(apart, tries - 1, axis=1)[:, :tries]
             order = np.take_along_axis(apart, near, 1).argsort(axis=1)
@@ -201,6 +227,7 @@ class Closure:
         sense: Where room does no harm.
         room: How much nodes get.
         deepest: After how many letters a node is put at last.
+        most: How many operations there may be.
         states: Of the machine.
         made: Of each node that is no parallelotope, its parent and letter.
         edges: Of each node.
@@ -214,6 +241,7 @@ class Closure:
     sense: Sense
     room: float
     deepest: int
+    most: float
     states: list[int] = field(default_factory=list)
     made: list[int] = field(default_factory=list)
     edges: list[list[int]] = field(default_factory=list)
@@ -233,21 +261,13 @@ class Closure:
             self.edges[origin[0]][origin[1]] = number
         return number
 
-    def _put(
-        self,
-        state: int,
-        origin: tuple[int, int],
-        directions: FloatArray,
-        centre: FloatArray,
-        radii: FloatArray,
-    ) -> int:
+    def _put(self, state: int, origin: tuple[int, int], one: Parallelotope) -> int:
         number = self._add(state, origin, False)
-        own = self._of(state)
-        self.at[number] = own.add(number, directions, centre, radii)
+        self.at[number] = self._of(state).add(number, one)
         return number
 
     def _of(self, state: int) -> Own:
-        return self.own.setdefault(state, Own(self.net.width))
+        return self.own.setdefault(state, Own(self.sense))
 
     def close(self) -> None:
         """Follow all words from all nodes until each leads into one.
@@ -258,10 +278,8 @@ class Closure:
             WrongWord: If the word that leads there has another logit ahead.
         """
         width, first = self.net.width, self.net.cell.first[0]
-        none = np.zeros(width)
-        waiting = [
-            self._put(self.net.machine.start, (-1, -1), np.eye(width), first, none)
-        ]
+        point = Parallelotope(np.eye(width), first, np.zeros(width), 0.0)
+        waiting = [self._put(self.net.machine.start, (-1, -1), point)]
         while waiting:
             now, waiting = waiting[:TOGETHER], waiting[TOGETHER:]
             waiting += self._followed(now)
@@ -286,7 +304,7 @@ class Closure:
         numbers = np.array(now)
         for depth in range(1, self.deepest + 1):
             self.work += len(numbers) * cost
-            demand(self.work <= MOST_WORK, "hidden states need too many sets")
+            demand(self.work <= self.most, "hidden states need too many sets")
             images = cell.after(form).shaped(-1)
             before = np.repeat(numbers, ways)
             letter = np.tile(np.arange(ways), len(numbers))
@@ -301,35 +319,53 @@ class Closure:
             left = self._closed(centre, noises, states, before, letter)
             if not len(left):
                 break
-            scale = self.sense.scale
-            scaled = noises[left] / scale
-            axes = np.linalg.eigh(scaled.swapaxes(1, 2) @ scaled)[1].swapaxes(1, 2)
-            reach = np.abs(scaled @ axes.swapaxes(1, 2)).sum(axis=1)
-            later, soon = self.sense.along(centre[left] / scale, axes, states[left])
-            small = ((reach * soon).max(axis=1) <= SMALL * self.room) | (
-                depth == self.deepest
-            )
+            small, put = self._around(centre[left], noises[left], states[left])
             go = []
             for i, row in enumerate(left.tolist()):
                 state, origin = int(states[row]), (int(before[row]), int(letter[row]))
-                if not small[i]:
+                if not small[i] and depth < self.deepest:
                     go.append((row, self._add(state, origin, True)))
                     continue
                 own = self._of(state)
                 one = slice(row, row + 1)
-                to = int(own.holders(centre[one], noises[one], scale)[0])
+                to = int(own.holders(centre[one], noises[one])[0])
                 if to >= 0:
                     self.edges[origin[0]][origin[1]] = to
                     continue
-                w = (axes[i] / scale).astype(np.float32).astype(np.float64)
-                radii = np.abs(noises[row] @ w.T).sum(axis=0) + self.room / later[i]
-                new.append(self._put(state, origin, w, centre[row], radii))
+                new.append(self._put(state, origin, put(i)))
             if not go:
                 break
             rows, numbers = np.array(go).T
             form = images.rows(rows).fewer(NOISES * width).with_noises()
             form = form.shaped(len(rows), 1)
         return new
+
+    def _around(
+        self, centre: FloatArray, noises: FloatArray, states: IntArray
+    ) -> tuple[BoolArray, Callable[[int], Parallelotope]]:
+        """Whether images are small, and parallelotopes around them.
+
+        The axes are principal ones, but each cell that counts has its own, the first ones:
+        along these nothing is forgotten, and sets are long where it no longer matters.
+        """
+        counting, scale = self.sense.counting, self.sense.scale
+        counts, middle, half = counting.grown(centre, noises, states)
+        centre = np.where(half > 0, middle, centre)
+        noises = np.where((half > 0)[:, None], 0.0, noises)
+        scaled = np.where(counts[:, None], 0.0, noises) / scale
+        square, each = scaled.swapaxes(1, 2) @ scaled, np.arange(len(scale))
+        square[:, each, each] -= np.where(counts, 1.0 + each, 0.0)
+        axes = np.linalg.eigh(square)[1].swapaxes(1, 2)
+        reach = np.abs(scaled @ axes.swapaxes(1, 2)).sum(axis=1)
+        later, soon = self.sense.along(centre, axes, states)
+
+        def put(i: int) -> Parallelotope:
+            w = (axes[i] / scale).astype(np.float32).astype(np.float64)
+            radii = np.abs(noises[i] @ w.T).sum(axis=0) + self.room / later[i]
+            size = float(np.linalg.norm(radii))
+            return Parallelotope(w, centre[i], radii + np.abs(w) @ half[i], size)
+
+        return (reach * soon).max(axis=1) <= SMALL * self.room, put
 
     def _closed(
         self,
@@ -344,9 +380,7 @@ class Closure:
         for state in np.unique(states).tolist():
             if state in self.own:
                 rows = np.flatnonzero(states == state)
-                closed[rows] = self.own[state].holders(
-                    centre[rows], noises[rows], self.sense.scale
-                )
+                closed[rows] = self.own[state].holders(centre[rows], noises[rows])
         for row in np.flatnonzero(closed >= 0).tolist():
             self.edges[before[row]][letter[row]] = int(closed[row])
         return np.flatnonzero(closed < 0)
@@ -383,20 +417,18 @@ def closed(cell: Cell, machine: Machine) -> dict[str, Any]:
     """
     net = Dynamics(cell, machine)
     length = net.refute()
-    sense, work = Sense.of(net), 0
+    sense, rooms = Sense.of(net), list(ROOMS)
     deepest = 8 if cell.reads < 3 else 5
-    for room in ROOMS:
-        closure = Closure(net, sense, room, deepest, work=work)
-        try:
-            closure.close()
-            return closure.evidence()
-        except Uncertain:
-            work = closure.work
-        except Refused as refused:
-            raise Refused(
-                f"{refused}; all words of up to {length} letters are right"
-            ) from None
-    raise Refused(
-        f"hidden states of two answers come too close; all words of up to {length} letters "
-        "are right"
-    )
+    why = "hidden states of two answers come too close"
+    for part in TRIALS:
+        most = part * MOST_WORK
+        for room in tuple(rooms):
+            closure = Closure(net, sense, room, deepest, most)
+            try:
+                closure.close()
+                return closure.evidence()
+            except Uncertain:
+                rooms.remove(room)
+            except Refused as refused:
+                why, most = str(refused), most / LESS
+    raise Refused(f"{why}; all words of up to {length} letters are right")
