@@ -88,7 +88,10 @@ def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None
 
 @each
 def test_its_variables_vary(network: tuple[str, str, str]) -> None:
-    """Words differ in each memory; in float64 all of it varies more than the machine."""
+    """Words differ in each memory; in float64 all of it varies more than the machine.
+
+    In float32 sums of letters, which no memory makes, vary much more.
+    """
     apart = Apart(network)
     for name in apart.numbers:
         values = apart.values[name][:, 4:]
@@ -96,7 +99,7 @@ def test_its_variables_vary(network: tuple[str, str, str]) -> None:
             assert values.std(axis=0).max() > 0.2
     plain, other = apart.parts(apart.streams()[-1])
     share = other[:, 1:].var(axis=(0, 1)).sum() / plain[:, 1:].var(axis=(0, 1)).sum()
-    assert share > (1.0 if network[2] == "float64" else 0.02)
+    assert share > (1.0 if network[2] == "float64" else 0.01)
 
 
 @each

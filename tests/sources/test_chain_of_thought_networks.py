@@ -15,8 +15,8 @@ from krohn.compiled_model import CompiledModel
 from krohn.compiler.constructions import chain_of_thought as construction
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
-from krohn.program.expressions import argument, greater, number
-from krohn.program.rectified_functions import maximum, select
+from krohn.program.expressions import argument, greater, number, value
+from krohn.program.rectified_functions import gate, maximum
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.proof import prove
 
@@ -213,7 +213,9 @@ def increasing(length: int, largest: int) -> ChainOfThought:
     """
     numbers = largest + 1
     x, before, y, best = map(argument, range(4))
-    longer = select(greater(x, y), best + 1, number(1), numbers)
+    less = value(greater(x, y))
+    one, other = gate(best + 1, less, numbers), gate(number(1), 1 - less, numbers)
+    longer = value(one + other)
     steps, cell, at = list[Step](), dict[tuple[int, int], Argument](), length + 1
     for j in range(1, length + 1):
         for k in range(j):
