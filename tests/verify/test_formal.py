@@ -139,6 +139,18 @@ def test_what_is_no_machine_or_no_mask_is_refused() -> None:
         _machine(machine)
     with pytest.raises(Different, match="mask"):
         _written_block(([], 0, 0, [], [1, 2]), "blocks.0.", 2)
+    file = krohn.compile("C2", 4).file
+    mask = "blocks.0.mlp.residual"
+    other = file.tensors | {mask: 1.5 * file.tensors[mask] + 0.5}
+    with pytest.raises(Refused, match="other entries"):
+        network_term(read(pack(file.header, other)))
+
+
+def test_numbers_that_grow_without_end_are_refused() -> None:
+    file = krohn.compile("C2", arch="rnn").file
+    grown = file.tensors | {"hidden.weight": 2.0**60 * file.tensors["hidden.weight"]}
+    with pytest.raises(Refused, match="without a bound"):
+        development(pack(file.header, grown))
 
 
 def test_another_file_is_noticed(
@@ -404,7 +416,8 @@ def mutated_transformers(count: int) -> Iterator[tuple[bytes, str]]:
             changed[..., [0, -1]] = changed[..., [-1, 0]]
         else:
             at = tuple(generator.choice(np.argwhere(changed)))
-            changed[at] *= generator.choice([0, -1, 0.5, 2, 1.03125, 0.96875])
+            by = generator.choice([0, -1, 0.5, 2, 1.03125, 0.96875])
+            changed[at] *= 0 if name.endswith("residual") else by
         mutant = pack(header, tensors | {name: changed})
         model, scope = read(mutant), "Open Scope nat_scope."
         head, rest = text.split("Definition machine_of_file")

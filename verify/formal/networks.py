@@ -136,14 +136,16 @@ def remembered(
     """All hidden states, each with a state of the machine and those that follow.
 
     Raises:
-        Refused: If there are too many.
+        Refused: If there are too many, or their numbers are too large.
     """
     vectors, states = [t["hidden.start"]], [machine.start]
     number = {(vectors[0].tobytes(), machine.start): 0}
     follow = list[list[int]]()
     while len(follow) < len(states):
         v, q = vectors[len(follow)], states[len(follow)]
-        driven = v @ t["hidden.weight"] + t["hidden.bias"] + t["input.weight"]
+        with np.errstate(all="ignore"):
+            driven = v @ t["hidden.weight"] + t["hidden.bias"] + t["input.weight"]
+        demand(np.isfinite(driven), "the network may remember numbers without a bound")
         after, row = np.maximum(driven, 0) + 0.0, list[int]()
         for h, to in zip(after, machine.transitions[:, q].tolist(), strict=True):
             row.append(number.setdefault((h.tobytes(), to), len(states)))

@@ -156,6 +156,8 @@ def _blocks(model: Model) -> Iterable[str]:
             weight, bias = t[f"{at}mlp.{j}.weight"], t[f"{at}mlp.{j}.bias"]
             layers.append(f"({len(bias)},{numbers(weight)},\n  {numbers(bias[None])})")
         mask = t.get(f"{at}mlp.residual", np.ones(shape["d_model"]))
+        whole = (mask == 0) | (mask == 1)
+        demand(whole, "a residual mask has other entries than 0 and 1")
         sizes = f"{block['d_qk']},{block['d_v']}"
         yield (
             f"([{';'.join(heads)}],{sizes},[{';'.join(layers)}],"
