@@ -126,7 +126,7 @@ class Heads:
         look, astray = self._fetched(channel, looks)
         if isinstance(source.values, Matrices):
             matrices = self.stream.of_matrices
-            return matrices.copied(self.stream, channel, look.leak, astray), look
+            return matrices.copied(self, channel, look.leak, astray), look
         carried = self.carried(source)
         largest = max(source.domain) + carried.max()
         noise = carried[source.place(channel.domain)][:, None]

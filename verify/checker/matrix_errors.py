@@ -12,12 +12,12 @@ from krohn.program.errors import Refused, demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import INSIDE, Format, fits
+from krohn.verify.checker.arithmetic import INSIDE, Format, Interval, fits
 
 if TYPE_CHECKING:
+    from krohn.verify.checker.heads import Heads
     from krohn.verify.checker.normaliser import Normaliser
     from krohn.verify.checker.product_gates import Gates
-    from krohn.verify.checker.residual_stream import Stream
 
 
 class MatrixErrors(ABC):
@@ -60,24 +60,26 @@ class MatrixErrors(ABC):
         """The largest absolute value of an entry."""
 
     def copied(
-        self, stream: "Stream", channel: Channel, leak: float, astray: float
+        self, heads: "Heads", channel: Channel, leak: float, astray: float
     ) -> FloatArray:
         """The noise of a channel whose head copies matrices (Theorems W2 and W9).
 
         Raises:
             Refused: If something else is added, or a sum over all positions can overflow.
         """
-        form, noise = stream.form, stream.noise[channel.inputs[0]]
+        stream, form = heads.stream, heads.stream.form
+        noise = stream.noise[channel.inputs[0]]
         demand(form.unit == form.sum_unit, "matrices in a narrow format")
         demand(not stream.free[channel.span].any(), "a matrix is added to something")
-        most = self.largest(noise) * len(stream.positions)
-        fits(most, form, "a sum of values", INSIDE)
+        largest = self.largest(noise)
+        fits(largest * len(stream.positions), form, "a sum of values", INSIDE)
         assert isinstance(channel.operation, Shift)
-        return self.fetched(noise, channel.operation.by, leak, astray)
+        lost = heads.below(largest)
+        return self.fetched(noise, channel.operation.by, leak, astray, lost)
 
     @abstractmethod
     def fetched(
-        self, noise: FloatArray, by: int, leak: float, astray: float
+        self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """That of matrices that a head copies from ``by`` positions before.
 
@@ -86,6 +88,7 @@ class MatrixErrors(ABC):
             by: From how far.
             leak: The weight of other positions, in units of the right one's.
             astray: By how much of itself a number can be off.
+            lost: What a mean loses below the normal range.
         """
 
     @abstractmethod

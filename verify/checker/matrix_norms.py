@@ -86,11 +86,11 @@ class Norm(MatrixErrors):
         return (Interval.of(noise) + self.growth).most
 
     def fetched(
-        self, noise: FloatArray, by: int, leak: float, astray: float
+        self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """Theorem W2."""
         largest = Interval.of(noise) + self.growth
-        stray = 4 * Interval.of(leak) * self.size * largest
+        stray = (4 * Interval.of(leak) * largest + lost) * self.size
         return (noise + astray * self.absolute(largest) + stray).high
 
     def multiplied(

@@ -74,11 +74,14 @@ class Projective(MatrixErrors):
         return self._range(Held.of(noise)).top.most
 
     def fetched(
-        self, noise: FloatArray, by: int, leak: float, astray: float
+        self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """The error of a copy: other positions' share is compared with the least entry."""
         at = np.maximum(np.arange(noise.shape[1]) - by, 0)
-        x, stray = Held.of(noise[:, at]), 4 * Interval.of(leak) * self.largest(noise)
+        x, stray = (
+            Held.of(noise[:, at]),
+            4 * Interval.of(leak) * self.largest(noise) + lost,
+        )
         off = astray + stray / self._range(x).bottom
         beside = (x.beside * (1 + Interval.of(astray)) + stray) * (x.letters == 0)
         mass = x.mass * (1 - off).joined(1 + off)

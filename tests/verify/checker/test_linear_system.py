@@ -11,7 +11,9 @@ from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem
+from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import claimed
+from krohn.verify.checker.heads import Heads
 
 IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
 
@@ -267,3 +269,12 @@ def kept(file: ModelFile) -> ModelFile:
 def test_damage_is_refused_with_a_reason(damage: Any, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         shown(damage(built("MatMul5,5@3", 9)))
+
+
+def test_what_heads_lose_below_the_normal_range_is_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = built("MatMul5,5@3", 9)
+    before = shown(network).error
+    monkeypatch.setattr(Heads, "below", lambda *_: Interval.of(1e-4))
+    assert shown(network).error > before + 1e-4
