@@ -20,7 +20,7 @@ CELLS = 2**18
 HALF = 0.5
 FEW_ROWS = 100_000
 MOST_PRODUCTS = 2**32
-"""Of noises of one-hot codes and weights, in rows; no proof of others rests on it."""
+"""The most products of noises and weights in rows; only disguises are held to it."""
 
 
 def written(mlp: Mlp, channel: Channel) -> FloatArray:

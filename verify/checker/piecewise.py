@@ -246,7 +246,7 @@ class Ridges:
 
 
 def _difference(given: FloatArray, said: FloatArray) -> FloatArray:
-    """Exact differences, whose own differences, and those of these, are exact, too.
+    """Differences that are exact, as are their first and second differences.
 
     Raises:
         Refused: If float64 might round one.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FREE, FEATURE = -1, -2
 MOST_SLOPES = 2**24
-"""Numbers of noises that units have in common; none of one-hot codes that need more."""
+"""The most numbers for common noises; of larger one-hot codes units have their own."""
 
 
 class Beside(NamedTuple):
