@@ -139,7 +139,7 @@ def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
         ),
         ("system", ("source", "classes"), ["b2", "b1"], "not named by its place"),
         *(
-            (kind, ("source", key), ["a", "b"], f"no rule looks at .*{key}")
+            (kind, ("source", key), ["a", "b"], f"no rule looks at the .*{key}")
             for kinds, keys in (
                 (NUMBERS, ("letters", "states", "classes")),
                 (TOKENS, ("states", "classes")),
