@@ -128,7 +128,7 @@ def established(
         demand(alone, "the file claims to compute no machine")
         demand(header["version"] >= 5, "this version is for machines only")
         others = sorted(NAMES & source.keys() - NAMED.get(source["kind"], set()))
-        demand(not others, f"no rule looks at {', '.join(others)} of such a source")
+        demand(not others, f"no rule looks at the {', '.join(others)} of such a source")
         if "classes" in source:
             each = len(names(source, "classes")) == header["architecture"]["outputs"]
             demand(each, "the file does not name each output")
