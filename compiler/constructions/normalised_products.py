@@ -45,7 +45,8 @@ def normalised_products(
     Departure from the paper, which multiplies matrices that are not normalised, with O(T)
     bits, and divides once: numbers here are of the size of 1 in every level.
     """
-    start, letters = tuple(model.start.tolist()), _letters(model, precision)
+    start = tuple(precision.round(model.start).tolist())
+    letters = _letters(model, precision)
     operations: dict[str, Operation] = {
         "token": Token(),
         "belief1": LetterMatrix("token", matrices_of(letters), start),

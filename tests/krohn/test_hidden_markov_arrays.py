@@ -109,10 +109,7 @@ def test_products_serve_arrays_that_forget_slowly() -> None:
     }
     casino = krohn.compile(arrays, 64, within=1e-3)
     told = casino.summary()
-    assert (told["construction"], told["verdict"]) == (
-        "normalised-products",
-        "verified",
-    )
+    assert (told["construction"], told["verdict"]) == ("attention-products", "verified")
     assert told["about"]["states"]["count"] == 2
 
 

@@ -77,6 +77,22 @@ def test_a_start_with_zeros_and_one_without() -> None:
         assert errors(file, words_of(file, 40)).max() <= most < 1e-6
 
 
+def test_a_start_that_the_format_rounds() -> None:
+    """The file holds another start; its distance in the metric is paid for."""
+    source = positive(3, 3, 1, 0.2)
+    file = built(source, 4, "float32")
+    held = file.header["program"]["vector"]
+    assert held != source.start.tolist()
+    most = shown(file).error
+    assert errors(file, words_of(file, 40)).max() <= most < 0.01
+    off = source.start * [1, 1, 1.25]
+    other = shown(replace_source(file, start=(off / off.sum()).tolist())).error
+    assert most + 0.02 < other < most + 0.06  # of a law, log(1.25)/4 at most
+    for start in ([0.5, 0.5, 0.0], [0.5, 0.5]):
+        with pytest.raises(Refused):
+            shown(replace_source(file, start=start))
+
+
 def test_operators_with_zeros_are_refused() -> None:
     operators = model("RanHMM3,2@1").operators.copy()
     operators[0, 1, 2] = 0.0
