@@ -139,13 +139,14 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
 
 def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, a line each, then its networks."""
+    listed = {name: found[name] for name in ("units", "networks") if _rows(found, name)}
     table = new_table("fact", "value")
     for name, fact in found.items():
-        if name not in ("networks", "units", "tried", "proved"):
+        if name not in (*listed, "tried", "proved"):
             table.add_row(_label(name), _fact_text(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
-    for rows in filter(None, (found.get("units"), found.get("networks"))):
+    for rows in listed.values():
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*map(_label, columns))
         for row in rows:
@@ -154,6 +155,11 @@ def facts(found: dict[str, Any]) -> None:
         print_table(table, WIDE)
     if "proved" in found:
         console().print(UNTRIED)
+
+
+def _rows(found: dict[str, Any], name: str) -> bool:
+    fact = found.get(name)
+    return bool(fact) and all(isinstance(row, dict) for row in fact)
 
 
 LABELS = {

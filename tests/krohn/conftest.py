@@ -1,15 +1,38 @@
 """Fixtures that tests of the commands share."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from importlib import import_module
+from io import StringIO
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from command import Command
 
-from krohn import cli
+from krohn import cli, commands
+from krohn.commands.options import emit
 
 Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every result that a test asks for as JSON is printed as text, too, into nothing."""
+
+    def both(
+        schema: str, result: Mapping[str, Any], as_json: bool, text: Callable[[], None]
+    ) -> None:
+        emit(schema, result, as_json, text)
+        if as_json:
+            with redirect_stdout(StringIO()):
+                text()
+
+    for found in iter_modules(commands.__path__, f"{commands.__name__}."):
+        module = import_module(found.name)
+        if getattr(module, "emit", None) is emit:
+            monkeypatch.setattr(module, "emit", both)
 
 
 @pytest.fixture
