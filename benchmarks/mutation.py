@@ -31,7 +31,7 @@ from report import Row, Table, parser, publish
 
 import krohn
 from krohn.algebra.formats import json_format
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )

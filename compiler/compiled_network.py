@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
 from krohn.compiler import gated_recurrent, rnn, state_space
-from krohn.compiler.construction_choice.planning import (
-    MOST_PARAMETERS,
-    Plan,
-    Planning,
-    Request,
-    branch,
-    plans,
-)
-from krohn.compiler.construction_choice.search import COMPROMISE, Search
 from krohn.compiler.cost import Bound, Cost, Steps, predict
 from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import least
+from krohn.compiler.machine_programs import least
 from krohn.compiler.passes.base import Observer
 from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.planning import Planning, plans
+from krohn.compiler.search import (
+    COMPROMISE,
+    MOST_PARAMETERS,
+    Plan,
+    Request,
+    Search,
+    branch,
+)
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.network.precision import Precision
 from krohn.program import Program

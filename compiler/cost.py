@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
@@ -68,18 +68,6 @@ class Bound:
         """The bound that holds if both do."""
         sizes = (f.name for f in fields(Bound))
         return Bound(*(max(getattr(self, n), getattr(other, n)) for n in sizes))
-
-
-class Priced(Protocol):
-    """A construction or plan with exact sizes."""
-
-    @property
-    def construction(self) -> str:
-        """Its name."""
-
-    @property
-    def cost(self) -> Bound:
-        """Its exact sizes."""
 
 
 def looking_back(machine: Automaton, length: int, layers: int) -> Bound:

@@ -11,7 +11,6 @@ from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 
 NAME = "saturated"
-SUMMARY = "a unit for each rectangle of states and letters, behind a gate; every length"
 
 ON = tanh(1.0)
 """The state of a unit that is on."""

@@ -152,7 +152,6 @@ def depth_maps(found: Brackets, start: float) -> Maps:
 
 
 NAME = "balanced"
-SUMMARY = "the law of the next bracket, with attention that is free up to a balance"
 PATTERNS = ("random", "symmetric", "uniform")
 DEPTHS = ("given", "attended")
 

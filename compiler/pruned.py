@@ -165,7 +165,6 @@ def _apply_mask(whole: FloatArray, mask: BoolArray) -> Sparse:
 
 
 NAME = "pruned"
-SUMMARY = "a random network of ReLUs, of which masks keep the machine; for every length"
 MOST_UNITS = 96
 """Hidden units of the network that is looked for: the masks of 9,216 weights."""
 FORMATS = ("float32", "float64")

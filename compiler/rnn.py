@@ -12,7 +12,6 @@ from krohn.network.precision import FloatArray, Precision
 from krohn.network.sparse import Sparse
 
 NAME = "elman"
-SUMMARY = "a ReLU for each rectangle of states and letters; valid at every length"
 
 WIDEST_DENSE = 1024
 """Units of a network whose matrices hold their zeros too: a million entries at most."""

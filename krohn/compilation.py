@@ -23,7 +23,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
-            `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            `krohn.compiler.constructions.registry`; ``"auto"`` takes the
             best one that can be proved.
         **options: What kind of network, by the names in `krohn.asked.Asked`.
 

@@ -25,10 +25,10 @@ from krohn.compiler.compiled_network import (
     compile_rnn,
     compile_ssm,
 )
-from krohn.compiler.construction_choice.known_constructions import SEARCHING
-from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.disguise import Disguise
 from krohn.compiler.errors import CompileError
+from krohn.compiler.planning import planning
 from krohn.machines import with_outputs
 from krohn.network.precision import Precision
 from krohn.option_rules import TRANSFORMER, refuse

@@ -31,9 +31,6 @@ from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.sizes import Sizes
 
 NAME = "attention-products"
-SUMMARY = (
-    "multiply the operators of windows that double, by heads whose weights are factors"
-)
 MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0

@@ -23,11 +23,11 @@ from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.layered_parity import clock
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_counter, as_memory
-from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.constructions.scan import compose, levels
 from krohn.compiler.cost import Bound, Steps
 from krohn.compiler.errors import CompileError
+from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import (
     Latest,
     Map,
@@ -144,11 +144,6 @@ class CascadeChannels:
     def __post_init__(self) -> None:
         self.operations = {"token": Token()}
 
-    @property
-    def bos(self) -> int:
-        """The token at position 0."""
-        return len(self.cascade.letters)
-
     def add(self, i: int, component: Component, machine: str) -> None:
         """The channels of component ``i``."""
         alone = Automaton(component.machine, start=int(self.start[i]))
@@ -191,9 +186,7 @@ class CascadeChannels:
     def _first_node(self, i: int, found: Dependency) -> tuple[str, int]:
         """The first node of a dependency, and the number that stands for BOS."""
         count = int(found.entry.max()) + 1
-        rows: dict[Row, int] = {(a,): int(n) for a, n in enumerate(found.entry)}
-        rows[self.bos,] = count
-        self.operations[f"node{i}"] = Map(table(rows), ("token",))
+        self.operations[f"node{i}"] = of_letter(found.entry, count)
         return f"node{i}", count
 
     def _step(
@@ -255,14 +248,12 @@ class CascadeChannels:
         increments: tuple[int, ...],
         labels: tuple[int, ...],
     ) -> None:
-        if max(increments) * self.length > LARGEST_SUM:
-            raise CompileError("a counter would need too large a table of sums")
         self._letter(i, {f"increment{i}": (list(increments), 0)})
         self.operations[f"sum{i}"] = PrefixSum(f"increment{i}")
         state = {label: q for q, label in enumerate(labels)}
-        sums = range(max(increments) * self.length + 1)
-        counts: dict[Row, int] = {(s,): state[s % modulus] for s in sums}
-        self.operations[f"now{i}"] = Map(table(counts), (f"sum{i}",))
+        self.operations[f"now{i}"] = of_sum(
+            f"sum{i}", max(increments) * self.length, lambda s: state[s % modulus]
+        )
 
     def _turned_back(self, i: int) -> Operation:
         alone = Automaton(self.cascade.components[i].machine, start=int(self.start[i]))
@@ -303,9 +294,7 @@ class CascadeChannels:
     def project(self) -> str:
         """The channel of the machine's state."""
         if not self.cascade.components:
-            self.operations["state"] = Map(
-                table({(a,): 0 for a in range(self.bos + 1)}), ("token",)
-            )
+            self.operations["state"] = of_letter([0] * len(self.cascade.letters), 0)
             return "state"
         channel = "now0"
         first = self.cascade.projection.follow[0][0]
@@ -341,8 +330,6 @@ def _fill(follow: IntArray) -> IntArray:
 # Solvable machines have none (Theorem 11).
 
 
-NAME = "cascade"
-SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 MOST_STATES = 300
 # To lay out tables of n nodes takes about n² steps of five microseconds by so many.
 PAIRS_PER_STEP = 25
@@ -388,15 +375,11 @@ def cascade(
     builder = CascadeChannels(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):
         builder.add(i, component, alive.name)
-    names = {name: q for q, name in enumerate(machine.states)}
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=builder.operations,
-        outputs=(builder.project(),),
-        decode={(q,): names[name] for q, name in enumerate(alive.states)},
-    )
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(name) for q, name in enumerate(alive.states)
+    }
+    state = builder.project()
+    return machine_program(machine, length, builder.operations, (state,), decode)
 
 
 def _check_size(found: Cascade, name: str, budget: Budget) -> None:

@@ -40,7 +40,6 @@ from krohn.program.expressions import Atom, Expression, argument, number, rectif
 from krohn.program.rectified_functions import gate, minimum
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
-SUMMARY = "heads fetch what each number is computed from, at fixed places"
 LOCAL = 4
 """Up to so many √L positions a window is cheaper than slots where positions meet.
 

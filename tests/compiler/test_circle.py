@@ -13,7 +13,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.compiler.circle import Circle, circle_of
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.positions import CIRCLE_PLATEAU, circle_reader

@@ -14,7 +14,7 @@ from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.products import parallel
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.compiler.constructions.sequential import sequential
+from krohn.compiler.constructions.scan import sequential
 from krohn.compiler.cost import predict
 from krohn.compiler.decision_paths import Opener
 from krohn.compiler.passes.base import evaluate_cone

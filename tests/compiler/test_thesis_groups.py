@@ -9,7 +9,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     MOST_ELEMENTS,

@@ -24,7 +24,7 @@ from krohn import cli, source_kinds
 from krohn.algebra.automaton import Automaton
 from krohn.asked import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.construction_choice import known_constructions
+from krohn.compiler.constructions import registry as constructions
 from krohn.compiler.errors import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network import exports
@@ -65,7 +65,7 @@ def last_letter(machine: Automaton, length: int) -> Program:
 def test_a_construction_is_chosen_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    known, summary = known_constructions, "the last letter says it all"
+    known, summary = constructions, "the last letter says it all"
     monkeypatch.setitem(known.CONSTRUCTIONS, "last-letter", last_letter)
     monkeypatch.setitem(known.SUMMARIES, "last-letter", summary)
     machine = krohn.automaton({q: {"x": "p", "y": "q"} for q in "pq"}, start="p")

@@ -19,10 +19,7 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.compiler.constructions.cascade import cascade
-from krohn.compiler.constructions.counter import counter
-from krohn.compiler.constructions.gridworld import gridworld
-from krohn.compiler.constructions.memory import memory
-from krohn.compiler.constructions.product import product
+from krohn.compiler.constructions.one_layer import counter, memory, product
 from krohn.compiler.constructions.scan import scan
 from krohn.compiler.constructions.thesis.extensions import (
     car,
@@ -30,6 +27,7 @@ from krohn.compiler.constructions.thesis.extensions import (
     series,
     wreath,
 )
+from krohn.compiler.constructions.walks import gridworld
 from krohn.compiler.cost import result_of
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise

@@ -41,9 +41,6 @@ from krohn.program import Map, Program, Select, table
 # coordinates m and h tell the element as well: the thesis' car on a circle stands at m.
 
 
-SEMIDIRECT = "semidirect"
-CAR = "semidirect-car"
-CAR_SUMMARY = "split groups: sums twisted by the quotient, read as they are (Lemma 18)"
 MOST_CHOICES = 20_000
 
 
@@ -226,10 +223,6 @@ def _renumber(action: IntArray, n_number: IntArray, h_number: IntArray) -> IntAr
 # representatives r of the cosets, so x = r_{k⁻¹}⁻¹·f(1): coset and one copy tell it.
 
 
-WREATH = "wreath"
-WREATH_SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"
-
-
 @dataclass(frozen=True, eq=False)
 class WreathSimulator(Simulator):
     """A simulator of a subgroup of N ≀ K from simulators of both.
@@ -337,9 +330,6 @@ def over_normal(over: Extension, normal: Simulator) -> WreathSimulator:
 # which
 # only the codes of the group's own elements occur. With ℓ factors that is 3ℓ − 2 layers,
 # ℓ at most log2 of the order (printed: of T, E19).
-
-
-SERIES = "series"
 
 
 def series(machine: Automaton, length: int) -> Program:

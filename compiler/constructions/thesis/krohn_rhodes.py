@@ -20,6 +20,7 @@ from krohn.compiler.constructions.thesis.simulator import (
     solvable,
 )
 from krohn.compiler.errors import CompileError
+from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Latest, Map, Program, Row, Shift, table
 
 # Machines whose letters permute all states or reset them (Lemma 20, repaired).
@@ -31,7 +32,6 @@ from krohn.program import Latest, Map, Program, Row, Shift, table
 # network shows the start state for ever.
 
 
-PERMUTATION_RESET = "permutation-reset"
 MOST_ROWS = 50_000
 
 
@@ -122,22 +122,19 @@ def permutation_reset(machine: Automaton, length: int) -> Program:
             or the group is not solvable.
     """
     alive = reachable(machine)
-    part, wires = (
-        taken_apart(alive.transitions, alive.start, machine.name),
-        Wires(length),
-    )
+    part = taken_apart(alive.transitions, alive.start, machine.name)
+    wires = Wires(length)
     for name, (values, at_bos) in part.letters("").items():
-        rows: dict[Row, int] = {(a,): v for a, v in enumerate([*values, at_bos])}
-        wires.add(name, Map(table(rows), ("token",)))
-    names = [machine.states.index(name) for name in alive.states]
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=wires.operations,
-        outputs=(part.run(wires, ""),),
-        decode={(q,): name for q, name in enumerate(names)},
-    )
+        wires.add(name, of_letter(values, at_bos))
+    return _program(machine, wires, part.run(wires, ""), alive)
+
+
+def _program(machine: Automaton, wires: Wires, state: str, alive: Automaton) -> Program:
+    """The Program with a channel that says which of the reachable states it is."""
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(name) for q, name in enumerate(alive.states)
+    }
+    return machine_program(machine, wires.length, wires.operations, (state,), decode)
 
 
 def taken_apart(transitions: IntArray, start: int, name: str) -> PermutationReset:
@@ -174,7 +171,6 @@ def taken_apart(transitions: IntArray, start: int, name: str) -> PermutationRese
 # BOS holds the coordinates of the start state (E26).
 
 
-NAME = "krohn-rhodes"
 MOST_STATES = 300
 
 
@@ -194,11 +190,10 @@ def krohn_rhodes(
     """
     alive = reachable(machine)
     if not 1 < len(alive.states) <= MOST_STATES:
-        raise CompileError(f"{NAME} takes machines of 2 to {MOST_STATES} states")
+        raise CompileError(f"krohn-rhodes takes machines of 2 to {MOST_STATES} states")
     found = find_cascade(alive, "holonomy", budget)
     wires, now = Wires(length), list[str]()
-    same: dict[Row, int] = {(a,): a for a in range(len(machine.letters) + 1)}
-    wires.add("letter", Map(table(same), ("token",)))
+    wires.add("letter", letter_itself(len(machine.letters)))
     start = found.lift[alive.start]
     for i, component in enumerate(found.components):
         part = taken_apart(
@@ -206,15 +201,8 @@ def krohn_rhodes(
         )
         _wire(wires, found, i, part, now)
         now.append(part.run(wires, f"{i}."))
-    names = [machine.states.index(name) for name in alive.states]
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=wires.operations,
-        outputs=(wires.add("state", Map(table(_states(found)), tuple(now))),),
-        decode={(q,): name for q, name in enumerate(names)},
-    )
+    state = wires.add("state", Map(table(_states(found)), tuple(now)))
+    return _program(machine, wires, state, alive)
 
 
 def _wire(
