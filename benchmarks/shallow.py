@@ -18,9 +18,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
 from krohn.asked import Asked
 from krohn.compiled_model import model_file
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise
 from krohn.compiler.constructions.registry import CONSTRUCTIONS
-from krohn.compiler.errors import CompileError
 from krohn.compiler.planning import plans
 from krohn.compiler.search import Plan
 from krohn.machines import read

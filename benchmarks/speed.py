@@ -161,7 +161,7 @@ def best(run: Callable[[], object]) -> float:
 
 def one_by_one(begin: "Begin", words: IntArray) -> None:
     """Read words ``(batch, time)``, a letter at a time, on one thread."""
-    from krohn.network.blas import one_thread
+    from krohn.network.precision import one_thread
 
     reading = begin(len(words))
     with one_thread():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.sources.attention_targets.grid_function import (

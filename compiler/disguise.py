@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from krohn.compiler.disguise_beside import circuit, memories
+from krohn.compiler import CompileError
 from krohn.compiler.disguise_layout import (
     READERS,
     WRITERS,
     Tensors,
     apart,
     code,
+    stepped,
     stored,
 )
-from krohn.compiler.disguise_steps import stepped
-from krohn.compiler.errors import CompileError
-from krohn.compiler.growing_network import HEAD, GrowingNetwork
+from krohn.compiler.growing_network import HEAD, GrowingNetwork, circuit, memories
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.brackets import BracketDistribution, Brackets, Stack
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import minimise
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (

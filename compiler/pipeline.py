@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.compiler.attention import Lowering, flags
-from krohn.compiler.attention.block_sum import blocks, check_block_sum
-from krohn.compiler.attention.latest import fits_plainly
-from krohn.compiler.circle import circle_of
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.attention import Lowering
+from krohn.compiler.attention.flagged import fits_plainly
+from krohn.compiler.attention.sums import by_position, check_block_sum
 from krohn.compiler.layout import Layout, Schedule, allocate, check_schedule, schedule
-from krohn.compiler.passes.base import Observer, Pass
+from krohn.compiler.passes import Observer, Pass
 from krohn.compiler.passes.recode import (
     OneHotMatches,
     RoundReads,
@@ -27,6 +26,7 @@ from krohn.compiler.positions import (
     position_code,
     uniform_code,
 )
+from krohn.compiler.table_forms import circle_of
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program import (
@@ -84,12 +84,14 @@ def positions(
         uniform=uniform,
         marks=tuple(
             dict.fromkeys(
-                flags(program, op) for op in operations if isinstance(op, MarkedSum)
+                by_position(program, op.where)
+                for op in operations
+                if isinstance(op, MarkedSum)
             )
         ),
         blocks=tuple(
             dict.fromkeys(
-                (op.size, blocks(program, op))
+                (op.size, by_position(program, op.block))
                 for op in operations
                 if isinstance(op, BlockSum)
             )

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construction_steps,
@@ -19,7 +20,6 @@ from krohn.compiler.cost import (
     Cost,
     Steps,
 )
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import forms, say_vectors
 from krohn.compiler.pipeline import (
     Options,

@@ -10,8 +10,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import output_classes
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
-from krohn.compiler.errors import CompileError
 from krohn.compiler.rnn import Units
 from krohn.compiler.transformer import Network
 from krohn.network.architecture import sparse_matrices

@@ -6,6 +6,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
 
 from krohn.algebra.wording import near
+from krohn.compiler import CompileError
 from krohn.compiler.cost import (
     Bound,
     Cost,
@@ -15,7 +16,6 @@ from krohn.compiler.cost import (
     cost_steps,
     latency,
 )
-from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, Schedule
 from krohn.compiler.pipeline import (
     Options,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from krohn.compiler import CompileError
 from krohn.compiler.attention import Head, Lowering, look
-from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.positions import Positions

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 from krohn.algebra.wording import near
-from krohn.compiler.errors import CompileError
-from krohn.compiler.passes.base import Observer
+from krohn.compiler import CompileError
+from krohn.compiler.passes import Observer
 from krohn.network.precision import PRECISIONS
 from krohn.option_rules import Architecture
 from krohn.python_values import format_name, whole

@@ -4,7 +4,7 @@ from typing import Unpack, get_args
 
 from krohn.asked import Asked, CompileKeywords, check_one_of
 from krohn.compiled_model import CompiledModel
-from krohn.network.blas import one_thread
+from krohn.network.precision import one_thread
 from krohn.option_rules import Architecture, check_within
 from krohn.source_kinds import with_kind
 

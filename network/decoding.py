@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
+from krohn.network.precision import one_thread
 from krohn.network.reading import Begin, IntArray, chosen, plain_reader
 from krohn.program.completed_texts import BLANK
 

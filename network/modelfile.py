@@ -11,6 +11,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from krohn.network import ModelFileError as ModelFileError
 from krohn.network.architecture import (
     expected_shapes,
     is_index,
@@ -18,7 +19,6 @@ from krohn.network.architecture import (
     sparse_matrices,
 )
 from krohn.network.compact import compact
-from krohn.network.errors import ModelFileError as ModelFileError
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import INDEX, Sparse
 from krohn.program import strict_json

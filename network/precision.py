@@ -1,10 +1,14 @@
-"""The number formats a model can be stored and run in."""
+"""The number formats a model can be stored and run in, and the threads of their sums."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import ml_dtypes  # noqa: F401  (registers "bfloat16" with numpy)
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -64,3 +68,18 @@ BFLOAT16 = Precision("bfloat16", "BF16", 8, 24, 2.0**128 - 2.0**120, 2.0**-126)
 
 PRECISIONS = {p.name: p for p in (FLOAT64, FLOAT32, FLOAT16, BFLOAT16)}
 BY_CODE = {p.code: p for p in PRECISIONS.values()}
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which the linear algebra of numpy uses one thread.
+
+    Many products are small, and threads wait for one another. It also makes sums come out
+    alike wherever they are added up.
+    """
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

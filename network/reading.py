@@ -16,9 +16,8 @@ import numpy.typing as npt
 from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Rectified, Softmax, attention_kind
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import BoolArray
+from krohn.network.precision import BoolArray, one_thread
 
 IntArray = npt.NDArray[np.int64]
 Array = npt.NDArray[np.floating[Any]]

@@ -11,12 +11,12 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import as_brackets
 from krohn.algebra.structure import Corridor, as_corridor
 from krohn.compare.tasks.task import Task
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construct,
 )
 from krohn.compiler.constructions.scan import SCAN, SEQUENTIAL
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import forms
 from krohn.program import MarkedSum, PrefixSum, Program
 from krohn.program.interpreter import interpret

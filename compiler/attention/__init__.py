@@ -1,4 +1,4 @@
-"""How heads look back: one file for each operation that looks at other positions.
+"""How heads look back: a `Lowering` for each operation that looks at other positions.
 
 `Lowering.of` has them by their operations; a new file is found by itself.
 """
@@ -6,9 +6,9 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from krohn.compiler.attention.base import Head, Lowering, flags, look
+from krohn.compiler.attention.base import Head, Lowering, look
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Head", "Lowering", "flags", "look"]
+__all__ = ["Head", "Lowering", "look"]

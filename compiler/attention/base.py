@@ -10,7 +10,7 @@ import numpy as np
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import Positions
 from krohn.network.precision import FloatArray
-from krohn.program import Operation, Position, Program
+from krohn.program import Operation, Program
 
 Matrices = tuple[FloatArray, FloatArray]
 
@@ -72,13 +72,6 @@ class Lowering(ABC):
 def look(operation: Operation) -> Operation:
     """How an operation looks, whatever it fetches: alike ones share a head."""
     return replace(operation, source="")  # type: ignore[call-arg]
-
-
-def flags(program: Program, operation: Any) -> tuple[int, ...]:
-    """Which positions a marked sum adds up: 0 or 1 for each."""
-    where = program.operations[operation.where]
-    assert isinstance(where, Position)
-    return where.values
 
 
 def blank(layout: Layout, entries: int) -> Matrices:

@@ -21,8 +21,8 @@ from math import ceil, log2
 
 import numpy as np
 
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision

@@ -9,10 +9,10 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.windows import ContextPoints, context_points
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, compile_program, realise
 from krohn.compiler.constructions.scan import compose
 from krohn.compiler.cost import Bound, Steps
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.machine_programs import letter_itself, say_vectors, vectors_of
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
@@ -166,11 +166,11 @@ def window(
 
 # A scan of few points, which the last letters make states: less than a scan of states.
 #
-# The points and the letters are those of `krohn.algebra.windows`. The scan composes
-# maps of points; one layer of look-backs beside it fetches the last letters, and a table of
-# both says the state. Cyclic-HARD is solved so by 5 points instead of 76 beliefs (Hu et al.
-# 2024, 3): an action moves the point at once, a told state resets it, ``*`` does nothing;
-# that the action before ``*`` is not yet taken is for the table to undo.
+# The points and the letters are those of `krohn.algebra.windows`. The scan composes maps
+# of points; one layer of look-backs beside it fetches the last letters, and a table of
+# both says the state. Cyclic-HARD is solved so by 5 points instead of 76 beliefs (Hu et
+# al. 2024, 3): an action moves the point at once, a told state resets it, ``*`` does
+# nothing; that the action before ``*`` is not yet taken is for the table to undo.
 
 CONTEXT_SCAN = "context-scan"
 MOST_ROWS = 2**16

@@ -23,10 +23,10 @@ from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.layered_parity import clock
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_counter, as_memory
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.constructions.scan import compose, levels
 from krohn.compiler.cost import Bound, Steps
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import (
     Latest,
@@ -318,16 +318,12 @@ def _fill(follow: IntArray) -> IntArray:
 # Cascades of counters, memories and scans: of constant depth but for unsolvable groups.
 #
 # The thesis puts the levels of a decomposition one after another, with a wiring layer
-# that
-# copies the states of the position before (Lemma 21, erratum E21). Here every component
-# says its state after the letter *and* before it, so that the next one can begin at
-# once: a
-# counter's state before is a function of its state after and the letter, because it can
-# be
-# turned back; a memory fetches the last value written strictly before. A component whose
-# group is not solvable is scanned (Theorem 10), alone, so that only it takes log T
-# layers.
-# Solvable machines have none (Theorem 11).
+# that copies the states of the position before (Lemma 21, erratum E21). Here every
+# component says its state after the letter *and* before it, so that the next one can
+# begin at once: a counter's state before is a function of its state after and the letter,
+# because it can be turned back; a memory fetches the last value written strictly before.
+# A component whose group is not solvable is scanned (Theorem 10), alone, so that only it
+# takes log T layers. Solvable machines have none (Theorem 11).
 
 
 MOST_STATES = 300

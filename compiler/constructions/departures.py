@@ -13,9 +13,9 @@ from krohn.algebra.departures.nodes import NEVER, Nodes, nodes
 from krohn.algebra.departures.subsequences import Subsequences, subsequences
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.constructions import pointers
 from krohn.compiler.constructions.part_channels import Function, PartChannels
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, one_tuple_each
 from krohn.program import (
     Earliest,
@@ -31,11 +31,12 @@ from krohn.program import (
 # Channels that say how far along a path of departures a run has come.
 #
 # A path is a sequence of flags f_1, …, f_k. Its departures are made at the first position
-# with f_1, at the first one after it with f_2, and so on. There are two ways to follow it.
-# *One by one*: a flag counts where the departure before it was made; a layer for each flag,
-# and a sum sees several equal flags in one. *By doubling*: the first departures from the
-# left, the others by pointers from the right (`krohn.compiler.constructions.pointers`),
-# about half of them each; a layer for each power of two.
+# with f_1, at the first one after it with f_2, and so on. There are two ways to follow
+# it. *One by one*: a flag counts where the departure before it was made; a layer for each
+# flag, and a sum sees several equal flags in one. *By doubling*: the first departures
+# from the left, the others by pointers from the right
+# (`krohn.compiler.constructions.pointers`), about half of them each; a layer for each
+# power of two.
 
 Path: TypeAlias = tuple[int, ...]
 """Flags by their number."""

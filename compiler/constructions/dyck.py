@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import Brackets, Stack, as_brackets
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
-from krohn.compiler.sum_of_steps import form
+from krohn.compiler.table_forms import form
 from krohn.program import (
     Latest,
     LatestMatch,

@@ -15,8 +15,8 @@ from krohn.algebra.structure import (
     as_memory,
     parallel_factors,
 )
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.walks import corridor_channels
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import (
     machine_program,
     of_letter,

@@ -14,8 +14,8 @@ from krohn.algebra.layered_parity import (
     as_layered_parity,
     as_parity_tree,
 )
+from krohn.compiler import CompileError
 from krohn.compiler.cost import check_written
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import (
     decode_outputs,
     machine_program,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.compiler.units import normalised_scale, product_scale
@@ -96,7 +96,8 @@ def realise(
 
 # The belief of a hidden Markov model in log depth (Hu et al. 2024, Theorem 5.3).
 #
-# The matrices of windows that double are multiplied, and made to have mass 1 in each level.
+# The matrices of windows that double are multiplied, and made to have mass 1 in each
+# level.
 
 NORMALISED = "normalised-products"
 MOST_NUMBERS = 2**28

@@ -6,6 +6,7 @@ from functools import partial
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import NORMAL, Budget
 from krohn.algebra.wording import near
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.departures import departures, piecewise
 from krohn.compiler.constructions.dyck import dyck
@@ -37,7 +38,6 @@ from krohn.compiler.constructions.thesis.krohn_rhodes import (
 from krohn.compiler.constructions.walks import corridor, gridworld
 from krohn.compiler.constructions.windows import definite, window
 from krohn.compiler.cost import Steps, result_of
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import decode_outputs
 from krohn.program import Program
 

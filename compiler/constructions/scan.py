@@ -9,8 +9,8 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import reached_pairs
+from krohn.compiler import CompileError
 from krohn.compiler.cost import Steps, looking_back
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, table
 from krohn.program.blocks import Blocks, longest
@@ -221,9 +221,10 @@ def sequential(machine: Automaton, length: int) -> Program:
 # Baselines: several letters in each layer, up to all of them at once (section 3.4.1).
 #
 # One layer looks back by B positions for the state there, and at the last B letters; its
-# table takes the state through them. After layer l positions up to l·B are right, so ⌈T/B⌉
-# layers are enough, with tables of |Q|·|Σ|^B rows. B = √T is the thesis' middle way, B = T
-# memorises every word. BOS is a letter that stays, so that shorter chunks need no care.
+# table takes the state through them. After layer l positions up to l·B are right, so
+# ⌈T/B⌉ layers are enough, with tables of |Q|·|Σ|^B rows. B = √T is the thesis' middle
+# way, B = T memorises every word. BOS is a letter that stays, so that shorter chunks need
+# no care.
 
 MOST_ROWS = 10_000
 

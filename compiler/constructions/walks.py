@@ -2,7 +2,7 @@
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.structure import Corridor, as_corridor
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import (
     Latest,

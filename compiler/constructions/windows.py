@@ -11,7 +11,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.windows import WindowMemory, as_window_memory
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Latest, Map, Operation, Program, Row, Shift, table
 

@@ -10,9 +10,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.scan import BLOCKS, MOST_POINTS, blocks, levels
-from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
 from krohn.program.blocks import KIND, Blocks, longest, passes

@@ -14,13 +14,13 @@ from krohn.algebra.automaton import Automaton
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import (
     attention_products,
     beliefs,
     products,
 )
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine, does_not_forget
 from krohn.network.architecture import kind_of

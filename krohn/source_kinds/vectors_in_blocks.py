@@ -6,10 +6,10 @@ import numpy as np
 
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import realise
 from krohn.compiler.constructions.scan import BLOCKS
-from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.blocks import longest, passes

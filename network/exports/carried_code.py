@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.program.files import read_bytes
 
 HERE = "krohn.network.exports."

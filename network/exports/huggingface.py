@@ -23,8 +23,8 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from krohn.network import ExportError
 from krohn.network.architecture import FOLDER, is_index, kind_of
-from krohn.network.errors import ExportError
 from krohn.network.exports import (
     Destination,
     circuit,

@@ -12,9 +12,9 @@ from random_machines import machines
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.constructions.registry import construct
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import automatic, planning
 from krohn.compiler.search import OBJECTIVES

@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct, radix_of
 from krohn.compiler.cost import Bound, latency
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import MOST_CHOSEN, planning, plans, scans
 from krohn.compiler.search import (

@@ -15,7 +15,7 @@ from krohn import cli, compiled_model, show
 from krohn.algebra.automaton import Automaton
 from krohn.compilation import compile as compiled
 from krohn.compiled_model import Way, choose
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
 from krohn.explanation import explain

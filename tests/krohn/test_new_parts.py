@@ -23,12 +23,11 @@ import krohn
 from krohn import cli, source_kinds
 from krohn.algebra.automaton import Automaton
 from krohn.asked import Asked
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import registry as constructions
-from krohn.compiler.errors import CompileError
 from krohn.compiler.transformer import Network
-from krohn.network import exports
-from krohn.network.errors import ExportError
+from krohn.network import ExportError, exports
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

@@ -11,6 +11,7 @@ from krohn.algebra.budget import Budget
 from krohn.algebra.cascade import INVALID, Cascade, Dependency, dependency
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import find_cascade
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
@@ -19,7 +20,6 @@ from krohn.compiler.constructions.thesis.simulator import (
     numbers,
     solvable,
 )
-from krohn.compiler.errors import CompileError
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Latest, Map, Program, Row, Shift, table
 
@@ -162,13 +162,10 @@ def taken_apart(transitions: IntArray, start: int, name: str) -> PermutationRese
 # Machines with solvable groups, level by level (Lemma 21, Theorem 11, repaired).
 #
 # The holonomy decomposition is a cascade of permutation-reset machines. Machines of one
-# level
-# run side by side (Lemma 20). Between levels stands a wiring layer: a head looks back by
-# one
-# position for the states above, and one table for each channel says what the machine
-# below
-# reads. Without the look-back (printed) it would read states after the letter (E21).
-# BOS holds the coordinates of the start state (E26).
+# level run side by side (Lemma 20). Between levels stands a wiring layer: a head looks
+# back by one position for the states above, and one table for each channel says what the
+# machine below reads. Without the look-back (printed) it would read states after the
+# letter (E21). BOS holds the coordinates of the start state (E26).
 
 
 MOST_STATES = 300

@@ -20,7 +20,7 @@ from krohn.algebra.decomposition.group_part import derived_chain
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.table import GroupTable, listed_keys
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
