@@ -173,8 +173,8 @@ def speed(name: str, length: int) -> Row:
     """How many letters a network reads in a second: one by one, and a word at once."""
     # A process counts what its parent held, so torch comes after all commands.
     import krohn
-    from krohn.network.decoding import reader
     from krohn.network.model import Model
+    from krohn.network.reading import reader
     from krohn.network.stepping import stepping
 
     file = krohn.compile(name, length, proved=False).file
@@ -193,8 +193,8 @@ def speed(name: str, length: int) -> Row:
 def texts(folder: Path, name: str) -> Row:
     """How many tokens of texts are written in a second, alone and many at once."""
     import krohn
-    from krohn.network.decoding import decode, reader
     from krohn.network.model import Model
+    from krohn.network.reading import decode, reader
     from krohn.network.stepping import stepping
     from krohn.program.completed_texts import BLANK
     from krohn.source_kinds.chains_of_thought import ChainsOfThought

@@ -18,9 +18,8 @@ from krohn.network.architecture import (
     kind_of,
     sparse_matrices,
 )
-from krohn.network.compact import compact
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
-from krohn.network.sparse import INDEX, Sparse
+from krohn.network.sparse import INDEX, Sparse, compact
 from krohn.program import strict_json
 from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.errors import Refused
