@@ -10,7 +10,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import as_brackets
 from krohn.algebra.zoo.samplers import VALUES, letters
 from krohn.compare.measures.accuracy import Accuracy, accuracy
-from krohn.compare.tasks.languages import DyckPrefixes, FlipFlop
+from krohn.compare.tasks.catalogue import DyckPrefixes, FlipFlop
 from krohn.compare.tasks.letters import Biased, Counted, forbids, marked_letter
 from krohn.compare.tasks.task import Inputs, Task
 from krohn.verify.testing.counterexample import Simulator

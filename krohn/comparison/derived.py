@@ -6,7 +6,7 @@ from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
-from krohn.compare.tasks.languages import Surviving
+from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
 from krohn.comparison.result import Proved
