@@ -11,7 +11,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
 from krohn.compiler.layout import Layout, attention_ranks, width
 from krohn.compiler.mlp import block_mlp
-from krohn.compiler.pipeline import budget
+from krohn.compiler.pipeline import Options, budget
 from krohn.compiler.positions import Positions
 from krohn.compiler.transformer import patterns
 from krohn.network.architecture import parameters
@@ -317,7 +317,7 @@ def narrowest(program: Program, activation: str = "relu") -> str:
     for name in ("bfloat16", "float16", "float32"):
         precision = PRECISIONS[name]
         try:
-            budget(program, precision, activation)
+            budget(program, Options(precision, activation=activation))
         except CompileError:
             continue
         if 2 * largest <= 2**precision.digits:

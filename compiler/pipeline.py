@@ -42,6 +42,48 @@ from krohn.program import (
     Table,
 )
 
+
+@dataclass(frozen=True)
+class Options:
+    """How a Program is to be lowered.
+
+    Attributes:
+        precision: The format that the network is stored and run in.
+        strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        keep: Whether every channel keeps its dimensions.
+        sparse: The positions that the heads of all blocks see; None for all.
+        most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
+            a block for each (`krohn.compiler.decision_paths`).
+        activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
+            units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
+            of these (`krohn.compiler.units`).
+        uniform: Whether all weights but the position table are the same for every length.
+        circle: Whether look-backs tell positions apart on the single circle of
+            Proposition 2, whose gap shrinks with the length.
+    """
+
+    precision: Precision
+    strict: bool = False
+    activation: str = "relu"
+    uniform: bool = False
+    circle: bool = False
+    keep: bool = False
+    most_paths: int = 0
+    sparse: Sparse | None = None
+
+    def __post_init__(self) -> None:
+        if self.strict and self.activation == "sine":
+            raise CompileError(
+                "the sine activation needs MLPs of three hidden layers, and the strict "
+                "form has one; leave one of the two out"
+            )
+        if self.uniform and self.circle:
+            raise CompileError(
+                "a single circle depends on the length, and --uniform asks for weights "
+                "that do not; leave one of the two out"
+            )
+
+
 # The position features that a Program needs, and their limits in a format.
 
 
@@ -49,12 +91,7 @@ HALF_STEP = 1 / 2
 """Two whole numbers that are less than this off are apart."""
 
 
-def positions(
-    program: Program,
-    precision: Precision,
-    uniform: bool = False,
-    circle: bool = False,
-) -> Positions:
+def positions(program: Program, options: Options) -> Positions:
     """Which features the attention operations of a Program need.
 
     Positions are spread over both signs where heads for the latest flag are the only
@@ -63,58 +100,53 @@ def positions(
     Raises:
         CompileError: If some need weights that depend on the length, but may not.
     """
-    operations = list(program.operations.values())
-    if uniform:
+    operations, precision = list(program.operations.values()), options.precision
+    if options.uniform:
         _check_uniform(program, precision)
-    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
     fetched: dict[type[Operation], int] = {}
     for operation in operations:
         if operation.is_attention:
             most = max(program.domains.get(operation.reads[0], (1,)))
             fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
+    marks = (
+        by_position(program, op.where) for op in operations if isinstance(op, MarkedSum)
+    )
+    blocks = (
+        (op.size, by_position(program, op.block))
+        for op in operations
+        if isinstance(op, BlockSum)
+    )
     ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(
         length=program.length,
         precision=precision,
-        code=_code(program, furthest, precision, uniform, circle),
+        code=_code(program, options),
         fetched=fetched,
         needed=frozenset[str]().union(
             *(Lowering.of[kind].features for kind in fetched)
         ),
-        uniform=uniform,
-        marks=tuple(
-            dict.fromkeys(
-                by_position(program, op.where)
-                for op in operations
-                if isinstance(op, MarkedSum)
-            )
-        ),
-        blocks=tuple(
-            dict.fromkeys(
-                (op.size, by_position(program, op.block))
-                for op in operations
-                if isinstance(op, BlockSum)
-            )
-        ),
-        spread=not uniform
+        uniform=options.uniform,
+        marks=tuple(dict.fromkeys(marks)),
+        blocks=tuple(dict.fromkeys(blocks)),
+        spread=not options.uniform
         and ordered == {Latest}
         and not fits_plainly(program.length, precision),
     )
 
 
-def _code(
-    program: Program, furthest: int, precision: Precision, uniform: bool, circle: bool
-) -> PositionCode | None:
-    if circle and not furthest:
+def _code(program: Program, options: Options) -> PositionCode | None:
+    shifts = (op for op in program.operations.values() if isinstance(op, Shift))
+    furthest = max((op.by for op in shifts), default=0)
+    if options.circle and not furthest:
         raise CompileError(
             "no head looks back by a fixed distance, so positions on a circle are not "
             "needed; leave --positions circle out"
         )
     if not furthest:
         return None
-    if uniform:
-        return uniform_code(precision)
-    return position_code(program.length, furthest, circle)
+    if options.uniform:
+        return uniform_code(options.precision)
+    return position_code(program.length, furthest, options.circle)
 
 
 def _check_uniform(program: Program, precision: Precision) -> None:
@@ -133,32 +165,19 @@ def _check_uniform(program: Program, precision: Precision) -> None:
             )
 
 
-def budget(
-    program: Program,
-    precision: Precision,
-    activation: str = "relu",
-    uniform: bool = False,
-    circle: bool = False,
-) -> None:
-    """Refuse a Program whose heads a format cannot hold.
-
-    Args:
-        program: With domains.
-        precision: The format.
-        activation: Periodic tables are read from a circle if it is ``"sine"``.
-        uniform: Whether weights must not depend on the length.
-        circle: Whether positions are told apart on a single circle.
+def budget(program: Program, options: Options) -> None:
+    """Refuse a Program, with domains, whose heads a format cannot hold.
 
     Raises:
         CompileError: With the operation that does not fit.
     """
-    features = positions(program, precision, uniform, circle)
+    precision, features = options.precision, positions(program, options)
     for kind in features.fetched:
         Lowering.of[kind].largest(features)  # refuses what the format cannot hold
     for name, operation in program.operations.items():
         if isinstance(operation, (PrefixSum, MarkedSum)):
             common = Lowering.of[type(operation)].gain(program, operation)
-            plateau = _plateau(program, name, activation)
+            plateau = _plateau(program, name, options.activation)
             # Other sums need only be nearer to themselves than to their neighbours.
             most = max(program.domains[name]) * plateau / HALF_STEP
             most = max(most, _told_apart(program, name))
@@ -202,47 +221,6 @@ def _plateau(program: Program, name: str, activation: str) -> float:
 # The list of passes, and the one function that runs it.
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a Program is to be lowered.
-
-    Attributes:
-        precision: The format that the network is stored and run in.
-        strict: Whether only plain residuals and one hidden layer per MLP are allowed.
-        keep: Whether every channel keeps its dimensions.
-        sparse: The positions that the heads of all blocks see; None for all.
-        most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
-            a block for each (`krohn.compiler.decision_paths`).
-        activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
-            units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
-            of these (`krohn.compiler.units`).
-        uniform: Whether all weights but the position table are the same for every length.
-        circle: Whether look-backs tell positions apart on the single circle of
-            Proposition 2, whose gap shrinks with the length.
-    """
-
-    precision: Precision
-    strict: bool = False
-    activation: str = "relu"
-    uniform: bool = False
-    circle: bool = False
-    keep: bool = False
-    most_paths: int = 0
-    sparse: Sparse | None = None
-
-    def __post_init__(self) -> None:
-        if self.strict and self.activation == "sine":
-            raise CompileError(
-                "the sine activation needs MLPs of three hidden layers, and the strict "
-                "form has one; leave one of the two out"
-            )
-        if self.uniform and self.circle:
-            raise CompileError(
-                "a single circle depends on the length, and --uniform asks for weights "
-                "that do not; leave one of the two out"
-            )
-
-
 def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
     """Every pass from a construction's Program to the one that is laid out, in order."""
     return (
@@ -283,22 +261,15 @@ def make_schedule(program: Program, options: Options) -> Schedule:
     Raises:
         CompileError: If the format cannot hold its heads.
     """
-    code = options.uniform, options.circle
-    budget(program, options.precision, options.activation, *code)
+    budget(program, options)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     return plan
 
 
-def features_of(program: Program, options: Options) -> Positions:
-    """The position features that the heads of an optimised Program need."""
-    code = options.uniform, options.circle
-    return positions(program, options.precision, *code)
-
-
 def make_layout(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
     """Give every channel of a schedule its dimensions."""
-    features = features_of(plan.program, options)
+    features = positions(plan.program, options)
     return allocate(plan, features.sizes, options.strict, options.keep), features
 
 

@@ -19,10 +19,10 @@ from krohn.compiler.cost import (
 from krohn.compiler.layout import Layout, Schedule
 from krohn.compiler.pipeline import (
     Options,
-    features_of,
     make_layout,
     make_schedule,
     optimise,
+    positions,
 )
 from krohn.compiler.positions import Positions
 from krohn.program import Program
@@ -296,7 +296,7 @@ def _branch_by_schedule(
     """The schedules of a Program that differ; all options lead to one optimised form."""
     optimised = optimise(program, every[0])
     yield _check_parameters(
-        request, bound_before_schedule(optimised, features_of(optimised, every[0]))
+        request, bound_before_schedule(optimised, positions(optimised, every[0]))
     )
     parts: list[Branch] = []
     seen: list[object] = []

@@ -90,7 +90,7 @@ def scores(length: int, level: int) -> tuple[FloatArray, FloatArray]:
     layout, _ = arrange(
         optimise(program(length, found), Options(FLOAT32)), Options(FLOAT32)
     )
-    features = positions(layout.plan.program, FLOAT32)
+    features = positions(layout.plan.program, Options(FLOAT32))
     pattern = SiblingLatest("", "writes", level)
     head = build(layout, features, pattern, patterns(layout, 0)[pattern])
     x = np.zeros((length + 1, layout.d_model))
