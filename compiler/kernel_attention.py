@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.compiler import CompileError
-from krohn.compiler.transformer import Network
+from krohn.compiler.transformer import Network, attention_layer_network
 from krohn.network.precision import FloatArray, Precision
 from krohn.sources.kernels import Kernel
 from krohn.sources.posterior_heads import PosteriorHead
@@ -139,25 +139,8 @@ def _layer(
         "attention.value": value,
         **_output(slots, taken, found, most),
     }
-    architecture = {
-        "kind": "attention-layer",
-        "dtype": precision.name,
-        "length": size,
-        "inputs": 1,
-        "features": slots + held,
-        "d_qk": heads.query.shape[1],
-        "d_v": slots + 1,
-        "outputs": 1,
-        "codes": code.shape[1],
-        "memory": 0,
-        "causal": kernel.causal,
-        "features_units": [] if slots == 1 else [2 * slots + held],
-        "output_units": [2 * slots + 2 * (size - 1), 2 * size],
-    }
-    for name, tensor in tensors.items():
-        rounded = precision.round(tensor)
-        tensors[name] = np.where(np.abs(rounded) < precision.smallest, 0.0, rounded)
-    return Network(architecture, tensors, {})
+    tensors = {name: precision.normal(tensor) for name, tensor in tensors.items()}
+    return attention_layer_network(tensors, size, precision, kernel.causal)
 
 
 def _features(
@@ -273,21 +256,6 @@ def posterior_network(
     """The layer of a construction, for inputs of up to so many vectors."""
     keys, biases, values = CONSTRUCTIONS[name](source, precision)
     d, outputs = len(source.letters), values.shape[1]
-    architecture = {
-        "kind": "attention-layer",
-        "dtype": precision.name,
-        "length": length,
-        "inputs": d,
-        "codes": 0,
-        "features": d,
-        "features_units": [],
-        "d_qk": d,
-        "d_v": outputs,
-        "memory": len(keys),
-        "causal": False,
-        "output_units": [],
-        "outputs": outputs,
-    }
     tensors = {
         "features.0.weight": np.eye(d),
         "features.0.bias": np.zeros(d),
@@ -298,4 +266,4 @@ def posterior_network(
         "output.0.weight": np.eye(outputs),
         "output.0.bias": np.zeros(outputs),
     }
-    return Network(architecture, tensors, {})
+    return attention_layer_network(tensors, length, precision)

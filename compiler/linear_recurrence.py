@@ -125,10 +125,8 @@ def network(found: Realisation, precision: Precision) -> Network:
         "inputs": 1,
         "outputs": 1,
     }
-    for name, tensor in tensors.items():
-        rounded = precision.round(tensor)
-        tensors[name] = np.where(np.abs(rounded) < precision.smallest, 0.0, rounded)
-    return Network(architecture, tensors, {})
+    held = {name: precision.normal(tensor) for name, tensor in tensors.items()}
+    return Network(architecture, held, {})
 
 
 # Linear RNNs of few units for measured kernels: poles by a Hankel matrix, then residues.
@@ -396,8 +394,7 @@ def gated_network(
     """
     letters, n, _ = system.matrices.shape
     half = scale / 2
-    rows = precision.round(system.matrices.reshape(-1, n))
-    rows[np.abs(rows) < precision.smallest] = 0.0
+    rows = precision.normal(system.matrices.reshape(-1, n))
     start = np.zeros(letters * n)
     start[:n] = system.start + half
     tensors = {

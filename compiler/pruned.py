@@ -106,8 +106,7 @@ def layer(
     """``(rows, columns)``: a random layer, uniform between −1 and 1, in a format."""
     random = Random(f"layer {name} {seed}")
     numbers = [2 * random.random() - 1 for _ in range(rows * columns)]
-    rounded = precision.round(np.array(numbers).reshape(rows, columns))
-    return np.where(np.abs(rounded) < precision.smallest, 0.0, rounded)
+    return precision.normal(np.array(numbers).reshape(rows, columns))
 
 
 def mask_for(

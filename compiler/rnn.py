@@ -215,8 +215,7 @@ def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> N
     """
     count, size = vectors.shape
     wiring = Wiring.of(machine, count)
-    said = np.vstack([precision.round(vectors), np.zeros((1, size))])
-    said[np.abs(said) < precision.smallest] = 0.0
+    said = np.vstack([precision.normal(vectors), np.zeros((1, size))])
     whole = said[wiring.matrices["unembed.weight"].columns]
     rows, columns = whole.nonzero()
     told = replace(

@@ -12,7 +12,7 @@ from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.positions import Positions
 from krohn.network.attention_kind import Sparse
-from krohn.network.precision import FloatArray
+from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
     LetterMatrix,
     Map,
@@ -133,6 +133,46 @@ class Network:
     architecture: dict[str, Any]
     tensors: Mapping[str, FloatArray]
     heads: Mapping[str, int]
+
+
+def attention_layer_network(
+    tensors: Mapping[str, FloatArray],
+    length: int,
+    precision: Precision,
+    causal: bool = False,
+) -> Network:
+    """An attention layer of real vectors, whose sizes are those of its tensors.
+
+    Args:
+        tensors: By the names of the architecture.
+        length: T.
+        precision: The format.
+        causal: Whether it sees no later position.
+    """
+
+    def widths(part: str) -> list[int]:
+        count = sum(name.startswith(f"{part}.") for name in tensors) // 2
+        return [len(tensors[f"{part}.{j}.bias"]) for j in range(count)]
+
+    features, output = widths("features"), widths("output")
+    held = "memory" if "memory.key" in tensors else "attention"
+    codes = tensors["code"].shape[1] if "code" in tensors else 0
+    architecture = {
+        "kind": "attention-layer",
+        "dtype": precision.name,
+        "length": length,
+        "inputs": len(tensors["features.0.weight"]) - codes,
+        "codes": codes,
+        "features": features[-1],
+        "features_units": features[:-1],
+        "d_qk": tensors["attention.query"].shape[1],
+        "d_v": tensors[f"{held}.value"].shape[1],
+        "memory": len(tensors["memory.key"]) if held == "memory" else 0,
+        "causal": causal,
+        "output_units": output[:-1],
+        "outputs": output[-1],
+    }
+    return Network(architecture, tensors, {})
 
 
 def lower(

@@ -52,6 +52,11 @@ class Precision:
         """The nearest numbers of this format, as float64 (which holds them all)."""
         return self.store(values).astype(np.float64)
 
+    def normal(self, values: npt.ArrayLike) -> FloatArray:
+        """The same, and 0 for what is no normal number: it may be flushed."""
+        rounded = self.round(values)
+        return np.where(np.abs(rounded) < self.smallest, 0.0, rounded)
+
     def decode(self, data: bytes) -> FloatArray:
         """The numbers stored in ``data``, on one axis, as float64."""
         return np.frombuffer(data, dtype=self.name).astype(np.float64)
