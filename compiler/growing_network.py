@@ -15,6 +15,7 @@ from krohn.compiler.disguise_layout import (
     grades,
     snapshot_of,
 )
+from krohn.compiler.machine_programs import of_letter
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
@@ -24,9 +25,7 @@ from krohn.program import (
     Piecewise,
     Position,
     Program,
-    Row,
     Token,
-    table,
 )
 from krohn.program.domains import BoolArray
 from krohn.program.expressions import argument, number, rectified
@@ -207,12 +206,11 @@ def memories(header: Mapping[str, Any], seed: int) -> Program:
     operations: dict[str, Operation] = {"token": Token()}
     for i in range(max(heads)):
         some = random.permutation(len(letters))[: max(1, len(letters) // 2)]
-        writes: dict[Row, int] = {(a,): int(a in some) for a in range(len(letters))}
-        heard = table({**writes, (len(letters),): 1})
+        writes = (a in some for a in range(len(letters)))
         clock = tuple(t // (i + 1) % 2 for t in range(length + 1))
         operations |= {
             f"clock{i}": Position(clock),
-            f"heard{i}": Map(heard, ("token",)),
+            f"heard{i}": of_letter(writes, 1),
         }
     below = list[str]()
     for layer, count in enumerate(heads):

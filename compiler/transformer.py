@@ -1,6 +1,6 @@
 """Lowering to the tensors of a causal Transformer, with a map of all places."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -135,6 +135,36 @@ class Network:
     heads: Mapping[str, int]
 
 
+def transformer_network(
+    tensors: Mapping[str, FloatArray],
+    blocks: Sequence[Mapping[str, Any]],
+    precision: Precision,
+    strict: bool,
+    heads: Mapping[str, int],
+) -> Network:
+    """A Transformer, whose sizes are those of its tensors.
+
+    Args:
+        tensors: By the names of the architecture.
+        blocks: What the architecture says of each block.
+        precision: The format.
+        strict: Whether all residuals are plain.
+        heads: As `Network` has them.
+    """
+    vocabulary, width = tensors["embed.token"].shape
+    architecture = {
+        "kind": "transformer",
+        "dtype": precision.name,
+        "strict": strict,
+        "d_model": width,
+        "vocabulary": vocabulary,
+        "positions": len(tensors["embed.position"]),
+        "outputs": len(tensors["unembed.bias"]),
+        "blocks": blocks,
+    }
+    return Network(architecture, tensors, heads)
+
+
 def attention_layer_network(
     tensors: Mapping[str, FloatArray],
     length: int,
@@ -197,7 +227,6 @@ def lower(
     Raises:
         CompileError: If a head must look where it does not see.
     """
-    program = layout.plan.program
     weight, bias = unembedding(layout)
     tensors = {
         "embed.token": token_embedding(layout),
@@ -211,17 +240,7 @@ def lower(
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
         blocks.append({**shape, **kind(layout, b, sparse)})
         head_of.update(chosen)
-    architecture = {
-        "kind": "transformer",
-        "dtype": features.precision.name,
-        "strict": strict,
-        "d_model": layout.d_model,
-        "vocabulary": len(program.letters) + 1,
-        "positions": program.length + 1,
-        "outputs": program.states,
-        "blocks": blocks,
-    }
-    return Network(architecture, tensors, head_of)
+    return transformer_network(tensors, blocks, features.precision, strict, head_of)
 
 
 def token_embedding(layout: Layout) -> FloatArray:

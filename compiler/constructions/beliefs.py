@@ -144,7 +144,7 @@ def window(
     codes = np.arange(letters + 1)
     operations: dict[str, Operation] = {
         "token": Token(),
-        "letter": Map(Table(codes[:, None], codes), ("token",)),
+        "letter": letter_itself(letters),
     }
     backs = [f"back{by}" for by in range(1, found.width)]
     operations |= {name: Shift("letter", by) for by, name in enumerate(backs, 1)}

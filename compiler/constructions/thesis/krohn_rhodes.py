@@ -8,11 +8,11 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import INVALID, Cascade, Dependency, dependency
+from krohn.algebra.cascade import Cascade, Dependency, dependency
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError
-from krohn.compiler.constructions.cascade import find_cascade
+from krohn.compiler.constructions.cascade import completed, find_cascade
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
@@ -240,14 +240,9 @@ def _letters_asked(reading: Dependency, sizes: list[int]) -> dict[Row, int]:
     rows = np.array(list(product(range(len(reading.entry)), *map(range, sizes))))
     node = reading.entry[rows[:, 0]]
     for step, state in zip(reading.steps, rows.T[1:], strict=True):
-        node = _anywhere(step.follow)[node, state]
+        node = completed(step.follow)[node, state]
     letters = reading.emit[node].tolist()
     return {tuple(r): a for r, a in zip(rows.tolist(), letters, strict=True)}
-
-
-def _anywhere(follow: IntArray) -> IntArray:
-    """Every row completed by a node that it leads to; such states never occur."""
-    return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)
 
 
 def _states(found: Cascade) -> dict[Row, int]:
