@@ -257,10 +257,6 @@ def _clean(name: str, inputs: Inputs) -> Task:
     return Task(name, tracker(2), inputs, asked=READS)
 
 
-def _generative(name: str, inputs: Inputs) -> Task:
-    return Task(name, acceptor(2), inputs, asked=READS, predicts="next")
-
-
 def _next_bracket() -> Task:
     stacks = zoo.machine("Dyck4,2")
     closers = tuple(stacks.letters[1::2])
@@ -282,7 +278,9 @@ INDIRECT: dict[str, Callable[[], Task]] = {
 LANGUAGES: dict[str, Callable[[], Task]] = {
     "flip-flop": lambda: _clean("flip-flop", FlipFlop()),
     "flip-flop, mixed": lambda: _clean("flip-flop, mixed", FlipFlop(MIXTURE)),
-    "flip-flop, generative": lambda: _generative("flip-flop, generative", FlipFlop()),
+    "flip-flop, generative": lambda: Task(
+        "flip-flop, generative", acceptor(2), FlipFlop(), asked=READS, predicts="next"
+    ),
     "brackets": _next_bracket,
 }
 """The flip-flop language (section 3.5) and brackets to close (section 3.6.3)."""

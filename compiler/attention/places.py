@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.compiler import CompileError
-from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import Positions, leak_allowed, leak_target, match_scale
 from krohn.network.precision import Precision

@@ -5,7 +5,7 @@ from math import ceil, log, log2
 import numpy as np
 
 from krohn.compiler import CompileError
-from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import (
     STEP_PLATEAU,
