@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from krohn.compiler.constructions.normalised_products import network
+from krohn.compiler.constructions.products import normalised_network
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -33,7 +33,7 @@ def made(
 ) -> ModelFile:
     """The network, claimed within an error that nothing can break."""
     precision = PRECISIONS[dtype]
-    built = network(model, length, Options(precision), scale)
+    built = normalised_network(model, length, Options(precision), scale)
     header = {
         "architecture": built.network.architecture,
         "source": model.to_wire(),

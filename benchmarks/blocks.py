@@ -13,10 +13,10 @@ import torch
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.construction_choice.planning import planning
 from krohn.compiler.constructions.beliefs import machine_of
 from krohn.compiler.constructions.scan import levels, scan
 from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.planning import planning
 from krohn.compiler.transformer import describe, lower
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS

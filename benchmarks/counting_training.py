@@ -21,7 +21,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.compare.measures import simulator
 from krohn.compare.measures.accuracy import right
 from krohn.compare.models import Gpt
-from krohn.compare.tasks.languages import Surviving
+from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training.recipe import Recipe
 from krohn.compare.training.run import Cell, Run

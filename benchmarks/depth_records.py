@@ -17,15 +17,16 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.zoo import catalogue
 from krohn.compiled_model import model_file
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
     construct,
 )
-from krohn.compiler.construction_choice.planning import Plan, plans
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.planning import plans
+from krohn.compiler.search import Plan
 from krohn.network.precision import PRECISIONS
 from krohn.verify.proof import prove
 

@@ -15,7 +15,7 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.attention_variation import (
+from krohn.compare.measures.attention_variation import (
     Reader,
     baseline,
     function_error,

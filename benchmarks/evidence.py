@@ -13,8 +13,8 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import pack
+from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import recheck
 from krohn.verify.errors import Rejected

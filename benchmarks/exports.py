@@ -12,7 +12,7 @@ from pathlib import Path
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.modelfile import ModelFile
 
 LENGTH = 32

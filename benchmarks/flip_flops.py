@@ -19,8 +19,7 @@ from report import Row, Table, publish
 import krohn
 from krohn.algebra.zoo.samplers import ceiling
 from krohn.compare.measures import simulator
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.tasks.languages import DENSE, SPARSE, TRAINED
+from krohn.compare.tasks.catalogue import DENSE, SPARSE, TRAINED, task
 from krohn.compare.training.presets import gpt, lstm
 from krohn.compare.training.run import Cell, Run
 from krohn.compare.training.sweep import Result

@@ -15,8 +15,11 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
+from krohn.algebra.automaton import IntArray
 from krohn.compare.measures.beliefs import scores
-from krohn.compare.probes.beliefs import layer_probes, part_probes
+from krohn.compare.models.network import Network
+from krohn.compare.probes.beliefs import SPLITS, layer_probes, words_with_states
+from krohn.compare.probes.scores import classifiers, whitening
 from krohn.compare.tasks.beliefs import BeliefTask
 from krohn.compare.training.beliefs import outputs
 from krohn.compare.training.presets import preset
@@ -46,6 +49,34 @@ def cells() -> Iterator[Cell]:
     for seed in SEEDS:
         for shape in (DESK.of_depth(2)[0], DESK.recurrent):
             yield Cell(task(), shape, DESK.recipe, seed)
+
+
+def part_probes(
+    network: Network, task: BeliefTask, parts: IntArray, length: int, seed: int
+) -> tuple[float, ...]:
+    """At how many positions the likeliest part is read, by layer, on fresh words.
+
+    Args:
+        network: In evaluation mode.
+        task: Of the words.
+        parts: For each state of the source, the number of its part: in a mixture of
+            models, of its model, so that parts are tasks.
+        length: Of the words.
+        seed: Of the words.
+    """
+    asked, rng = BeliefTask(task.source), np.random.default_rng(seed)
+    member = parts[:, None] == np.arange(parts.max() + 1)
+    found = []
+    fitted, chosen, tested = (
+        words_with_states(network, asked, rng, count, length, 1) for count in SPLITS
+    )
+    right = [(w.beliefs @ member).argmax(axis=1) for w in (fitted, chosen, tested)]
+    for layer in range(len(fitted.states)):
+        white = whitening(fitted.states[layer])
+        train, choose, test = (white(w.states[layer]) for w in (fitted, chosen, tested))
+        (probe,) = classifiers(train, right[:1], (choose, right[1:2]))
+        found.append(float((probe(test) == right[2]).mean()))
+    return tuple(found)
 
 
 def measure(run: Run) -> Any:

@@ -22,9 +22,10 @@ from scipy.optimize import nnls
 import krohn
 from krohn.compiled_model import model_file
 from krohn.compiler.compiled_network import realise
-from krohn.compiler.construction_choice.planning import Plan, plans
 from krohn.compiler.cost import latency
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import plans
+from krohn.compiler.search import Plan
 from krohn.network.model import Model
 from krohn.network.precision import FLOAT32, FloatArray
 

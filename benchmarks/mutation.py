@@ -31,11 +31,11 @@ from report import Row, Table, parser, publish
 
 import krohn
 from krohn.algebra.formats import json_format
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )
-from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.verify.errors import Rejected

@@ -14,15 +14,15 @@ from math import log2
 import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
+from short_mantissas import ShortMantissas, shorten, shorten_heads
 
 from krohn.asked import Asked
 from krohn.compare.tasks.texts import subsequences
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse
-from krohn.network.decoding import decode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
+from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program.completed_texts import BLANK

@@ -22,11 +22,11 @@ import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.monoid import TransformationMonoid
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )
-from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
 from krohn.verify.testing.exhaustive import exhaustive
 

@@ -23,8 +23,8 @@ from report import Row, Table, each, parser, publish
 from krohn.asked import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import parts
-from krohn.network.decoding import decode
 from krohn.network.model import Model
+from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program.completed_texts import BLANK

@@ -18,16 +18,16 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
 from krohn.asked import Asked
 from krohn.compiled_model import model_file
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise
-from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
-from krohn.compiler.construction_choice.planning import Plan, plans
-from krohn.compiler.constructions.departures import construction, piecewise
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.registry import CONSTRUCTIONS
+from krohn.compiler.planning import plans
+from krohn.compiler.search import Plan
 from krohn.machines import read
 from krohn.verify.proof import prove
 
 LENGTH = 512
-FOLLOWING = (construction.NAME, piecewise.NAME)
+FOLLOWING = ("departures", "piecewise")
 OTHERS = tuple(n for n in CONSTRUCTIONS if n not in (*FOLLOWING, "sequential"))
 MACHINES = {
     "bccb(aa)*": "bccb(aa)*",

@@ -161,7 +161,7 @@ def best(run: Callable[[], object]) -> float:
 
 def one_by_one(begin: "Begin", words: IntArray) -> None:
     """Read words ``(batch, time)``, a letter at a time, on one thread."""
-    from krohn.network.blas import one_thread
+    from krohn.network.precision import one_thread
 
     reading = begin(len(words))
     with one_thread():
@@ -173,8 +173,8 @@ def speed(name: str, length: int) -> Row:
     """How many letters a network reads in a second: one by one, and a word at once."""
     # A process counts what its parent held, so torch comes after all commands.
     import krohn
-    from krohn.network.decoding import reader
     from krohn.network.model import Model
+    from krohn.network.reading import reader
     from krohn.network.stepping import stepping
 
     file = krohn.compile(name, length, proved=False).file
@@ -193,8 +193,8 @@ def speed(name: str, length: int) -> Row:
 def texts(folder: Path, name: str) -> Row:
     """How many tokens of texts are written in a second, alone and many at once."""
     import krohn
-    from krohn.network.decoding import decode, reader
     from krohn.network.model import Model
+    from krohn.network.reading import decode, reader
     from krohn.network.stepping import stepping
     from krohn.program.completed_texts import BLANK
     from krohn.source_kinds.chains_of_thought import ChainsOfThought

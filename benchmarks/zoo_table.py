@@ -19,7 +19,7 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.construction_choice.known_constructions import CONSTRUCTIONS
+from krohn.compiler.constructions.registry import CONSTRUCTIONS
 from krohn.network.model import Model
 from krohn.verify.proof import Proof
 from krohn.verify.testing.exhaustive import exhaustive

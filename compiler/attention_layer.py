@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.compiler.errors import CompileError
-from krohn.compiler.transformer import Network
+from krohn.compiler import CompileError
+from krohn.compiler.transformer import Network, attention_layer_network
 from krohn.network.precision import FloatArray, Precision
 from krohn.sources.attention_targets.grid_function import (
     GridFunction,
@@ -53,8 +53,8 @@ class Axis(NamedTuple):
     values: FloatArray
 
 
-def tents(axes: Sequence[Axis], at: str) -> tuple[Tensors, list[int]]:
-    """The ReLU network that adds up a function of each of its inputs; and its widths."""
+def tents(axes: Sequence[Axis], at: str) -> Tensors:
+    """The ReLU network that adds up a function of each of its inputs."""
     pieces = [len(axis.values) - 1 for axis in axes]
     low, high = sum(pieces), sum(pieces) + len(axes)
     first, second = np.zeros((len(axes), low)), np.zeros((low, high))
@@ -70,7 +70,7 @@ def tents(axes: Sequence[Axis], at: str) -> tuple[Tensors, list[int]]:
     values = np.concatenate([axis.values for axis in axes])
     weights, biases = (first, second, values), (shift, ones, np.zeros(values.shape[1]))
     found = {f"{at}.{j}.weight": w for j, w in enumerate(weights)}
-    return found | {f"{at}.{j}.bias": b for j, b in enumerate(biases)}, [low, high]
+    return found | {f"{at}.{j}.bias": b for j, b in enumerate(biases)}
 
 
 def attention_layer(
@@ -87,32 +87,20 @@ def attention_layer(
     points = np.arange(2 * knots + 1) / (2 * knots)
     pod, values = target.pod, joined(points * target.points, target.f)
     root, at = np.sqrt(pod.sigma[:rank]), points[:, None]
-    output, shift, widths = _outer(target, knots)
+    output, shift = _outer(target, knots)
     bases = (pod.phi(at, rank) * root, pod.psi(at, rank) * root, values - shift)
-    features, hidden = tents(
-        [Axis(float(knots), level_errors(np.hstack(bases)))], "features"
-    )
-    outputs, n = values.shape[1], 2 * rank + values.shape[1]
-    parts = np.split(np.eye(n), [rank, 2 * rank], axis=1)
-    heads = dict(zip(("query", "key", "value"), parts, strict=True))
-    tensors = {**features, **output}
-    tensors |= {f"attention.{name}": matrix for name, matrix in heads.items()}
-    architecture = {
-        "kind": "attention-layer",
-        "dtype": precision.name,
-        "length": target.length,
-        "inputs": 1,
-        "codes": 0,
-        "features": n,
-        "features_units": hidden,
-        "d_qk": rank,
-        "d_v": outputs,
-        "memory": 0,
-        "causal": target.causal,
-        "output_units": widths,
-        "outputs": outputs,
-    }
-    return Network(architecture, _normal(tensors, precision), {})
+    features = tents([Axis(float(knots), level_errors(np.hstack(bases)))], "features")
+    tensors = {**features, **output, **_parts(rank, values.shape[1])}
+    least = precision.smallest
+    tensors = {n: np.where(np.abs(t) < least, 0.0, t) for n, t in tensors.items()}
+    return attention_layer_network(tensors, target.length, precision, target.causal)
+
+
+def _parts(scores: int, values: int) -> Tensors:
+    """Features are queries, keys and values, one behind the other."""
+    parts = np.split(np.eye(2 * scores + values), [scores, 2 * scores], axis=1)
+    names = ("attention.query", "attention.key", "attention.value")
+    return dict(zip(names, parts, strict=True))
 
 
 def level_errors(values: FloatArray) -> FloatArray:
@@ -128,11 +116,11 @@ def level_errors(values: FloatArray) -> FloatArray:
     return np.asarray(knots + (beside[1:] + beside[:-1]) / 4)
 
 
-def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[int]]:
-    """F̂, the shift that makes f's values start at 0, and its widths."""
+def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float]:
+    """F̂, and the shift that makes f's values start at 0."""
     outer, n = target.outer, target.f.shape[1]
     if outer is None:
-        return {"output.0.weight": np.eye(n), "output.0.bias": np.zeros(n)}, 0.0, []
+        return {"output.0.weight": np.eye(n), "output.0.bias": np.zeros(n)}, 0.0
     low, high = (float(x) for x in (target.f.min(), target.f.max()))
     step = max(2.0 ** np.ceil(np.log2(max(high - low, outer.step) / knots)), outer.step)
     shift = float(np.floor(low / step) * step)
@@ -141,8 +129,7 @@ def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[in
     places = shift + step / 2 * np.arange(2 * count + 1)
     values = level_errors(_extrapolate(outer, places))
     axes = [Axis(1 / step, values * (np.arange(n) == i)) for i in range(n)]
-    made, widths = tents(axes, "output")
-    return made, shift, widths
+    return tents(axes, "output"), shift
 
 
 def _extrapolate(outer: Outer, places: FloatArray) -> FloatArray:
@@ -153,14 +140,6 @@ def _extrapolate(outer: Outer, places: FloatArray) -> FloatArray:
     slope = np.where(beyond > 0, ends[-1], ends[0])
     found = outer(np.tile(inside[:, None], outer.values.shape[1]))
     return np.asarray(found + beyond * slope)
-
-
-def _normal(tensors: Tensors, precision: Precision) -> Tensors:
-    """Numbers below the normal range as 0: they may be flushed."""
-    return {
-        name: np.where(np.abs(tensor) < precision.smallest, 0.0, tensor)
-        for name, tensor in tensors.items()
-    }
 
 
 # Means over exactly selected positions, as one attention layer with explicit weights.
@@ -182,31 +161,13 @@ def selected_mean(source: SelectedMean, precision: Precision) -> Network:
     """The network of a target."""
     axes, queries = _axes(source, precision)
     codes = 0 if source.form in (NEAREST, GRAVITY) else source.length
-    features, hidden = tents(axes, "features")
-    n = 2 * queries + source.values
-    parts = np.split(np.eye(n), [queries, 2 * queries], axis=1)
-    tensors: Tensors = {**features, "output.0.weight": np.eye(source.values)}
+    features = tents(axes, "features")
+    tensors = {**features, **_parts(queries, source.values)}
+    tensors["output.0.weight"] = np.eye(source.values)
     tensors["output.0.bias"] = np.zeros(source.values)
-    for name, part in zip(("query", "key", "value"), parts, strict=True):
-        tensors[f"attention.{name}"] = part
     if codes:
         tensors["code"] = np.eye(codes)
-    architecture = {
-        "kind": "attention-layer",
-        "dtype": precision.name,
-        "length": source.length,
-        "inputs": len(source.columns),
-        "codes": codes,
-        "features": n,
-        "features_units": hidden,
-        "d_qk": queries,
-        "d_v": source.values,
-        "memory": 0,
-        "causal": False,
-        "output_units": [],
-        "outputs": source.values,
-    }
-    return Network(architecture, tensors, {})
+    return attention_layer_network(tensors, source.length, precision)
 
 
 def sharpness(source: SelectedMean, precision: Precision) -> float:
@@ -310,30 +271,14 @@ def grid_function(function: GridFunction, precision: Precision) -> Network:
         aggregate(function.pieces, triple.f, x, t): [value]
         for x, t, value in function.asked()
     }
-    tensors, features = staircase(rows, "features")
-    last, output = staircase(outer, "output")
+    tensors = staircase(rows, "features") | staircase(outer, "output")
     whole = np.eye(n + length)
-    tensors |= last | {
+    tensors |= {
         "attention.query": whole[:, n:],
         "attention.key": log(2) * whole[:, n:],
         "attention.value": whole[:, :n],
     }
-    architecture = {
-        "kind": "attention-layer",
-        "dtype": precision.name,
-        "length": length,
-        "inputs": function.dimensions,
-        "codes": 0,
-        "features": n + length,
-        "features_units": features,
-        "d_qk": length,
-        "d_v": n,
-        "memory": 0,
-        "causal": False,
-        "output_units": output,
-        "outputs": 1,
-    }
-    return Network(architecture, tensors, {})
+    return attention_layer_network(tensors, length, precision)
 
 
 def _unit(s: int, length: int) -> list[Fraction]:
@@ -346,10 +291,8 @@ def _fits(points: Iterable[Vector], precision: Precision) -> None:
         raise CompileError(f"{precision.name} does not hold these points; say float64")
 
 
-def staircase(
-    values: dict[Vector, list[Fraction]], at: str
-) -> tuple[Tensors, list[int]]:
-    """A ReLU network with these values at these places, and the widths of its layers."""
+def staircase(values: dict[Vector, list[Fraction]], at: str) -> Tensors:
+    """A ReLU network with these values at these places."""
     direction = _apart(list(values))
     ordered = sorted((_along(direction, place), said) for place, said in values.items())
     steps = [
@@ -361,7 +304,7 @@ def staircase(
     steps = steps or [(end[0] + 1, Fraction(1), [Fraction(0)] * len(end[1]))]
     slopes = np.array([float(1 / width) for _, width, _ in steps])
     rises = np.array([[float(r) for r in rise] for *_, rise in steps])
-    tensors = {
+    return {
         f"{at}.0.weight": np.outer([float(x) for x in direction], slopes),
         f"{at}.0.bias": -np.array([float(start / width) for start, width, _ in steps]),
         f"{at}.1.weight": -np.eye(len(steps)),
@@ -369,7 +312,6 @@ def staircase(
         f"{at}.2.weight": -rises,
         f"{at}.2.bias": np.array([float(x) for x in end[1]]),
     }
-    return tensors, [len(steps)] * 2
 
 
 def _less(said: list[Fraction], other: list[Fraction]) -> list[Fraction]:

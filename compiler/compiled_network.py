@@ -4,21 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
-from krohn.compiler import gated_recurrent, rnn, state_space
-from krohn.compiler.construction_choice.planning import (
+from krohn.compiler import CompileError, rnn, state_space
+from krohn.compiler.cost import Bound, Cost, Steps, predict
+from krohn.compiler.machine_programs import least
+from krohn.compiler.passes import Observer
+from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.planning import Planning, plans
+from krohn.compiler.search import (
+    COMPROMISE,
     MOST_PARAMETERS,
     Plan,
-    Planning,
     Request,
+    Search,
     branch,
-    plans,
 )
-from krohn.compiler.construction_choice.search import COMPROMISE, Search
-from krohn.compiler.cost import Bound, Cost, Steps, predict
-from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import least
-from krohn.compiler.passes.base import Observer
-from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.network.precision import Precision
 from krohn.program import Program
@@ -160,8 +159,8 @@ def machine_of_states(machine: Automaton) -> Automaton:
 
 RECURRENT: dict[str, tuple[str, Callable[[Automaton, Precision], Network]]] = {
     "rnn": (rnn.NAME, rnn.elman),
-    "lstm": (gated_recurrent.NAME, gated_recurrent.lstm),
-    "gru": (gated_recurrent.NAME, gated_recurrent.gru),
+    "lstm": (rnn.SATURATED, rnn.lstm),
+    "gru": (rnn.SATURATED, rnn.gru),
 }
 """By architecture the construction of machines, by its name; there is no longest word."""
 

@@ -3,15 +3,15 @@
 from collections.abc import Generator
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
-from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, attention_ranks, width
 from krohn.compiler.mlp import block_mlp
-from krohn.compiler.pipeline import budget
+from krohn.compiler.pipeline import Options, budget
 from krohn.compiler.positions import Positions
 from krohn.compiler.transformer import patterns
 from krohn.network.architecture import parameters
@@ -22,9 +22,8 @@ from krohn.program import Map, Program, cone, is_embedded
 # Lower bounds of a network's sizes, known before it is laid out: planning prunes by them.
 #
 # A construction, and every later stage of planning, may be a generator that yields
-# bounds,
-# each at least as tight as those before, and returns its result. Planning goes on with it
-# only as long as the result can still win.
+# bounds, each at least as tight as those before, and returns its result. Planning goes on
+# with it only as long as the result can still win.
 
 
 Result = TypeVar("Result")
@@ -68,18 +67,6 @@ class Bound:
         """The bound that holds if both do."""
         sizes = (f.name for f in fields(Bound))
         return Bound(*(max(getattr(self, n), getattr(other, n)) for n in sizes))
-
-
-class Priced(Protocol):
-    """A construction or plan with exact sizes."""
-
-    @property
-    def construction(self) -> str:
-        """Its name."""
-
-    @property
-    def cost(self) -> Bound:
-        """Its exact sizes."""
 
 
 def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
@@ -135,11 +122,11 @@ def result_of(steps: Steps[Result]) -> Result:
 
 
 # How long a network takes is predicted by a model that was fitted to measurements, by
-# `python benchmarks/latency.py`: 90 networks of 200 to 7.5 million parameters, one word of
-# 32, 100 or 300 letters at a time, one thread of an AMD EPYC, float32. A network that the
-# model was not fitted to is off by 24 % in the median and by 93 % at worst; of two whose
-# times differ by a fifth or more, the model puts 95 % in the right order. On another
-# machine what matters are the ratios of the coefficients.
+# `python benchmarks/latency.py`: 90 networks of 200 to 7.5 million parameters, one word
+# of 32, 100 or 300 letters at a time, one thread of an AMD EPYC, float32. A network that
+# the model was not fitted to is off by 24 % in the median and by 93 % at worst; of two
+# whose times differ by a fifth or more, the model puts 95 % in the right order. On
+# another machine what matters are the ratios of the coefficients.
 BLOCK, ATTENTION = 134.0, 116.0
 """Microseconds for a block, and for its attention if it has any: mostly calls."""
 
@@ -330,7 +317,7 @@ def narrowest(program: Program, activation: str = "relu") -> str:
     for name in ("bfloat16", "float16", "float32"):
         precision = PRECISIONS[name]
         try:
-            budget(program, precision, activation)
+            budget(program, Options(precision, activation=activation))
         except CompileError:
             continue
         if 2 * largest <= 2**precision.digits:

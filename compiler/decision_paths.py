@@ -145,8 +145,7 @@ def diagram(rows: IntArray, values: IntArray) -> Diagram:
 #
 # A Map that reads Maps which the same MLP must compute is *opened*: its value is decided
 # by channels that are stored already, its leaves. A path is one way to decide it: a set
-# of
-# values for some of the leaves, whatever the others are. Paths exclude each other and
+# of values for some of the leaves, whatever the others are. Paths exclude each other and
 # cover what can occur, so that an MLP needs one unit for each. They are as many as the
 # paths of a reduced decision diagram, not as the rows of a joint table.
 

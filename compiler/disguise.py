@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from krohn.compiler.disguise_beside import circuit, memories
+from krohn.compiler import CompileError
 from krohn.compiler.disguise_layout import (
     READERS,
     WRITERS,
     Tensors,
     apart,
     code,
+    stepped,
     stored,
 )
-from krohn.compiler.disguise_steps import stepped
-from krohn.compiler.errors import CompileError
-from krohn.compiler.growing_network import HEAD, GrowingNetwork
+from krohn.compiler.growing_network import HEAD, GrowingNetwork, circuit, memories
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray
 
@@ -115,16 +114,12 @@ def disguised(
     made.inside()
     turned = made.turned()
     if "noise" in asked.kinds:
-        for name, tensor in turned.items():
-            size = np.sqrt((tensor**2).mean()) if tensor.size else 0.0
-            turned[name] = tensor + asked.strength * size * made.draw(*tensor.shape)
+        turned = {n: t + made.noise(t, asked.strength) for n, t in turned.items()}
     own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
     written = {**turned, **made.directions(architecture)}
     stored = {name: precision.round(tensor) for name, tensor in written.items()}
-    return {**header, "architecture": made.architecture(architecture)}, {
-        **stored,
-        **own,
-    }
+    header["architecture"] = made.architecture(architecture)
+    return header, {**stored, **own}
 
 
 FORMATS = ("float64", "float32")
@@ -173,6 +168,11 @@ class _Disguised(GrowingNetwork):
     def draw(self, *shape: int) -> FloatArray:
         """Normal numbers."""
         return self.random.normal(size=shape)
+
+    def noise(self, tensor: FloatArray, strength: float) -> FloatArray:
+        """For a tensor, in units of its root mean square."""
+        size = np.sqrt((tensor**2).mean()) if tensor.size else 0.0
+        return np.asarray(strength * size * self.draw(*tensor.shape))
 
     def orthogonal(self, size: int) -> FloatArray:
         """A turn by chance, all alike likely."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.brackets import BracketDistribution, Brackets, Stack
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 
@@ -152,7 +152,6 @@ def depth_maps(found: Brackets, start: float) -> Maps:
 
 
 NAME = "balanced"
-SUMMARY = "the law of the next bracket, with attention that is free up to a balance"
 PATTERNS = ("random", "symmetric", "uniform")
 DEPTHS = ("given", "attended")
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.algebra.structure import Counter, Memory
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.precision import FloatArray, Precision
 
 # The component of a cascade in the coordinates of a diagonal linear recurrence.

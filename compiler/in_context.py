@@ -13,7 +13,7 @@ from math import ceil, isqrt, log, log2
 
 import numpy as np
 
-from krohn.compiler.transformer import Network
+from krohn.compiler.transformer import Network, transformer_network
 from krohn.network.precision import FloatArray, Precision
 from krohn.sources.in_context import InContext
 
@@ -116,17 +116,8 @@ def in_context(
         found = _descending(source, rows, flagged)
         append({**relus, "d_qk": source.features + 2, "d_v": source.features}, found)
     append({**relus, "d_qk": source.features + 1, "d_v": 1}, _predicting(source, rows))
-    architecture = {
-        "kind": "transformer",
-        "dtype": precision.name,
-        "strict": True,
-        "d_model": rows.width,
-        "vocabulary": source.letters + 2,
-        "positions": source.length + 1,
-        "outputs": source.targets,
-        "blocks": blocks,
-    }
-    return Network(architecture, {**tensors, **_ends(source, rows)}, {})
+    tensors |= _ends(source, rows)
+    return transformer_network(tensors, blocks, precision, True, {})
 
 
 def limit(source: InContext) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from krohn.compiler.decision_paths import Opener, leaves, summands
-from krohn.compiler.passes.base import PassError
-from krohn.compiler.sum_of_steps import linear
+from krohn.compiler.passes import PassError
+from krohn.compiler.table_forms import linear
 from krohn.network.precision import FloatArray
 from krohn.program import Position, Program, Token, is_embedded, is_sum
 

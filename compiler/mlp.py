@@ -7,11 +7,10 @@ from functools import partial, reduce
 
 import numpy as np
 
-from krohn.compiler.circle import Circle, circle_of
 from krohn.compiler.decision_paths import Given
 from krohn.compiler.layout import Layout, Schedule, code_matrix
-from krohn.compiler.passes.base import evaluate_cone
-from krohn.compiler.sum_of_steps import Linear, linear, too_steep
+from krohn.compiler.passes import evaluate_cone
+from krohn.compiler.table_forms import Circle, Linear, circle_of, linear, too_steep
 from krohn.compiler.units import (
     Expression,
     HiddenLayers,

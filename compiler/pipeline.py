@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.compiler.attention import Lowering, flags
-from krohn.compiler.attention.block_sum import blocks, check_block_sum
-from krohn.compiler.attention.latest import fits_plainly
-from krohn.compiler.circle import circle_of
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.attention import Lowering
+from krohn.compiler.attention.flagged import fits_plainly
+from krohn.compiler.attention.sums import by_position, check_block_sum
 from krohn.compiler.layout import Layout, Schedule, allocate, check_schedule, schedule
-from krohn.compiler.passes.base import Observer, Pass
+from krohn.compiler.passes import Observer, Pass
 from krohn.compiler.passes.recode import (
     OneHotMatches,
     RoundReads,
@@ -27,6 +26,7 @@ from krohn.compiler.positions import (
     position_code,
     uniform_code,
 )
+from krohn.compiler.table_forms import circle_of
 from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program import (
@@ -41,163 +41,6 @@ from krohn.program import (
     Sum,
     Table,
 )
-
-# The position features that a Program needs, and their limits in a format.
-
-
-HALF_STEP = 1 / 2
-"""Two whole numbers that are less than this off are apart."""
-
-
-def positions(
-    program: Program,
-    precision: Precision,
-    uniform: bool = False,
-    circle: bool = False,
-) -> Positions:
-    """Which features the attention operations of a Program need.
-
-    Positions are spread over both signs where heads for the latest flag are the only
-    ones that read their order, and the format cannot hold it otherwise.
-
-    Raises:
-        CompileError: If some need weights that depend on the length, but may not.
-    """
-    operations = list(program.operations.values())
-    if uniform:
-        _check_uniform(program, precision)
-    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
-    fetched: dict[type[Operation], int] = {}
-    for operation in operations:
-        if operation.is_attention:
-            most = max(program.domains.get(operation.reads[0], (1,)))
-            fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
-    ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
-    return Positions(
-        length=program.length,
-        precision=precision,
-        code=_code(program, furthest, precision, uniform, circle),
-        fetched=fetched,
-        needed=frozenset[str]().union(
-            *(Lowering.of[kind].features for kind in fetched)
-        ),
-        uniform=uniform,
-        marks=tuple(
-            dict.fromkeys(
-                flags(program, op) for op in operations if isinstance(op, MarkedSum)
-            )
-        ),
-        blocks=tuple(
-            dict.fromkeys(
-                (op.size, blocks(program, op))
-                for op in operations
-                if isinstance(op, BlockSum)
-            )
-        ),
-        spread=not uniform
-        and ordered == {Latest}
-        and not fits_plainly(program.length, precision),
-    )
-
-
-def _code(
-    program: Program, furthest: int, precision: Precision, uniform: bool, circle: bool
-) -> PositionCode | None:
-    if circle and not furthest:
-        raise CompileError(
-            "no head looks back by a fixed distance, so positions on a circle are not "
-            "needed; leave --positions circle out"
-        )
-    if not furthest:
-        return None
-    if uniform:
-        return uniform_code(precision)
-    return position_code(program.length, furthest, circle)
-
-
-def _check_uniform(program: Program, precision: Precision) -> None:
-    for operation in program.operations.values():
-        if operation.is_attention and not Lowering.of[type(operation)].uniform:
-            raise CompileError(
-                "weights of counters, stacks, cascades and pointers depend on the "
-                "length; leave --uniform out"
-            )
-        period = 2 ** uniform_code(precision).frequencies
-        if isinstance(operation, Shift) and program.length + operation.by >= period:
-            raise CompileError(
-                f"{precision.name} cannot tell {program.length} positions apart by "
-                "weights that do not depend on the length; use a shorter length or a "
-                "wider dtype"
-            )
-
-
-def budget(
-    program: Program,
-    precision: Precision,
-    activation: str = "relu",
-    uniform: bool = False,
-    circle: bool = False,
-) -> None:
-    """Refuse a Program whose heads a format cannot hold.
-
-    Args:
-        program: With domains.
-        precision: The format.
-        activation: Periodic tables are read from a circle if it is ``"sine"``.
-        uniform: Whether weights must not depend on the length.
-        circle: Whether positions are told apart on a single circle.
-
-    Raises:
-        CompileError: With the operation that does not fit.
-    """
-    features = positions(program, precision, uniform, circle)
-    for kind in features.fetched:
-        Lowering.of[kind].largest(features)  # refuses what the format cannot hold
-    for name, operation in program.operations.items():
-        if isinstance(operation, (PrefixSum, MarkedSum)):
-            common = Lowering.of[type(operation)].gain(program, operation)
-            plateau = _plateau(program, name, activation)
-            # Other sums need only be nearer to themselves than to their neighbours.
-            most = max(program.domains[name]) * plateau / HALF_STEP
-            most = max(most, _told_apart(program, name))
-            check_count(program.length, most, common, precision, plateau)
-        elif isinstance(operation, BlockSum):
-            most, blocks = max(program.domains[name]), features.block_entries
-            check_block_sum(program.length, operation.size, most, blocks, precision)
-
-
-def _told_apart(program: Program, name: str) -> int:
-    """The largest value of a channel that a reader tells from the value below it.
-
-    A number is off in proportion to itself, and a sum of two is not below either of them.
-    """
-    every, found = max(program.domains[name]), 0
-    if name in program.outputs:
-        return every
-    for reader, operation in program.operations.items():
-        if name not in operation.reads:
-            continue
-        function = operation.function if isinstance(operation, Map) else None
-        if isinstance(function, Sum):
-            found = max(found, _told_apart(program, reader))
-        elif isinstance(function, Table) and len(operation.reads) == 1:
-            differs = np.flatnonzero(np.diff(function.values)) + 1
-            found = max(found, int(function.rows[differs].max(initial=0)))
-        else:
-            return every
-    return min(found, every)
-
-
-def _plateau(program: Program, name: str, activation: str) -> float:
-    """How far a sum may be off for all tables that read it."""
-    readers = [op for op in program.operations.values() if name in op.reads]
-    round_ones = activation == "sine" and all(
-        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
-    )
-    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU
-
-
-# The list of passes, and the one function that runs it.
 
 
 @dataclass(frozen=True)
@@ -241,6 +84,143 @@ class Options:
             )
 
 
+# The position features that a Program needs, and their limits in a format.
+
+
+HALF_STEP = 1 / 2
+"""Two whole numbers that are less than this off are apart."""
+
+
+def positions(program: Program, options: Options) -> Positions:
+    """Which features the attention operations of a Program need.
+
+    Positions are spread over both signs where heads for the latest flag are the only
+    ones that read their order, and the format cannot hold it otherwise.
+
+    Raises:
+        CompileError: If some need weights that depend on the length, but may not.
+    """
+    operations, precision = list(program.operations.values()), options.precision
+    if options.uniform:
+        _check_uniform(program, precision)
+    fetched: dict[type[Operation], int] = {}
+    for operation in operations:
+        if operation.is_attention:
+            most = max(program.domains.get(operation.reads[0], (1,)))
+            fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
+    marks = (
+        by_position(program, op.where) for op in operations if isinstance(op, MarkedSum)
+    )
+    blocks = (
+        (op.size, by_position(program, op.block))
+        for op in operations
+        if isinstance(op, BlockSum)
+    )
+    ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
+    return Positions(
+        length=program.length,
+        precision=precision,
+        code=_code(program, options),
+        fetched=fetched,
+        needed=frozenset[str]().union(
+            *(Lowering.of[kind].features for kind in fetched)
+        ),
+        uniform=options.uniform,
+        marks=tuple(dict.fromkeys(marks)),
+        blocks=tuple(dict.fromkeys(blocks)),
+        spread=not options.uniform
+        and ordered == {Latest}
+        and not fits_plainly(program.length, precision),
+    )
+
+
+def _code(program: Program, options: Options) -> PositionCode | None:
+    shifts = (op for op in program.operations.values() if isinstance(op, Shift))
+    furthest = max((op.by for op in shifts), default=0)
+    if options.circle and not furthest:
+        raise CompileError(
+            "no head looks back by a fixed distance, so positions on a circle are not "
+            "needed; leave --positions circle out"
+        )
+    if not furthest:
+        return None
+    if options.uniform:
+        return uniform_code(options.precision)
+    return position_code(program.length, furthest, options.circle)
+
+
+def _check_uniform(program: Program, precision: Precision) -> None:
+    for operation in program.operations.values():
+        if operation.is_attention and not Lowering.of[type(operation)].uniform:
+            raise CompileError(
+                "weights of counters, stacks, cascades and pointers depend on the "
+                "length; leave --uniform out"
+            )
+        period = 2 ** uniform_code(precision).frequencies
+        if isinstance(operation, Shift) and program.length + operation.by >= period:
+            raise CompileError(
+                f"{precision.name} cannot tell {program.length} positions apart by "
+                "weights that do not depend on the length; use a shorter length or a "
+                "wider dtype"
+            )
+
+
+def budget(program: Program, options: Options) -> None:
+    """Refuse a Program, with domains, whose heads a format cannot hold.
+
+    Raises:
+        CompileError: With the operation that does not fit.
+    """
+    precision, features = options.precision, positions(program, options)
+    for kind in features.fetched:
+        Lowering.of[kind].largest(features)  # refuses what the format cannot hold
+    for name, operation in program.operations.items():
+        if isinstance(operation, (PrefixSum, MarkedSum)):
+            common = Lowering.of[type(operation)].gain(program, operation)
+            plateau = _plateau(program, name, options.activation)
+            # Other sums need only be nearer to themselves than to their neighbours.
+            most = max(program.domains[name]) * plateau / HALF_STEP
+            most = max(most, _told_apart(program, name))
+            check_count(program.length, most, common, precision, plateau)
+        elif isinstance(operation, BlockSum):
+            most, blocks = max(program.domains[name]), features.block_entries
+            check_block_sum(program.length, operation.size, most, blocks, precision)
+
+
+def _told_apart(program: Program, name: str) -> int:
+    """The largest value of a channel that a reader tells from the value below it.
+
+    A number is off in proportion to itself, and a sum of two is not below either of them.
+    """
+    every, found = max(program.domains[name]), 0
+    if name in program.outputs:
+        return every
+    for reader, operation in program.operations.items():
+        if name not in operation.reads:
+            continue
+        function = operation.function if isinstance(operation, Map) else None
+        if isinstance(function, Sum):
+            found = max(found, _told_apart(program, reader))
+        elif isinstance(function, Table) and len(operation.reads) == 1:
+            differs = np.flatnonzero(np.diff(function.values)) + 1
+            found = max(found, int(function.rows[differs].max(initial=0)))
+        else:
+            return every
+    return min(found, every)
+
+
+def _plateau(program: Program, name: str, activation: str) -> float:
+    """How far a sum may be off for all tables that read it."""
+    readers = [op for op in program.operations.values() if name in op.reads]
+    round_ones = activation == "sine" and all(
+        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
+    )
+    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU
+
+
+# The list of passes, and the one function that runs it.
+
+
 def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
     """Every pass from a construction's Program to the one that is laid out, in order."""
     return (
@@ -281,22 +261,15 @@ def make_schedule(program: Program, options: Options) -> Schedule:
     Raises:
         CompileError: If the format cannot hold its heads.
     """
-    code = options.uniform, options.circle
-    budget(program, options.precision, options.activation, *code)
+    budget(program, options)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     return plan
 
 
-def features_of(program: Program, options: Options) -> Positions:
-    """The position features that the heads of an optimised Program need."""
-    code = options.uniform, options.circle
-    return positions(program, options.precision, *code)
-
-
 def make_layout(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
     """Give every channel of a schedule its dimensions."""
-    features = features_of(plan.program, options)
+    features = positions(plan.program, options)
     return allocate(plan, features.sizes, options.strict, options.keep), features
 
 

@@ -7,7 +7,7 @@ from math import ceil, cos, log, log2, pi
 
 import numpy as np
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import Operation
 from krohn.program.domains import IntArray

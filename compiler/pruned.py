@@ -10,8 +10,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import output_classes
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
-from krohn.compiler.errors import CompileError
 from krohn.compiler.rnn import Units
 from krohn.compiler.transformer import Network
 from krohn.network.architecture import sparse_matrices
@@ -106,8 +106,7 @@ def layer(
     """``(rows, columns)``: a random layer, uniform between −1 and 1, in a format."""
     random = Random(f"layer {name} {seed}")
     numbers = [2 * random.random() - 1 for _ in range(rows * columns)]
-    rounded = precision.round(np.array(numbers).reshape(rows, columns))
-    return np.where(np.abs(rounded) < precision.smallest, 0.0, rounded)
+    return precision.normal(np.array(numbers).reshape(rows, columns))
 
 
 def mask_for(
@@ -165,7 +164,6 @@ def _apply_mask(whole: FloatArray, mask: BoolArray) -> Sparse:
 
 
 NAME = "pruned"
-SUMMARY = "a random network of ReLUs, of which masks keep the machine; for every length"
 MOST_UNITS = 96
 """Hidden units of the network that is looked for: the masks of 9,216 weights."""
 FORMATS = ("float32", "float64")

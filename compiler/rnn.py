@@ -1,18 +1,21 @@
-"""The exact ReLU RNN: one unit for each rectangle of states and letters."""
+"""Recurrent networks of machines: a unit for each rectangle of states and letters."""
 
 from dataclasses import replace
+from math import log, log2, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import output_classes, reachable
+from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.sparse import Sparse
 
+# The exact ReLU RNN: one unit for each rectangle of states and letters.
+
 NAME = "elman"
-SUMMARY = "a ReLU for each rectangle of states and letters; valid at every length"
 
 WIDEST_DENSE = 1024
 """Units of a network whose matrices hold their zeros too: a million entries at most."""
@@ -212,8 +215,7 @@ def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> N
     """
     count, size = vectors.shape
     wiring = Wiring.of(machine, count)
-    said = np.vstack([precision.round(vectors), np.zeros((1, size))])
-    said[np.abs(said) < precision.smallest] = 0.0
+    said = np.vstack([precision.normal(vectors), np.zeros((1, size))])
     whole = said[wiring.matrices["unembed.weight"].columns]
     rows, columns = whole.nonzero()
     told = replace(
@@ -256,3 +258,84 @@ def _sparse(
     return Network(
         architecture | shape, {k: v for h in (tensors, *held) for k, v in h.items()}, {}
     )
+
+
+# LSTMs and GRUs of a machine: units as in the ReLU RNN, by gates, shut or open.
+
+SATURATED = "saturated"
+
+ON = tanh(1.0)
+"""The state of a unit that is on."""
+
+WIDEST = 2048
+"""Units: torch holds four dense matrices of so many rows and columns."""
+
+
+def steepness(precision: Precision) -> float:
+    """K, a power of two: σ(−K/2) is below the unit roundoff of sums."""
+    return float(2.0 ** np.ceil(log2(2 * precision.accumulator_digits * log(2))))
+
+
+def lstm(machine: Automaton, precision: Precision) -> Network:
+    """C = σ(−K)·c + σ(K·s)·tanh(K), h = σ(K)·tanh(c): tanh 1 if the input gate is open.
+
+    s is ½ for the unit whose state was before and whose letter it is, and −½ or less for
+    all others. Nothing is kept but by the unit that is turned on, so no noise adds up.
+    """
+    wiring, width, k = *_wiring_of(machine), steepness(precision)
+    tensors, none = {"start.cell": wiring.start}, np.zeros(width)
+    always = [none, np.full(width, -k), np.full(width, k), np.full(width, k)]
+    return _gated_network("lstm", wiring, precision, always, [none] * 4, tensors)
+
+
+def gru(machine: Automaton, precision: Precision) -> Network:
+    """N = tanh(σ(K·s)·1), h = (1 − σ(−K))·n + σ(−K)·h: the reset gate says who is on."""
+    wiring, width, k = *_wiring_of(machine), steepness(precision)
+    none = np.zeros(width)
+    always, inside = [none, np.full(width, -k), none], [none, none, np.ones(width)]
+    return _gated_network("gru", wiring, precision, always, inside, {})
+
+
+def _wiring_of(machine: Automaton) -> tuple[Wiring, int]:
+    wiring = Wiring.of(machine)
+    width = len(wiring.start)
+    if width > WIDEST:
+        raise CompileError(
+            f"{machine.name} needs {width:,} units, and LSTMs and GRUs have at most "
+            f"{WIDEST:,}; use --arch rnn, which stores no zeros"
+        )
+    return wiring, width
+
+
+def _gated_network(
+    kind: str,
+    wiring: Wiring,
+    precision: Precision,
+    always: list[FloatArray],
+    inside: list[FloatArray],
+    more: dict[str, FloatArray],
+) -> Network:
+    """All gates but the first are constant: ``always``, and ``inside`` beside W h.
+
+    The first gate says K·(Σ h/tanh 1 + [a ∈ L] − 3/2), Σ over the units of P's states.
+    """
+    whole = {name: matrix.dense() for name, matrix in wiring.matrices.items()}
+    k, width = steepness(precision), len(wiring.start)
+    drives = whole["hidden.left"] @ whole["hidden.right"]
+    rest = width * (len(always) - 1)
+    always = [always[0] - 1.5 * k, *always[1:]]
+    tensors = {
+        "start.hidden": ON * wiring.start,
+        "recurrent.weight_ih_l0": _above(k * whole["input.weight"].T, rest),
+        "recurrent.weight_hh_l0": _above(k / ON * drives.T, rest),
+        "recurrent.bias_ih_l0": np.concatenate(always),
+        "recurrent.bias_hh_l0": np.concatenate(inside),
+        "unembed.weight": whole["unembed.weight"],
+        "unembed.bias": wiring.logits,
+    }
+    architecture = {"kind": kind, "dtype": precision.name, **wiring.sizes()}
+    return Network(architecture, {**tensors, **more}, {})
+
+
+def _above(matrix: FloatArray, rows: int) -> FloatArray:
+    return np.vstack([matrix, np.zeros((rows, matrix.shape[1]))])

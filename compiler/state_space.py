@@ -15,8 +15,8 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.cascade import Cascade
 from krohn.algebra.minimisation import output_classes, reachable
 from krohn.algebra.structure import Counter, Memory, as_counter, as_memory
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import find_cascade
-from krohn.compiler.errors import CompileError
 from krohn.compiler.held_components import (
     Affine,
     Held,

@@ -1,18 +1,18 @@
 """Lowering to the tensors of a causal Transformer, with a map of all places."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from krohn.compiler import CompileError
 from krohn.compiler.attention import Head, Lowering, look
-from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.positions import Positions
 from krohn.network.attention_kind import Sparse
-from krohn.network.precision import FloatArray
+from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
     LetterMatrix,
     Map,
@@ -135,6 +135,76 @@ class Network:
     heads: Mapping[str, int]
 
 
+def transformer_network(
+    tensors: Mapping[str, FloatArray],
+    blocks: Sequence[Mapping[str, Any]],
+    precision: Precision,
+    strict: bool,
+    heads: Mapping[str, int],
+) -> Network:
+    """A Transformer, whose sizes are those of its tensors.
+
+    Args:
+        tensors: By the names of the architecture.
+        blocks: What the architecture says of each block.
+        precision: The format.
+        strict: Whether all residuals are plain.
+        heads: As `Network` has them.
+    """
+    vocabulary, width = tensors["embed.token"].shape
+    architecture = {
+        "kind": "transformer",
+        "dtype": precision.name,
+        "strict": strict,
+        "d_model": width,
+        "vocabulary": vocabulary,
+        "positions": len(tensors["embed.position"]),
+        "outputs": len(tensors["unembed.bias"]),
+        "blocks": blocks,
+    }
+    return Network(architecture, tensors, heads)
+
+
+def attention_layer_network(
+    tensors: Mapping[str, FloatArray],
+    length: int,
+    precision: Precision,
+    causal: bool = False,
+) -> Network:
+    """An attention layer of real vectors, whose sizes are those of its tensors.
+
+    Args:
+        tensors: By the names of the architecture.
+        length: T.
+        precision: The format.
+        causal: Whether it sees no later position.
+    """
+
+    def widths(part: str) -> list[int]:
+        count = sum(name.startswith(f"{part}.") for name in tensors) // 2
+        return [len(tensors[f"{part}.{j}.bias"]) for j in range(count)]
+
+    features, output = widths("features"), widths("output")
+    held = "memory" if "memory.key" in tensors else "attention"
+    codes = tensors["code"].shape[1] if "code" in tensors else 0
+    architecture = {
+        "kind": "attention-layer",
+        "dtype": precision.name,
+        "length": length,
+        "inputs": len(tensors["features.0.weight"]) - codes,
+        "codes": codes,
+        "features": features[-1],
+        "features_units": features[:-1],
+        "d_qk": tensors["attention.query"].shape[1],
+        "d_v": tensors[f"{held}.value"].shape[1],
+        "memory": len(tensors["memory.key"]) if held == "memory" else 0,
+        "causal": causal,
+        "output_units": output[:-1],
+        "outputs": output[-1],
+    }
+    return Network(architecture, tensors, {})
+
+
 def lower(
     layout: Layout,
     features: Positions,
@@ -157,7 +227,6 @@ def lower(
     Raises:
         CompileError: If a head must look where it does not see.
     """
-    program = layout.plan.program
     weight, bias = unembedding(layout)
     tensors = {
         "embed.token": token_embedding(layout),
@@ -171,17 +240,7 @@ def lower(
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
         blocks.append({**shape, **kind(layout, b, sparse)})
         head_of.update(chosen)
-    architecture = {
-        "kind": "transformer",
-        "dtype": features.precision.name,
-        "strict": strict,
-        "d_model": layout.d_model,
-        "vocabulary": len(program.letters) + 1,
-        "positions": program.length + 1,
-        "outputs": program.states,
-        "blocks": blocks,
-    }
-    return Network(architecture, tensors, head_of)
+    return transformer_network(tensors, blocks, features.precision, strict, head_of)
 
 
 def token_embedding(layout: Layout) -> FloatArray:

@@ -7,7 +7,7 @@ from math import exp, log2, pi, sqrt
 
 import numpy as np
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import LetterMatrix, MatrixProduct, Normalised, Program, Shift
 

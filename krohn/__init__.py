@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
     from krohn.comparison.result import Comparison as Comparison
     from krohn.compilation import compile as compile  # noqa: A004  (the command)
     from krohn.compiled_model import CompiledModel as CompiledModel
-    from krohn.compiler.errors import CompileError as CompileError
+    from krohn.compiler import CompileError as CompileError
     from krohn.decompiling import decompile as decompile
     from krohn.decomposition import decompose as decompose
     from krohn.equivalence import equivalent as equivalent
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
     )
     from krohn.learning import Learned as Learned, learn as learn
     from krohn.machines import automaton as automaton, read as read, zoo as zoo
-    from krohn.network.errors import (
+    from krohn.network import (
         ExportError as ExportError,
         ModelFileError as ModelFileError,
     )

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 from krohn.algebra.wording import near
-from krohn.compiler.errors import CompileError
-from krohn.compiler.passes.base import Observer
+from krohn.compiler import CompileError
+from krohn.compiler.passes import Observer
 from krohn.network.precision import PRECISIONS
 from krohn.option_rules import Architecture
 from krohn.python_values import format_name, whole
@@ -64,7 +64,7 @@ class Asked:
     Attributes:
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
-            `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            `krohn.compiler.constructions.registry`; ``"auto"`` takes the
             best one that can be proved.
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
             words of every length; or ``"ssm"``, a diagonal state space model, for words
@@ -95,7 +95,7 @@ class Asked:
         strength: Of the noise of a disguise, in units of the root mean square of each
             matrix.
         minimise: What is chosen by: a key of
-            `krohn.compiler.construction_choice.search.OBJECTIVES`. None: the compromise
+            `krohn.compiler.search.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
             `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import probability
-from krohn.compare.attention_variation import (
+from krohn.compare.measures.attention_variation import (
     Reader,
     baseline,
     function_error,

@@ -14,15 +14,20 @@ import krohn
 from krohn import schemas
 from krohn.algebra.errors import KrohnError
 from krohn.batch_work import BatchWork, Done, Row, RowResult, Task, refused
-from krohn.jobs import journal
-from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.jobs.worker_pool import (
+    WorkerPool,
+    add_record,
+    processes,
+    records,
+    this_process,
+)
 from krohn.program import strict_json
 from krohn.program.writing import atomic_write
 from krohn.verify.testing.simulation_result import Progress
 
 # Many machines at once: compiled, proved and run, row by row, resumable.
 #
-# The job file has a line for each row that is done (`krohn.jobs.journal`), named by a
+# The job file has a line for each row that is done (`krohn.jobs.worker_pool`), named by a
 # hash of all that its result depends on: the row, its files, the options, the version
 # of Krohn.
 
@@ -110,7 +115,7 @@ class _Ledger:
         if path is None or not path.exists():
             return
         try:
-            for record in journal.records(path):
+            for record in records(path):
                 if record["row"] in wanted:
                     self.done[record["row"]] = RowResult.from_object(record["result"])
         except (KeyError, TypeError):
@@ -127,7 +132,7 @@ class _Ledger:
         if self.path is not None and came.final:
             result = came.result.to_object()
             line = {"row": key, "seconds": came.seconds, "result": result}
-            journal.append(self.path, line)
+            add_record(self.path, line)
         self.done[key] = came.result
 
     def kept(self, total: int) -> str:

@@ -4,7 +4,7 @@ from typing import Unpack, get_args
 
 from krohn.asked import Asked, CompileKeywords, check_one_of
 from krohn.compiled_model import CompiledModel
-from krohn.network.blas import one_thread
+from krohn.network.precision import one_thread
 from krohn.option_rules import Architecture, check_within
 from krohn.source_kinds import with_kind
 
@@ -23,7 +23,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
-            `krohn.compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            `krohn.compiler.constructions.registry`; ``"auto"`` takes the
             best one that can be proved.
         **options: What kind of network, by the names in `krohn.asked.Asked`.
 

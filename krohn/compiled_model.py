@@ -11,12 +11,12 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
-from krohn.compiler.construction_choice.planning import Planning
 from krohn.compiler.cost import Cost
 from krohn.compiler.disguise import Disguise, disguised
-from krohn.compiler.errors import CompileError, Unsuited
-from krohn.compiler.passes.base import Observer
+from krohn.compiler.passes import Observer
+from krohn.compiler.planning import Planning
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters

@@ -12,8 +12,8 @@ from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
+from krohn.network.precision import one_thread
 from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused

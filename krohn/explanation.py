@@ -6,8 +6,8 @@ from typing import Any, Unpack
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked, ExplainKeywords
 from krohn.compiled_model import CompiledModel
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import claimed_length
+from krohn.network.precision import one_thread
 from krohn.option_rules import check_within
 from krohn.source_kinds import with_kind
 

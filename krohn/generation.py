@@ -10,7 +10,7 @@ from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.formats import json_format
 from krohn.asked import Asked
 from krohn.compiled_model import CompiledModel, with_evidence
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.generator import NAME, Freedom, generator
 from krohn.machines import machine_of
 from krohn.network.modelfile import ModelFile

@@ -10,11 +10,10 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
-from krohn.network.blas import one_thread
 from krohn.network.exports import Destination
 from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS
+from krohn.network.precision import PRECISIONS, one_thread
 from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.report import Progress, Report, silent

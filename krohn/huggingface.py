@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 
 
 def register() -> None:

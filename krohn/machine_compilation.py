@@ -17,7 +17,13 @@ from krohn.compiled_model import (
     reasons,
     with_evidence,
 )
-from krohn.compiler import gated_rnn, generator, pruned, state_space
+from krohn.compiler import (
+    CompileError,
+    generator,
+    linear_recurrence,
+    pruned,
+    state_space,
+)
 from krohn.compiler.compiled_network import (
     RECURRENT,
     CompiledNetwork,
@@ -25,10 +31,9 @@ from krohn.compiler.compiled_network import (
     compile_rnn,
     compile_ssm,
 )
-from krohn.compiler.construction_choice.known_constructions import SEARCHING
-from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.disguise import Disguise
-from krohn.compiler.errors import CompileError
+from krohn.compiler.planning import planning
 from krohn.machines import with_outputs
 from krohn.network.precision import Precision
 from krohn.option_rules import TRANSFORMER, refuse
@@ -155,17 +160,17 @@ def _recurrent(
             f"an {arch.upper()} is built by {known!r}, not by {construction!r}; leave "
             "--construction out"
         )
-    if construction != gated_rnn.NAME:
+    if construction != linear_recurrence.GATED:
         raise CompileError(
             f"an RNN is built by 'elman', 'gated' or 'pruned', not by {construction!r}; "
             "leave --construction out"
         )
     if machine.output is not None:
         raise CompileError("'gated' says states, not outputs; leave --construction out")
-    network = gated_rnn.gated_network(
+    network = linear_recurrence.gated_network(
         KINDS["linear-system"].of_source(machine), precision
     )
-    return CompiledNetwork(gated_rnn.NAME, network, {}, None)
+    return CompiledNetwork(linear_recurrence.GATED, network, {}, None)
 
 
 def _state_space(

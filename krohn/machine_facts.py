@@ -29,23 +29,19 @@ from krohn.compiled_model import (
     rows_of,
 )
 from krohn.compiler.compiled_network import machine_of_states, realise
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     depth_grows,
     summary_of,
 )
-from krohn.compiler.construction_choice.planning import (
-    Candidate,
-    Plan,
-    Planning,
-    planning,
-)
-from krohn.compiler.construction_choice.search import (
+from krohn.compiler.cost import Cost
+from krohn.compiler.planning import Candidate, Planning, planning
+from krohn.compiler.rnn import Units
+from krohn.compiler.search import (
     COMPROMISE,
     OBJECTIVES,
+    Plan,
     objective_named,
 )
-from krohn.compiler.cost import Cost
-from krohn.compiler.rnn import Units
 
 # Which networks there are for a machine, and which one is chosen, as plain values.
 

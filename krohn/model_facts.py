@@ -14,9 +14,9 @@ from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
 from krohn.compiler.constructions import (
     attention_products,
-    belief_window,
-    normalised_products,
+    products,
 )
+from krohn.compiler.constructions.beliefs import WINDOW
 from krohn.machine_facts import by_groups
 from krohn.network.precision import FloatArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
@@ -224,7 +224,7 @@ def _depth(
             f"every word of {count(structure.forgets, 'letter')} brings beliefs "
             "closer by a factor, so that the last letters determine it up to an error"
         )
-        if made == belief_window.NAME:
+        if made == WINDOW:
             yield f"{what}; {made} below looks at these letters{near}"
         elif near:
             yield f"in theory {what}; no window of last letters{near} can be compiled"
@@ -269,7 +269,7 @@ def _of_products(structure: Structure, made: str | None) -> str:
         "a depth of about log₂ T, within an error: the operators of letters are "
         f"multiplied{normalised}"
     )
-    if made in (normalised_products.NAME, attention_products.NAME):
+    if made in (products.NORMALISED, attention_products.NAME):
         return f"{what}; {made} below does this"
     unmade = "such a network cannot be compiled for this model"
     said = f"it was not tried, because {made} serves" if made else unmade

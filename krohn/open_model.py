@@ -26,9 +26,8 @@ from krohn.intervention import (
     stated,
     without_head,
 )
-from krohn.network import model as base, modelfile
+from krohn.network import ModelFileError, model as base, modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, Words, is_one
 from krohn.network.modelfile import ModelFile

@@ -123,7 +123,7 @@ def _balanced(values: Values) -> bool:
 
 
 def _searches(values: Values) -> bool:
-    from krohn.compiler.construction_choice.known_constructions import SEARCHING
+    from krohn.compiler.constructions.registry import SEARCHING
 
     return values["construction"] in ("auto", *SEARCHING)
 

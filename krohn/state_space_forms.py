@@ -12,8 +12,8 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import machine_of_states
-from krohn.compiler.errors import CompileError
 from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
 from krohn.network.precision import PRECISIONS
 

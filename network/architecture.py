@@ -7,7 +7,7 @@ from math import prod
 from pkgutil import iter_modules
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.program.architecture import Architecture as Declared, Shapes
 from krohn.program.by_name import load
 from krohn.program.retelling import told_as

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 
 # How the heads of a block weigh positions: a softmax, a sparse one, linearly, by ReLUs.
 

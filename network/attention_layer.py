@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.forward_pass import in_full
 
 

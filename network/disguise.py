@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray
 from krohn.program.real_arrays import real_array

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor, nn
 
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 
 Hook = Callable[[Tensor], Tensor | None]
 """Takes what stands at a place, and returns another, or None to leave it."""

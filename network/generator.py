@@ -11,9 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from krohn.network import modelfile
+from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import in_full
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.architectures import generator as declared

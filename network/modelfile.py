@@ -11,16 +11,15 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from krohn.network import ModelFileError as ModelFileError
 from krohn.network.architecture import (
     expected_shapes,
     is_index,
     kind_of,
     sparse_matrices,
 )
-from krohn.network.compact import compact
-from krohn.network.errors import ModelFileError as ModelFileError
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
-from krohn.network.sparse import INDEX, Sparse
+from krohn.network.sparse import INDEX, Sparse, compact
 from krohn.program import strict_json
 from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.errors import Refused

@@ -1,10 +1,14 @@
-"""The number formats a model can be stored and run in."""
+"""The number formats a model can be stored and run in, and the threads of their sums."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import ml_dtypes  # noqa: F401  (registers "bfloat16" with numpy)
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -48,6 +52,11 @@ class Precision:
         """The nearest numbers of this format, as float64 (which holds them all)."""
         return self.store(values).astype(np.float64)
 
+    def normal(self, values: npt.ArrayLike) -> FloatArray:
+        """The same, and 0 for what is no normal number: it may be flushed."""
+        rounded = self.round(values)
+        return np.where(np.abs(rounded) < self.smallest, 0.0, rounded)
+
     def decode(self, data: bytes) -> FloatArray:
         """The numbers stored in ``data``, on one axis, as float64."""
         return np.frombuffer(data, dtype=self.name).astype(np.float64)
@@ -64,3 +73,18 @@ BFLOAT16 = Precision("bfloat16", "BF16", 8, 24, 2.0**128 - 2.0**120, 2.0**-126)
 
 PRECISIONS = {p.name: p for p in (FLOAT64, FLOAT32, FLOAT16, BFLOAT16)}
 BY_CODE = {p.code: p for p in PRECISIONS.values()}
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which the linear algebra of numpy uses one thread.
+
+    Many products are small, and threads wait for one another. It also makes sums come out
+    alike wherever they are added up.
+    """
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

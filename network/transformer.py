@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from krohn.network import ModelFileError
 from krohn.network.architectures.transformer import StrArray, activations, causal
 from krohn.network.attention_kind import AttentionKind, attention_kind
 from krohn.network.cache import ONE, Both, Cache, Grow, Tree, affine, grown
-from krohn.network.errors import ModelFileError
 from krohn.network.forward_pass import Hooks, in_full
 from krohn.network.mixing import mixing
 

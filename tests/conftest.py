@@ -25,10 +25,10 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.commands import options
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.construction_choice.planning import plans
 from krohn.compiler.cost import Cost, predict
 from krohn.compiler.layout import Layout
 from krohn.compiler.pipeline import Options, arrange, optimise
+from krohn.compiler.planning import plans
 from krohn.compiler.positions import Positions
 from krohn.network.model import Model
 from krohn.network.precision import PRECISIONS

@@ -19,7 +19,7 @@ import torch
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from linear_networks import LOOSE, outputs
 
-from krohn.compiler.constructions.normalised_products import network
+from krohn.compiler.constructions.products import normalised_network
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -43,7 +43,7 @@ def built(
     """The file of a network of products, with a claim that nothing can break."""
     source = model(source) if isinstance(source, str) else source
     precision = PRECISIONS[dtype]
-    made = network(source, length, Options(precision, **options), scale)
+    made = normalised_network(source, length, Options(precision, **options), scale)
     claim = {"kind": "within", "error": LOOSE, "length": length, "dtype": dtype}
     header = {
         "architecture": made.network.architecture,

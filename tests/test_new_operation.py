@@ -15,7 +15,7 @@ import pytest
 from pointer_programs import lowered
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.attention.base import Lowering, Matrices, blank
+from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import Positions, recency_slope
 from krohn.network.model import Model

@@ -19,7 +19,7 @@ from krohn.cli import run
 from krohn.commands.compile import Construction
 from krohn.compare.training.provenance import content_name
 from krohn.compare.training.run_table import RunTable
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )

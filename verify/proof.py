@@ -12,8 +12,8 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import SHOWS, Shown, output_classes
 from krohn.network.architecture import kind_of
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile
+from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
 from krohn.verify.checker.brackets import claimed

@@ -7,7 +7,7 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.model import Model
 from krohn.verify.testing import bracket_words
 from krohn.verify.testing.counterexample import pair

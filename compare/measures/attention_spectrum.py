@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models.hugging_face import OWN
+from krohn.compare.models.gpt import OWN
 from krohn.compare.models.network import recording
 from krohn.network.attention_layer import AttentionLayer
 from krohn.network.forward_pass import evaluation_mode

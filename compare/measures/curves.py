@@ -10,7 +10,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import as_brackets
 from krohn.algebra.zoo.samplers import VALUES, letters
 from krohn.compare.measures.accuracy import Accuracy, accuracy
-from krohn.compare.tasks.languages import DyckPrefixes, FlipFlop
+from krohn.compare.tasks.catalogue import DyckPrefixes, FlipFlop
 from krohn.compare.tasks.letters import Biased, Counted, forbids, marked_letter
 from krohn.compare.tasks.task import Inputs, Task
 from krohn.verify.testing.counterexample import Simulator
@@ -100,9 +100,10 @@ def by_count(
     length: int,
     counts: Sequence[int] | None = None,
     words: int = FEWER,
-    letter: str | None = None,
 ) -> Curve:
-    """Accuracy where a letter occurs an exact number of times, at uniform places.
+    """Accuracy where ``1``, or the last letter, occurs an exact number of times.
+
+    Its places are uniform.
 
     Args:
         model: The network.
@@ -111,13 +112,11 @@ def by_count(
         length: Letters in each word.
         counts: The numbers; None for up to `COUNTS` and 0, spread evenly over 0..length.
         words: At each number.
-        letter: None for ``1``, or the last letter.
 
     Raises:
-        KrohnError: If there is no such letter, the machine forbids letters, or the
-            network does not read the words.
+        KrohnError: If the machine forbids letters, or the network does not read the words.
     """
-    letter = task.letters[marked_letter(task.machine, letter)]
+    letter = task.letters[marked_letter(task.machine, None)]
     if counts is None:
         counts = sorted({round(x) for x in np.linspace(0, length, COUNTS + 1)})
     chosen = [Counted(count, letter) for count in counts]

@@ -9,8 +9,8 @@ from torch import Generator, Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import Derived, Noisy, Specification
 from krohn.compare.models.network import Inside, Network, recording
+from krohn.network import ModelFileError
 from krohn.network.architecture import kind_of
-from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, read
 from krohn.network.recurrent import Rnn

@@ -30,8 +30,7 @@ from krohn.compare.models.network import (
     RecurrentLayerNetwork,
     RnnNetwork,
 )
-from krohn.network import modelfile
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError, modelfile
 from krohn.network.modelfile import TRAINED_KEY, ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.recurrent import Product, Rnn, SparseMatrix

@@ -161,7 +161,7 @@ def _top(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
 #
 # That two patterns are alike does not show that two networks compute alike: networks of
 # one function can attend almost at random (thesis, section 3.6;
-# `krohn.compare.attention_variation`). These figures say where to look;
+# `krohn.compare.measures.attention_variation`). These figures say where to look;
 # `krohn.compare.probes.interchange` says what is used.
 
 

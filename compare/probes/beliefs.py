@@ -38,7 +38,7 @@ class LayerProbe:
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
+class Words:
     """Positions of words that have so many letters before them, one after the other."""
 
     states: tuple[FloatArray, ...]
@@ -61,7 +61,7 @@ def layer_probes(
     rng = np.random.default_rng(seed)
     back = min(BACK, length)
     fitted, chosen, tested = (
-        _words_with_states(network, asked, rng, count, length, back) for count in SPLITS
+        words_with_states(network, asked, rng, count, length, back) for count in SPLITS
     )
     found = []
     for layer in range(len(fitted.states)):
@@ -74,34 +74,6 @@ def layer_probes(
         ]
         r2 = _mean_r_squared(train, fitted.beliefs, test, tested.beliefs)
         found.append(LayerProbe(r2, shares[0], tuple(shares[1:])))
-    return tuple(found)
-
-
-def part_probes(
-    network: Network, task: BeliefTask, parts: IntArray, length: int, seed: int
-) -> tuple[float, ...]:
-    """At how many positions the likeliest part is read, by layer, on fresh words.
-
-    Args:
-        network: In evaluation mode.
-        task: Of the words.
-        parts: For each state of the source, the number of its part: in a mixture of
-            models, of its model, so that parts are tasks.
-        length: Of the words.
-        seed: Of the words.
-    """
-    asked, rng = BeliefTask(task.source), np.random.default_rng(seed)
-    member = parts[:, None] == np.arange(parts.max() + 1)
-    found = []
-    fitted, chosen, tested = (
-        _words_with_states(network, asked, rng, count, length, 1) for count in SPLITS
-    )
-    right = [(w.beliefs @ member).argmax(axis=1) for w in (fitted, chosen, tested)]
-    for layer in range(len(fitted.states)):
-        white = whitening(fitted.states[layer])
-        train, choose, test = (white(w.states[layer]) for w in (fitted, chosen, tested))
-        (probe,) = classifiers(train, right[:1], (choose, right[1:2]))
-        found.append(float((probe(test) == right[2]).mean()))
     return tuple(found)
 
 
@@ -119,14 +91,15 @@ def _mean_r_squared(
     return float(np.dot(weights, each) / weights.sum())
 
 
-def _words_with_states(
+def words_with_states(
     network: Network,
     task: BeliefTask,
     rng: np.random.Generator,
     count: int,
     length: int,
     back: int,
-) -> _Words:
+) -> Words:
+    """Fresh words, from the place on that has ``back`` letters up to it."""
     batch = task.batch(rng, count, length)
     with torch.no_grad():
         device = next(network.parameters()).device
@@ -135,7 +108,7 @@ def _words_with_states(
     states = tuple(_flat(h[:, kept].double().cpu().numpy()) for h in inside.hidden)
     beliefs = _flat(batch.truth[:, kept])
     letters = [batch.letters[:, back - 1 - k : length - k].ravel() for k in range(back)]
-    return _Words(states, beliefs, (beliefs.argmax(axis=1), *letters))
+    return Words(states, beliefs, (beliefs.argmax(axis=1), *letters))
 
 
 def _flat(values: FloatArray) -> FloatArray:
@@ -153,7 +126,7 @@ def read_beliefs(
     asked = BeliefTask(task.source)
     rng = np.random.default_rng(seed)
     fitted, tested = (
-        _words_with_states(network, asked, rng, count, length, 1)
+        words_with_states(network, asked, rng, count, length, 1)
         for count in (SPLITS[0] + SPLITS[1], SPLITS[2])
     )
     white: Whitening = whitening(fitted.states[layer])

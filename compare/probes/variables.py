@@ -11,14 +11,13 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import as_brackets
 from krohn.algebra.structure import Corridor, as_corridor
 from krohn.compare.tasks.task import Task
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construct,
 )
-from krohn.compiler.constructions import scan, sequential
-from krohn.compiler.constructions.thesis import extensions, krohn_rhodes
-from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import forms
+from krohn.compiler.constructions.scan import SCAN, SEQUENTIAL
+from krohn.compiler.machine_programs import forms
 from krohn.program import MarkedSum, PrefixSum, Program
 from krohn.program.interpreter import interpret
 
@@ -304,11 +303,11 @@ def _stack(machine: Automaton, states: IntArray) -> Iterator[Variable]:
 
 # The baseline's channels are the state of one position for each layer: no algorithm.
 TRIED = (
-    *(name for name in CONSTRUCTIONS if name != sequential.NAME),
-    extensions.SEMIDIRECT,
-    extensions.SERIES,
-    krohn_rhodes.PERMUTATION_RESET,
-    krohn_rhodes.NAME,
+    *(name for name in CONSTRUCTIONS if name != SEQUENTIAL),
+    "semidirect",
+    "series",
+    "permutation-reset",
+    "krohn-rhodes",
 )
 """The constructions whose Programs are asked for variables."""
 
@@ -369,7 +368,7 @@ def together(values: Mapping[str, IntArray], parts: tuple[str, ...]) -> IntArray
 
 def _variable_name(construction: str, name: str) -> str:
     level = name.removeprefix("map")
-    if construction.partition(" ")[0] == scan.NAME and level.isdigit():
+    if construction.partition(" ")[0] == SCAN and level.isdigit():
         return f"{construction}: product of the last {2 ** int(level)} letters"
     return f"{construction}: {name}"
 

@@ -21,19 +21,16 @@ from math import ceil, log2
 
 import numpy as np
 
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
-from krohn.compiler.transformer import Network
+from krohn.compiler.transformer import Network, transformer_network
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray, IntArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.sizes import Sizes
 
 NAME = "attention-products"
-SUMMARY = (
-    "multiply the operators of windows that double, by heads whose weights are factors"
-)
 MOST_NUMBERS = 2**26
 """Of a network: 512 MiB in float64."""
 SHUT = 4.0
@@ -345,17 +342,7 @@ def _network(
     said = np.zeros((layout.width, layout.size))
     said[layout.answer] = np.eye(layout.size)
     tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
-    architecture = {
-        "kind": "transformer",
-        "dtype": precision.name,
-        "strict": True,
-        "d_model": layout.width,
-        "vocabulary": len(letters) + 1,
-        "positions": layout.length + 1,
-        "outputs": layout.size,
-        "blocks": blocks,
-    }
-    return Network(architecture, tensors, {})
+    return transformer_network(tensors, blocks, precision, True, {})
 
 
 def _embedding(

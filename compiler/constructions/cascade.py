@@ -23,11 +23,11 @@ from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.layered_parity import clock
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_counter, as_memory
-from krohn.compiler.constructions.counter import LARGEST_SUM
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.constructions.scan import compose, levels
 from krohn.compiler.cost import Bound, Steps
-from krohn.compiler.errors import CompileError
+from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import (
     Latest,
     Map,
@@ -144,11 +144,6 @@ class CascadeChannels:
     def __post_init__(self) -> None:
         self.operations = {"token": Token()}
 
-    @property
-    def bos(self) -> int:
-        """The token at position 0."""
-        return len(self.cascade.letters)
-
     def add(self, i: int, component: Component, machine: str) -> None:
         """The channels of component ``i``."""
         alone = Automaton(component.machine, start=int(self.start[i]))
@@ -191,9 +186,7 @@ class CascadeChannels:
     def _first_node(self, i: int, found: Dependency) -> tuple[str, int]:
         """The first node of a dependency, and the number that stands for BOS."""
         count = int(found.entry.max()) + 1
-        rows: dict[Row, int] = {(a,): int(n) for a, n in enumerate(found.entry)}
-        rows[self.bos,] = count
-        self.operations[f"node{i}"] = Map(table(rows), ("token",))
+        self.operations[f"node{i}"] = of_letter(found.entry, count)
         return f"node{i}", count
 
     def _step(
@@ -215,7 +208,7 @@ class CascadeChannels:
         """
         says, at_bos = values
         before, states = self._before(step.component)
-        after = says[_fill(step.follow)]
+        after = says[completed(step.follow)]
         rows: dict[Row, int] = {
             (n, shown): int(after[n, state])
             for n in range(len(after))
@@ -255,14 +248,12 @@ class CascadeChannels:
         increments: tuple[int, ...],
         labels: tuple[int, ...],
     ) -> None:
-        if max(increments) * self.length > LARGEST_SUM:
-            raise CompileError("a counter would need too large a table of sums")
         self._letter(i, {f"increment{i}": (list(increments), 0)})
         self.operations[f"sum{i}"] = PrefixSum(f"increment{i}")
         state = {label: q for q, label in enumerate(labels)}
-        sums = range(max(increments) * self.length + 1)
-        counts: dict[Row, int] = {(s,): state[s % modulus] for s in sums}
-        self.operations[f"now{i}"] = Map(table(counts), (f"sum{i}",))
+        self.operations[f"now{i}"] = of_sum(
+            f"sum{i}", max(increments) * self.length, lambda s: state[s % modulus]
+        )
 
     def _turned_back(self, i: int) -> Operation:
         alone = Automaton(self.cascade.components[i].machine, start=int(self.start[i]))
@@ -303,9 +294,7 @@ class CascadeChannels:
     def project(self) -> str:
         """The channel of the machine's state."""
         if not self.cascade.components:
-            self.operations["state"] = Map(
-                table({(a,): 0 for a in range(self.bos + 1)}), ("token",)
-            )
+            self.operations["state"] = of_letter([0] * len(self.cascade.letters), 0)
             return "state"
         channel = "now0"
         first = self.cascade.projection.follow[0][0]
@@ -315,13 +304,13 @@ class CascadeChannels:
         self.operations["at0"] = Map(table(rows), (channel,))
         for i, follow in enumerate(self.cascade.projection.follow[1:], start=1):
             led: dict[Row, int] = {
-                (n, s): int(v) for (n, s), v in np.ndenumerate(_fill(follow))
+                (n, s): int(v) for (n, s), v in np.ndenumerate(completed(follow))
             }
             self.operations[f"at{i}"] = Map(table(led), (f"at{i - 1}", f"now{i}"))
         return f"at{len(self.cascade.components) - 1}"
 
 
-def _fill(follow: IntArray) -> IntArray:
+def completed(follow: IntArray) -> IntArray:
     """Every row completed by a node to which it leads; such entries never occur."""
     return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)
 
@@ -329,20 +318,14 @@ def _fill(follow: IntArray) -> IntArray:
 # Cascades of counters, memories and scans: of constant depth but for unsolvable groups.
 #
 # The thesis puts the levels of a decomposition one after another, with a wiring layer
-# that
-# copies the states of the position before (Lemma 21, erratum E21). Here every component
-# says its state after the letter *and* before it, so that the next one can begin at
-# once: a
-# counter's state before is a function of its state after and the letter, because it can
-# be
-# turned back; a memory fetches the last value written strictly before. A component whose
-# group is not solvable is scanned (Theorem 10), alone, so that only it takes log T
-# layers.
-# Solvable machines have none (Theorem 11).
+# that copies the states of the position before (Lemma 21, erratum E21). Here every
+# component says its state after the letter *and* before it, so that the next one can
+# begin at once: a counter's state before is a function of its state after and the letter,
+# because it can be turned back; a memory fetches the last value written strictly before.
+# A component whose group is not solvable is scanned (Theorem 10), alone, so that only it
+# takes log T layers. Solvable machines have none (Theorem 11).
 
 
-NAME = "cascade"
-SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 MOST_STATES = 300
 # To lay out tables of n nodes takes about n² steps of five microseconds by so many.
 PAIRS_PER_STEP = 25
@@ -388,15 +371,11 @@ def cascade(
     builder = CascadeChannels(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):
         builder.add(i, component, alive.name)
-    names = {name: q for q, name in enumerate(machine.states)}
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=builder.operations,
-        outputs=(builder.project(),),
-        decode={(q,): names[name] for q, name in enumerate(alive.states)},
-    )
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(name) for q, name in enumerate(alive.states)
+    }
+    state = builder.project()
+    return machine_program(machine, length, builder.operations, (state,), decode)
 
 
 def _check_size(found: Cascade, name: str, budget: Budget) -> None:

@@ -20,6 +20,7 @@ from functools import partial
 from itertools import zip_longest
 from math import isqrt
 
+from krohn.compiler.machine_programs import of_letter
 from krohn.program import (
     At,
     BlockSum,
@@ -28,11 +29,9 @@ from krohn.program import (
     Piecewise,
     Position,
     Program,
-    Row,
     Select,
     Shift,
     Token,
-    table,
 )
 from krohn.program.chain_of_thought import Argument, ChainOfThought
 from krohn.program.expression_bounds import Bounds
@@ -40,7 +39,6 @@ from krohn.program.expressions import Atom, Expression, argument, number, rectif
 from krohn.program.rectified_functions import gate, minimum
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
-SUMMARY = "heads fetch what each number is computed from, at fixed places"
 LOCAL = 4
 """Up to so many √L positions a window is cheaper than slots where positions meet.
 
@@ -77,10 +75,8 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
     """
     source.boxes()
     steps = [None] * len(source.prompt) + list(source.steps)  # said at t = 0, 1, …
-    contents: dict[Row, int] = {(i,): c for i, c in enumerate((*source.contents, 0))}
     made = _Channels(
-        {"token": Token(), CONTENT: Map(table(contents), ("token",))},
-        max(source.contents),
+        {"token": Token(), CONTENT: of_letter(source.contents, 0)}, max(source.contents)
     )
     reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
     size = block_size(source)

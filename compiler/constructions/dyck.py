@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import Brackets, Stack, as_brackets
-from krohn.compiler.constructions.counter import LARGEST_SUM
-from krohn.compiler.errors import CompileError
-from krohn.compiler.sum_of_steps import form
+from krohn.compiler import CompileError
+from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
+from krohn.compiler.table_forms import form
 from krohn.program import (
     Latest,
     LatestMatch,
@@ -16,7 +16,6 @@ from krohn.program import (
     PrefixSum,
     Program,
     Row,
-    Token,
     table,
 )
 
@@ -83,17 +82,15 @@ class Nesting:
         opens, closes = self.found.opens, self.found.closes
         kinds = self.found.kinds
         return {
-            "opening": letter([int(kind is not None) for kind in opens], 0),
-            "closing": letter([int(kind is not None) for kind in closes], 0),
-            "kind": letter([kind or 0 for kind in opens], kinds),
-            "closed": letter([0 if k is None else k + 1 for k in closes], kinds + 1),
+            "opening": of_letter([int(kind is not None) for kind in opens], 0),
+            "closing": of_letter([int(kind is not None) for kind in closes], 0),
+            "kind": of_letter([kind or 0 for kind in opens], kinds),
+            "closed": of_letter([0 if k is None else k + 1 for k in closes], kinds + 1),
         }
 
     def _depths(self) -> dict[str, Operation]:
         """The depth, the level that a bracket opens, and the one that it closes."""
         modulus = self.found.depth + 2
-        residues: dict[Row, int] = {(s,): s % modulus for s in range(self.length + 1)}
-        residue = table(residues)
         levels: dict[Row, int] = {
             (*row, opening): z * opening if z != self.outside else 0
             for row, z in self._depth_rows().items()
@@ -102,8 +99,8 @@ class Nesting:
         return {
             "ups": PrefixSum("opening"),
             "downs": PrefixSum("closing"),
-            "upwards": Map(residue, ("ups",)),
-            "downwards": Map(residue, ("downs",)),
+            "upwards": of_sum("ups", self.length, lambda s: s % modulus),
+            "downwards": of_sum("downs", self.length, lambda s: s % modulus),
             "depth": self.of_depth(lambda z: z),
             "outside": self.of_depth(lambda z: int(z == self.outside)),
             "level": Map(table(levels), (*self._counts, "opening")),
@@ -155,18 +152,10 @@ class Nesting:
         return int(closed > 0 and self.bracket(z + 1, partner) != closed - 1)
 
 
-def letter(values: list[int], at_bos: int) -> Map:
-    """A table of the letter."""
-    rows: dict[Row, int] = {(a,): v for a, v in enumerate([*values, at_bos])}
-    return Map(table(rows), ("token",))
-
-
 # Nested brackets of bounded depth in three layers: depth, partners, first error.
 
 
-NAME = "dyck"
 MOST_PAIRS = 10_000
-SUMMARY = "find each bracket's partner by its depth, and the first error"
 
 
 def dyck(machine: Automaton, length: int) -> Program:
@@ -187,10 +176,6 @@ def dyck(machine: Automaton, length: int) -> Program:
         raise CompileError(
             f"{machine.name} is no stack of bounded depth: letters must open and close "
             "brackets, and illegal letters must lead to one absorbing error"
-        )
-    if length > LARGEST_SUM:
-        raise CompileError(
-            f"brackets would need a table of {length} sums; choose a shorter length"
         )
     if (length + 1) ** 2 <= MOST_PAIRS:
         program = _program(machine, found, length, direct=True)
@@ -216,14 +201,8 @@ def _program(machine: Automaton, found: Brackets, length: int, direct: bool) -> 
     views = None if machine.output is None else _views(found, machine.output.table)
     seen = views is not None and nesting.first == ()
     said = _view(nesting, views or []) if seen else _stack(nesting)
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations={"token": Token(), **nesting.operations(), **said.operations},
-        outputs=said.outputs,
-        decode=said.decode,
-    )
+    operations = {**nesting.operations(), **said.operations}
+    return machine_program(machine, length, operations, said.outputs, said.decode)
 
 
 @dataclass(frozen=True)
@@ -245,7 +224,7 @@ def _stack(nesting: Nesting) -> _ReadOut:
             for z in range(found.depth + 2)
             for kind in range(found.kinds + 1)
         }
-        operations[f"at{i}"] = letter([i] * len(found.opens), i)
+        operations[f"at{i}"] = of_letter([i] * len(found.opens), i)
         operations[f"latest{i}"] = LatestMatch("kind", "level", f"at{i}")
         read = ("failed", "depth", f"latest{i}")
         operations[f"open{i}"] = Map(table(rows), read)

@@ -1,14 +1,27 @@
-"""Sparse parity in one layer: which letters count depends on the position."""
+"""Parities in one layer: which letters count depends on the position; trees of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
-from krohn.algebra.automaton import Automaton
-from krohn.algebra.layered_parity import LayeredParity, as_layered_parity
-from krohn.compiler.constructions.counter import LARGEST_SUM
+import numpy as np
+
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.layered_parity import (
+    LayeredParity,
+    ParityNode,
+    as_layered_parity,
+    as_parity_tree,
+)
+from krohn.compiler import CompileError
 from krohn.compiler.cost import check_written
-from krohn.compiler.errors import CompileError
+from krohn.compiler.machine_programs import (
+    decode_outputs,
+    machine_program,
+    of_letter,
+    of_sum,
+)
 from krohn.program import (
     Map,
     MarkedSum,
@@ -17,15 +30,8 @@ from krohn.program import (
     PrefixSum,
     Program,
     Row,
-    Token,
     table,
 )
-
-NAME = "parity"
-SUMMARY = "set letters that do not count to 0, add up all, modulo 2"
-SELECTED = "parity-selected"
-SELECTED_SUMMARY = "attend to the positions that count, modulo 2 (Proposition 9)"
-TABLE = "parity-table"
 
 LARGEST_TABLE = 2**16
 BOTH = {row: min(row) for row in product((0, 1), repeat=2)}
@@ -41,16 +47,12 @@ def parity(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart.
     """
-    if length > LARGEST_SUM:
-        raise CompileError(
-            f"a parity would need a table of {length} sums; choose a shorter length"
-        )
+    parity_of_sum = of_sum("sum", length, lambda s: s % 2)
     found = _layers(machine, length)
-    sums: dict[Row, int] = {(s,): s % 2 for s in range(length + 1)}
     operations = {
         **_increments(found),
         "sum": PrefixSum("increment"),
-        "parity": Map(table(sums), ("sum",)),
+        "parity": parity_of_sum,
     }
     return _program(machine, found, operations)
 
@@ -66,7 +68,7 @@ def selected_parity(machine: Automaton, length: int) -> Program:
             letters keep apart, or no position counts.
     """
     found = _layers(machine, length)
-    operations = sum_channels(length, len(machine.letters), kinds(found))
+    operations = sum_channels(length, kinds(found))
     return _program(machine, found, operations)
 
 
@@ -85,7 +87,7 @@ def by_table(machine: Automaton, length: int) -> Program:
     found = _layers(machine, length)
     single = [(kind, (place,)) for kind, places in kinds(found) for place in places]
     operations: dict[str, Operation] = {}
-    for name, operation in sum_channels(length, len(machine.letters), single).items():
+    for name, operation in sum_channels(length, single).items():
         if isinstance(operation, MarkedSum):
             both = operation.source, operation.where
             operations[f"{name}.summand"] = Map(table(BOTH), both)
@@ -110,14 +112,8 @@ def _program(
     machine: Automaton, found: LayeredParity, operations: dict[str, Operation]
 ) -> Program:
     shown, outputs, decode = _read_out(found)
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=len(found.increments),
-        operations={"token": Token(), **operations, **shown},
-        outputs=outputs,
-        decode=decode,
-    )
+    length = len(found.increments)
+    return machine_program(machine, length, {**operations, **shown}, outputs, decode)
 
 
 Summand = tuple[tuple[int, ...], tuple[int, ...]]
@@ -134,7 +130,7 @@ def kinds(found: LayeredParity, first: int = 0) -> list[Summand]:
 
 
 def sum_channels(
-    length: int, letters: int, summands: Sequence[Summand], suffix: str = ""
+    length: int, summands: Sequence[Summand], suffix: str = ""
 ) -> dict[str, Operation]:
     """A sum over the positions of each summand, and the parity of all sums."""
     if not summands:
@@ -144,15 +140,14 @@ def sum_channels(
     if prod(len(places) + 1 for _, places in summands) > LARGEST_TABLE:
         raise CompileError(
             f"a table of {len(summands)} sums would have more than {LARGEST_TABLE} rows; "
-            f"the construction {NAME} adds them up"
+            "the construction parity adds them up"
         )
     operations: dict[str, Operation] = {}
     for i, (kind, places) in enumerate(summands):
-        bits: dict[Row, int] = {(a,): bit for a, bit in enumerate(kind)}
         here = frozenset(places)
         marks = (int(t in here) for t in range(length + 1))
         operations |= {
-            f"bit{i}{suffix}": Map(table({**bits, (letters,): 0}), ("token",)),
+            f"bit{i}{suffix}": of_letter(kind, 0),
             f"counts{i}{suffix}": Position(tuple(marks)),
             f"sum{i}{suffix}": MarkedSum(f"bit{i}{suffix}", f"counts{i}{suffix}"),
         }
@@ -172,10 +167,9 @@ def _increments(found: LayeredParity) -> dict[str, Operation]:
     rows: dict[Row, int] = {
         (i, c): column[i] for i in range(len(kinds)) for c, column in enumerate(columns)
     }
-    letter: dict[Row, int] = {(a,): c for a, c in enumerate([*classes, own])}
     first = kinds.index(found.increments[0])
     return {
-        "letter": Map(table(letter), ("token",)),
+        "letter": of_letter(classes, own),
         "kind": Position((first, *(kinds.index(k) for k in found.increments))),
         "increment": Map(table({**rows, (first, own): 0}), ("kind", "letter")),
     }
@@ -196,3 +190,73 @@ def _read_out(
     rows: dict[Row, int] = {row: meant.get(row, some) for row in grid}
     shown["state"] = Map(table(rows), ("parity", "place"))
     return shown, ("state",), {(q,): q for q in meant.values()}
+
+
+# Parities that say which parity comes next: a decision tree.
+
+MOST_NODES = 32
+MOST_ROWS = 2**18
+
+
+def parity_tree(machine: Automaton, length: int) -> Program:
+    """The state after a path through a tree of parities, for words up to ``length``.
+
+    Section 4.2.7.3 of the thesis, for every machine that is such a tree: all nodes are
+    added up side by side, each by a head that selects its positions, and nodes off the
+    path are ignored by the table that follows it.
+
+    Raises:
+        CompileError: If the machine is no tree of two parities or more, or a large one.
+    """
+    check_written(length)
+    found = as_parity_tree(machine, length, MOST_NODES)
+    if found is None or len(found) == 1:
+        raise CompileError(
+            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
+            "the next letters must choose between two states, and in each of them "
+            "another parity must begin"
+        )
+    program = _tree_program(machine, length, found)
+    if machine.output is not None:
+        return program
+    shown = Output("states", np.arange(len(machine.states)), machine.states)
+    return decode_outputs(program, replace(machine, output=shown))
+
+
+def _tree_program(
+    machine: Automaton, length: int, nodes: Sequence[ParityNode]
+) -> Program:
+    operations = dict[str, Operation]()
+    begins: dict[int, int] = {}
+    for i, node in enumerate(nodes):
+        summands = kinds(node.parity, node.first)
+        if summands:
+            operations |= sum_channels(length, summands, f"@{i}")
+            begins[i] = min(places[0] for _, places in summands)
+    operations["place"] = Position(tuple(range(length + 1)))
+    outputs = (*(f"parity@{i}" for i in begins), "place")
+    decode = dict(_rows(nodes, begins, length))
+    return machine_program(machine, length, operations, outputs, decode)
+
+
+def _rows(
+    nodes: Sequence[ParityNode], begins: Mapping[int, int], length: int
+) -> Iterator[tuple[Row, int]]:
+    """The state that the parities at a position mean, whatever those off the path are."""
+    free = [[i for i in begins if begins[i] <= t] for t in range(length + 1)]
+    if sum(2 ** len(some) for some in free) > MOST_ROWS:
+        raise CompileError(
+            f"{len(begins)} parities have too many joint values for one table; choose a "
+            "smaller tree"
+        )
+    for t, some in enumerate(free):
+        for bits in product((0, 1), repeat=len(some)):
+            label = dict.fromkeys(begins, 0) | dict(zip(some, bits, strict=True))
+            yield (*label.values(), t), _state_after(nodes, label, t)
+
+
+def _state_after(nodes: Sequence[ParityNode], label: Mapping[int, int], t: int) -> int:
+    i = 0
+    while t > nodes[i].last:
+        i = nodes[i].children[label.get(i, 0)]
+    return nodes[i].parity.states[t - nodes[i].first][label.get(i, 0)]

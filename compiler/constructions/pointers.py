@@ -20,20 +20,16 @@ from krohn.program import (
 # Pointers: channels that hold a position, and how two positions are compared.
 #
 # Let ``leaves`` be a flag, and R(t) = (the last j ≤ t where it is 1) − 1, or −1 if there
-# is
-# none: the last position from which one does not get to t without the flag. Then the
-# first
-# flagged position after i is ≤ t if and only if i ≤ R(t); and R∘S belongs to two flags
-# that
-# come one after the other, as R = R_u, S = R_v. These maps look backwards, so that they
-# compose by doubling; the maps "the first flagged position after i" look forwards and do
-# not (spec/shallow-aperiodic, section 2).
+# is none: the last position from which one does not get to t without the flag. Then the
+# first flagged position after i is ≤ t if and only if i ≤ R(t); and R∘S belongs to two
+# flags that come one after the other, as R = R_u, S = R_v. These maps look backwards, so
+# that they compose by doubling; the maps "the first flagged position after i" look
+# forwards and do not (spec/shallow-aperiodic, section 2).
 #
 # A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name[b]``
-# for
-# each binary digit of it. (−1 and 0 need not be told apart: both are before every
-# letter.)
-# Channels that nothing reads are dropped by the passes, so all of them may be asked for.
+# for each binary digit of it. (−1 and 0 need not be told apart: both are before every
+# letter.) Channels that nothing reads are dropped by the passes, so all of them may be
+# asked for.
 
 
 BEFORE, LEFT = "before", "left"

@@ -1,20 +1,24 @@
-"""The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired)."""
+"""Layers over windows of letters: the scan, in blocks, and the baselines beside it."""
 
 from collections.abc import Mapping
-from math import ceil
+from itertools import product
+from math import ceil, isqrt
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import reached_pairs
+from krohn.compiler import CompileError
 from krohn.compiler.cost import Steps, looking_back
-from krohn.compiler.errors import CompileError
-from krohn.program import Map, Operation, Program, Row, Select, Shift, Token, table
+from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
+from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, table
+from krohn.program.blocks import Blocks, longest
 
-NAME = "scan"
+# The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired).
+
+SCAN, BLOCKS, SEQUENTIAL = "scan", "blocks", "sequential"
 MOST_POINTS = 128
-SUMMARY = "compose transition maps over windows that double (Theorem 10)"
 
 
 def scan(
@@ -96,24 +100,13 @@ def _program(
     ``windows``: the radix, and of how many letters the maps are composed.
     """
     points = range(action.shape[1])
-    operations: dict[str, Operation] = {"token": Token()}
-    for p in points:
-        images: dict[Row, int] = {
-            (a,): int(action[a, p]) for a in range(action.shape[0])
-        }
-        images[(len(machine.letters),)] = p
-        operations[f"map0[{p}]"] = Map(table(images), ("token",))
+    operations: dict[str, Operation] = {
+        f"map0[{p}]": of_letter(action[:, p], p) for p in points
+    }
     radix, window = windows
-    levels, outputs = compose("", window, radix, len(points))
-    operations |= levels
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=operations,
-        outputs=tuple(outputs[p] for p in read),
-        decode=decode,
-    )
+    levels, images = compose("", window, radix, len(points))
+    outputs = tuple(images[p] for p in read)
+    return machine_program(machine, length, operations | levels, outputs, decode)
 
 
 def compose(
@@ -167,3 +160,138 @@ def _level(
             operations[name] = Map(Select(), (f"{fetched[m]}[{p}]", *now))
         now = names
     return operations
+
+
+# Block chain of thought: a block decides the depth, whatever the length of the word.
+
+
+def blocks(source: Blocks, letters: int) -> Program:
+    """The Program of a machine in blocks, for words up to ``letters``.
+
+    A written state is a letter that leads to it from everywhere. So maps of the last
+    b + 1 tokens, composed, say the state: ⌈log2(b + 1)⌉ levels instead of ⌈log2 T⌉.
+    """
+    names = source.tokens, source.states
+    machine = Automaton(Semiautomaton(source.resets, *names), source.start)
+    return scan(machine, longest(letters, source.block), window=source.block + 1)
+
+
+# The sequential baseline: one layer for every letter (spec section 9).
+
+MOST_STEPS = 400_000
+
+
+def sequential_steps(machine: Automaton, length: int) -> Steps[Program]:
+    """The sequential baseline, after a bound."""
+    yield looking_back(machine, length, length - 1)
+    return sequential(machine, length)
+
+
+def sequential(machine: Automaton, length: int) -> Program:
+    """One look-back by 1 and one transition table per layer, T layers.
+
+    After layer l the channel ``state{l}`` is right at positions up to l; BOS holds the
+    start state throughout.
+
+    Raises:
+        CompileError: If all its tables together would be too large.
+    """
+    letters, states = machine.transitions.shape
+    if letters * states * length > MOST_STEPS:
+        raise CompileError(
+            f"its {length} layers would need tables of {letters * states:,} rows each"
+        )
+    alive = [machine.states.index(name) for name in reachable(machine).states]
+    operations: dict[str, Operation] = {
+        "letter": letter_itself(letters),
+        "state0": of_letter([machine.start] * letters, machine.start),
+    }
+    step: dict[Row, int] = {
+        (q, a): int(machine.transitions[a, q]) for q in alive for a in range(letters)
+    }
+    step[machine.start, letters] = machine.start
+    transition = table(step)
+    for t in range(1, length + 1):
+        operations[f"before{t}"] = Shift(f"state{t - 1}", 1)
+        operations[f"state{t}"] = Map(transition, (f"before{t}", "letter"))
+    decode: dict[Row, int] = {(q,): q for q in alive}
+    return machine_program(machine, length, operations, (f"state{length}",), decode)
+
+
+# Baselines: several letters in each layer, up to all of them at once (section 3.4.1).
+#
+# One layer looks back by B positions for the state there, and at the last B letters; its
+# table takes the state through them. After layer l positions up to l·B are right, so
+# ⌈T/B⌉ layers are enough, with tables of |Q|·|Σ|^B rows. B = √T is the thesis' middle
+# way, B = T memorises every word. BOS is a letter that stays, so that shorter chunks need
+# no care.
+
+MOST_ROWS = 10_000
+
+
+def chunked(machine: Automaton, length: int) -> Program:
+    """About √T layers of about √T letters each.
+
+    Raises:
+        CompileError: If the tables would be too large.
+    """
+    return _in_chunks(machine, length, isqrt(length - 1) + 1)
+
+
+def memorising(machine: Automaton, length: int) -> Program:
+    """One layer with a table of all words.
+
+    Raises:
+        CompileError: If there are too many.
+    """
+    return _in_chunks(machine, length, length)
+
+
+def _in_chunks(machine: Automaton, length: int, size: int) -> Program:
+    """Layers that read ``size`` letters each."""
+    alive = reachable(machine)
+    function = _chunk(alive, size, starts=size < length)
+    letters = len(machine.letters)
+    operations: dict[str, Operation] = {"letter": letter_itself(letters)}
+    read = ["letter"]
+    for k in range(1, size):
+        operations[f"letter-{k}"] = Shift("letter", k)
+        read.insert(0, f"letter-{k}")
+    if size == length:
+        operations["state1"] = Map(function, tuple(read))
+    else:
+        operations["state0"] = of_letter([alive.start] * letters, alive.start)
+    layers = -(-length // size)
+    for layer in range(1, layers + 1) if size < length else ():
+        operations[f"before{layer}"] = Shift(f"state{layer - 1}", size)
+        operations[f"state{layer}"] = Map(function, (f"before{layer}", *read))
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(name) for q, name in enumerate(alive.states)
+    }
+    return machine_program(machine, length, operations, (f"state{layers}",), decode)
+
+
+def _chunk(machine: Automaton, size: int, starts: bool) -> Table:
+    """The state after each chunk, with the state before it or from the start state.
+
+    Raises:
+        CompileError: If it has too many rows.
+    """
+    states, letters = len(machine.states), len(machine.letters) + 1
+    before = range(states) if starts else [machine.start]
+    if len(before) * float(letters) ** size > MOST_ROWS:
+        raise CompileError(
+            f"tables of {size} letters would have {len(before) * letters**size:.0e} "
+            "rows; choose a shorter length or the sequential construction"
+        )
+    moves = np.vstack([machine.transitions, np.arange(states)])
+    words = np.array(list(product(range(letters), repeat=size)), dtype=np.int64)
+    rows, values = [], []
+    for q in before:
+        state = np.full(len(words), q)
+        for column in words.T:
+            state = moves[column, state]
+        first = np.full((len(words), int(starts)), q)
+        rows.append(np.hstack([first, words]))
+        values.append(state)
+    return Table(np.vstack(rows), np.concatenate(values))

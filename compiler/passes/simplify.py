@@ -7,8 +7,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from krohn.compiler.errors import CompileError
-from krohn.compiler.passes.base import (
+from krohn.compiler import CompileError
+from krohn.compiler.passes import (
     PassError,
     check_frame,
     check_order,

@@ -24,7 +24,7 @@ from krohn.source_kinds import named, of_file
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
-    from krohn.network.errors import ModelFileError
+    from krohn.network import ModelFileError
     from krohn.replaying import Replay
     from krohn.source_kinds.kind import Runs
     from krohn.streams import Stream

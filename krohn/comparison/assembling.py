@@ -20,9 +20,9 @@ from krohn.compare.probes.attention_landmarks import (
 )
 from krohn.compare.tasks.letters import Default
 from krohn.compare.tasks.task import Task
-from krohn.compare.training.cost import cost_of
 from krohn.compare.training.provenance import commit, device_name, versions
 from krohn.compare.training.run import Cell
+from krohn.compare.training.sweep import cost_of
 from krohn.comparison.derived import Derived, derive
 from krohn.comparison.measurements import MeasuredModel, Settings, lengths_of
 from krohn.comparison.models import (

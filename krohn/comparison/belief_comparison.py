@@ -24,11 +24,10 @@ from krohn.compare.probes.beliefs import (
 )
 from krohn.compare.tasks.beliefs import BeliefTask, Source, task_of
 from krohn.compare.training.beliefs import BeliefRecipe, outputs
-from krohn.compare.training.cost import cost_of
 from krohn.compare.training.presets import preset
 from krohn.compare.training.provenance import usable
 from krohn.compare.training.run import Cell, Job, Run
-from krohn.compare.training.sweep import Result, sweep
+from krohn.compare.training.sweep import Result, cost_of, sweep
 from krohn.comparison.assembling import origin
 from krohn.comparison.belief_result import (
     BeliefComparison,

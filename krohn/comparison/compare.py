@@ -65,7 +65,7 @@ def compare(
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
         announce: Called with the cost before it starts, a
-            `krohn.compare.training.cost.TrainingCost`; a few steps are measured for it.
+            `krohn.compare.training.sweep.TrainingCost`; a few steps are measured for it.
         **options: What is trained, by the names of
             `krohn.comparison.measurements.Settings`.
 

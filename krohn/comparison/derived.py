@@ -6,13 +6,13 @@ from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
-from krohn.compare.tasks.languages import Surviving
+from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
 from krohn.comparison.result import Proved
 from krohn.compilation import compile as compiled
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.planning import planning
 from krohn.counting_machines import unrolled
 from krohn.counting_programs import counting_program
 from krohn.foreign import saying_outputs

@@ -18,9 +18,8 @@ from krohn.compiled_model import CompiledModel
 from krohn.foreign import saying_outputs
 from krohn.learning.numbered import longest_word, numbered, numbers
 from krohn.machines import OWN, machine_of
-from krohn.network import modelfile
+from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.errors import ModelFileError
 from krohn.network.exports import destination
 from krohn.network.modelfile import ModelFile, is_trained_network, names
 from krohn.open_model import Model

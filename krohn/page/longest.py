@@ -13,7 +13,7 @@ from krohn.algebra.budget import ENTRIES, Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.compilation import compile as compiled
-from krohn.compiler.construction_choice.known_constructions import construction_named
+from krohn.compiler.constructions.registry import construction_named
 from krohn.foreign import names_machine
 from krohn.machines import OWN
 from krohn.network.architecture import kind_of, parameters

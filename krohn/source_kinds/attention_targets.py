@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from krohn.asked import Asked
+from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import POD, attention_layer
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile

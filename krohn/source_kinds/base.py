@@ -27,9 +27,9 @@ from krohn.asked import Asked
 from krohn.checks import Checks
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.cost import Cost
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile

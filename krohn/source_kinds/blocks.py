@@ -10,10 +10,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
-from krohn.compiler.constructions.blocks import NAME, blocks
-from krohn.compiler.constructions.scan import MOST_POINTS, levels
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.scan import BLOCKS, MOST_POINTS, blocks, levels
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import IN_BLOCKS
 from krohn.program.blocks import KIND, Blocks, longest, passes
@@ -84,7 +83,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
                 f"{MOST_POINTS} are composed"
             )
         program = blocks(source, length)
-        built = as_written(NAME, program, options)
+        built = as_written(BLOCKS, program, options)
         return built, {"length": program.length, "letters": length}
 
     def facts(self, source: Blocks, asked: Asked) -> dict[str, Any]:
@@ -99,7 +98,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
             "block": source.block,
             "passes": passes(length, source.block),
             "tokens": longest(length, source.block),
-            "construction": NAME,
+            "construction": BLOCKS,
             **sizes(built.cost),
             "levels": levels(source.block + 1, 2),
             "levels_without_writing": levels(length, 2),

@@ -12,6 +12,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.chain_of_thought import (
     ATTENTION,
@@ -19,7 +20,6 @@ from krohn.compiler.constructions.chain_of_thought import (
     block_size,
     chain_of_thought,
 )
-from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse, parts
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought

@@ -9,7 +9,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of

@@ -7,9 +7,9 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
+from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import UNIVERSAL, grid_function
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -14,14 +14,13 @@ from krohn.algebra.automaton import Automaton
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
+from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import (
     attention_products,
-    belief_window,
     beliefs,
-    normalised_products,
+    products,
 )
-from krohn.compiler.errors import CompileError, Unsuited
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine, does_not_forget
 from krohn.network.architecture import kind_of
@@ -368,7 +367,9 @@ def _window(asked: Wanted) -> Built:
                 f"{asked.source.name} does not forget fast enough: {found.told} still "
                 f"leave an error of {found.error:.2g}" + (f"; {pasts}" if pasts else "")
             )
-        built = belief_window.network(asked.source, found, asked.longest, asked.options)
+        built = beliefs.window_network(
+            asked.source, found, asked.longest, asked.options
+        )
         shown = asked.shown(built)
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
@@ -403,8 +404,8 @@ def _products(
 
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
-    belief_window.NAME: _window,
-    normalised_products.NAME: partial(_products, normalised_products.network),
+    beliefs.WINDOW: _window,
+    products.NORMALISED: partial(_products, products.normalised_network),
     attention_products.NAME: partial(_products, attention_products.network),
 }
 """By the order in which they are tried."""

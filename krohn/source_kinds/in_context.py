@@ -11,8 +11,8 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.compiler.in_context import NAME, in_context
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile

@@ -11,8 +11,8 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.compiler.errors import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.program.retelling import told_as

@@ -9,9 +9,8 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked, check_one_of
-from krohn.compiler import linear_recurrence, short_recurrence
+from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.compiler.kernel_attention import kernel_attention
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import kind_of, parameters
@@ -100,7 +99,7 @@ class Kernels(RealSequences[Kernel]):
         with told_as(CompileError):
             kernel, options = source.of_length(asked.length), asked.options
         name = asked.made(CONSTRUCTIONS)
-        check_one_of("--norm", asked.norm, short_recurrence.NORMS)
+        check_one_of("--norm", asked.norm, linear_recurrence.NORMS)
         if "norm" in asked.given and (asked.within is None or asked.arch != "rnn"):
             raise CompileError("--norm is for --arch rnn --within E: what E is about")
         if asked.arch == "rnn" and kernel.order is not None:
@@ -136,7 +135,7 @@ class Kernels(RealSequences[Kernel]):
         (low, high), within, norm = kernel.inputs, asked.within, asked.norm
         # e(s) weighs an input of the box by (high − low)/2 at least.
         most = 2 * within / (high - low) if norm == "l1" else within
-        for found in short_recurrence.realisations(kernel, most, norm):
+        for found in linear_recurrence.realisations(kernel, most, norm):
             network = linear_recurrence.network(found, options.precision)
             built = CompiledNetwork(name, network, {}, None)
             try:
@@ -251,9 +250,9 @@ class Kernels(RealSequences[Kernel]):
 
 def _errors_by_units(kernel: Kernel) -> list[dict[str, float]]:
     """How near linear RNNs of so many units come; nothing if that is too much work."""
-    if not kernel.causal or kernel.length > short_recurrence.MOST_MEASURED:
+    if not kernel.causal or kernel.length > linear_recurrence.MOST_MEASURED:
         return []
-    return short_recurrence.errors_by_units(kernel.samples())
+    return linear_recurrence.errors_by_units(kernel.samples())
 
 
 def _complexity(kernel: Kernel) -> dict[str, Any]:

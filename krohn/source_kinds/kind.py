@@ -10,7 +10,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import words_up_to
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import refuse_others
 from krohn.program.claim import Claim

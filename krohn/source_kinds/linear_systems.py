@@ -10,10 +10,9 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
-from krohn.compiler import gated_rnn
+from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import NAME, realise
-from krohn.compiler.errors import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -37,7 +36,7 @@ from krohn.verify.testing.simulation_result import Simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
+CONSTRUCTIONS = {"transformer": NAME, "rnn": linear_recurrence.GATED}
 
 
 class LinearSystems(ReadableKind[LinearSystem]):
@@ -169,8 +168,8 @@ def _networks(
     if asked.arch == "transformer":
         yield realise(source, length, options)
         return
-    for scale in gated_rnn.scales(source):
-        yield gated_rnn.gated_network(source, options.precision, scale), {}
+    for scale in linear_recurrence.scales(source):
+        yield linear_recurrence.gated_network(source, options.precision, scale), {}
 
 
 def _of_chain(source: LinearSystem) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
-from krohn.compiler.posterior_head import CONSTRUCTIONS, network
+from krohn.compiler.kernel_attention import CONSTRUCTIONS, posterior_network as network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -25,8 +25,8 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, exactly
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile

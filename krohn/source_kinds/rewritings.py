@@ -13,8 +13,8 @@ from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
 from krohn.compiled_model import BY_NEED
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.compiler.errors import CompileError
 from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
 from krohn.program.retelling import told_as

@@ -6,9 +6,9 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
+from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import SELECTED_MEAN, selected_mean
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

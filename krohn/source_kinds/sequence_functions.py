@@ -10,9 +10,9 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
-from krohn.compiler.errors import CompileError
 from krohn.counting_programs import counting_program
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray

@@ -6,10 +6,10 @@ import numpy as np
 
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.constructions.blocks import NAME
 from krohn.compiler.constructions.products import realise
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.scan import BLOCKS
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.blocks import longest, passes
@@ -58,7 +58,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         length = asked.longest("a network that writes vectors needs the longest word")
         tokens = longest(length, source.block)
         made = realise(source.affine, tokens, options, window=source.block + 1)
-        built = CompiledNetwork(NAME, *made, None)
+        built = CompiledNetwork(BLOCKS, *made, None)
         claim = {"length": tokens, "letters": length}
         where = f"{source.system.name} cannot be computed in {options.precision.name}"
         with told_as(CompileError, f"{where} within any error that can be shown: "):
@@ -76,7 +76,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
             "passes": passes(length, source.block),
             "tokens": claim["length"],
             "size": source.system.size,
-            "construction": NAME,
+            "construction": BLOCKS,
             "depth": len(shape["blocks"]),
             "layers": len(shape["blocks"]),
             "d_model": shape["d_model"],

@@ -13,11 +13,10 @@ from krohn.algebra.errors import KrohnError
 from krohn.asked import Asked
 from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
-from krohn.compiler.errors import CompileError
-from krohn.network.decoding import decode, reader
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import Begin
+from krohn.network.reading import Begin, decode, reader
 from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress

@@ -20,9 +20,8 @@ from krohn.compiled_model import CompiledModel
 from krohn.exporting import export
 from krohn.intervention import stated
 from krohn.jobs.worker_pool import Report, processes, this_process
-from krohn.network import modelfile
+from krohn.network import ExportError, modelfile
 from krohn.network.disguise import is_disguised, running_tensors
-from krohn.network.errors import ExportError
 from krohn.network.exports import circuit, destination
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model

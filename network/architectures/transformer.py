@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import Kind, declare
 from krohn.network.attention_kind import attention_kind
-from krohn.network.errors import ModelFileError
 from krohn.program.architecture import LARGEST
 from krohn.program.architectures.transformer import Transformer
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile
 from krohn.program.extras import install
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from krohn.network import ExportError
 from krohn.network.disguise import directions, head_of, own_tensors, units_of
-from krohn.network.errors import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from safetensors.numpy import save_file
 
+from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.disguise import refuse
-from krohn.network.errors import ExportError
 from krohn.network.exports import circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile

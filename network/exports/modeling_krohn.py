@@ -1,7 +1,7 @@
 """A network of Krohn as a model of Hugging Face's library, with its configuration.
 
 An export carries this file and the modules that it needs
-(`krohn.network.exports.carried_code`), so it imports no more than it runs.
+(`krohn.network.exports.huggingface`), so it imports no more than it runs.
 """
 
 from collections.abc import Mapping, Sequence

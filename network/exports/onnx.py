@@ -15,10 +15,10 @@ import torch
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from torch import Tensor
 
+from krohn.network import ExportError
 from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Linear, Rectified, Sparse, attention_kind
-from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile

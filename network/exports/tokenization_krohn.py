@@ -1,6 +1,6 @@
 """The letters of a network of Krohn as a tokenizer of Hugging Face's library.
 
-An export carries this file, too (`krohn.network.exports.carried_code`).
+An export carries this file, too (`krohn.network.exports.huggingface`).
 """
 
 import json

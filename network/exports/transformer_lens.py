@@ -16,10 +16,10 @@ import torch
 from safetensors.numpy import load_file, save_file
 from torch import Tensor
 
+from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Softmax, attention_kind
-from krohn.network.errors import ExportError
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from krohn.compare.attention_variation import (
+from krohn.compare.measures.attention_variation import (
     baseline,
     function_error,
     mean_variation,

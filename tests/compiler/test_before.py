@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from krohn.algebra import zoo
-from krohn.compiler.attention.sibling_latest import sibling_scale
+from krohn.compiler import CompileError
+from krohn.compiler.attention.flagged import sibling_scale
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.cost import result_of
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise, positions
 from krohn.compiler.positions import leak_target
 from krohn.compiler.transformer import build, patterns
@@ -90,7 +90,7 @@ def scores(length: int, level: int) -> tuple[FloatArray, FloatArray]:
     layout, _ = arrange(
         optimise(program(length, found), Options(FLOAT32)), Options(FLOAT32)
     )
-    features = positions(layout.plan.program, FLOAT32)
+    features = positions(layout.plan.program, Options(FLOAT32))
     pattern = SiblingLatest("", "writes", level)
     head = build(layout, features, pattern, patterns(layout, 0)[pattern])
     x = np.zeros((length + 1, layout.d_model))

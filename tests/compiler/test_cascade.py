@@ -11,10 +11,10 @@ import torch
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
+from krohn.compiler import CompileError
 from krohn.compiler.constructions import cascade as construction
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.cost import result_of
-from krohn.compiler.errors import CompileError
 from krohn.compiler.layout import schedule
 from krohn.compiler.pipeline import Options, optimise
 from krohn.network.model import Model

@@ -11,12 +11,12 @@ from hypothesis import given, strategies as st
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compiler.circle import Circle, circle_of
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.positions import CIRCLE_PLATEAU, circle_reader
+from krohn.compiler.table_forms import Circle, circle_of
 from krohn.compiler.units import Stage
 from krohn.network.cache import Tree
 from krohn.network.model import Model

@@ -12,12 +12,12 @@ from random_machines import machines
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.construction_choice.planning import automatic, planning
-from krohn.compiler.construction_choice.search import OBJECTIVES
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import automatic, planning
+from krohn.compiler.search import OBJECTIVES
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states
 

@@ -7,9 +7,9 @@ import pytest
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.windows import ContextPoints, context_points
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.compiler.constructions.context_scan import context_scan
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.beliefs import context_scan
 from krohn.compiler.pipeline import Options
 from krohn.machines import read
 from krohn.network.precision import PRECISIONS

@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.construction_choice.planning import plans
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import plans
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import interpret, states
 

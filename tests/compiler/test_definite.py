@@ -13,9 +13,9 @@ from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.classification.definite import equivalences
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.products import parallel
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states

@@ -9,8 +9,8 @@ import torch
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.disguise_beside import circuit, memories
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.growing_network import circuit, memories
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
 from krohn.program.interpreter import interpret

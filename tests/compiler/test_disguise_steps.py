@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn.compiler.disguise_layout import Tensors, apart, stored
-from krohn.compiler.disguise_steps import stepped
+from krohn.compiler.disguise_layout import Tensors, apart, stepped, stored
 
 LENGTH = 6
 

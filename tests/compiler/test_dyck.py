@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from krohn.algebra import zoo
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import krohn
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_transformer
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
     construct,
 )
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states

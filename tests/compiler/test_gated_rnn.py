@@ -6,7 +6,7 @@ import torch
 from linear_networks import changed, system, words_of
 
 from krohn.algebra.formats import json_format
-from krohn.compiler.gated_rnn import gated_network
+from krohn.compiler.linear_recurrence import gated_network
 from krohn.machines import automaton
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS

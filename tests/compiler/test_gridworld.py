@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_corridor
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.program.interpreter import interpret, states
 
 Build = Callable[..., Any]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from krohn.compiler.passes.simplify import InferDomains
-from krohn.compiler.sum_of_steps import linear, too_steep
+from krohn.compiler.table_forms import linear, too_steep
 from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 LETTERS = ("a", "b")

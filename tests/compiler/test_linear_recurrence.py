@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_networks import of
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.linear_recurrence import exact, network
 from krohn.network.precision import FLOAT64
 from krohn.sources.kernels import EXAMPLES, Kernel, Mode

@@ -8,8 +8,7 @@ import pytest
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.compiler import pruned
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError, pruned
 from krohn.compiler.pruned import layer, mask_for, nearest_subset
 from krohn.network.precision import PRECISIONS
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from krohn.algebra import zoo
-from krohn.compiler.constructions.sequential import sequential
+from krohn.compiler.constructions.scan import sequential
 from krohn.compiler.cost import predict
 from krohn.compiler.decision_paths import Opener
-from krohn.compiler.passes.base import evaluate_cone
+from krohn.compiler.passes import evaluate_cone
 from krohn.compiler.passes.recode import SplitDeepTables
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise

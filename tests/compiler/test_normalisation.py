@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from normalised_networks import model, positive
 
-from krohn.compiler.constructions.normalised_products import normalised_products
+from krohn.compiler.constructions.products import normalised_products
 from krohn.compiler.units import Masses, masses, normalised_scale
 from krohn.network.precision import FLOAT32, FLOAT64
 from krohn.program import Normalised

@@ -12,15 +12,15 @@ from hypothesis import given, strategies as st
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.observation import OBSERVATIONS, observe
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construct,
 )
-from krohn.compiler.construction_choice.planning import planning
-from krohn.compiler.errors import CompileError
-from krohn.compiler.output_programs import forms
+from krohn.compiler.machine_programs import forms
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import planning
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states
 

@@ -13,8 +13,8 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.layered_parity import as_layered_parity, clock
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.network.model import Model
 from krohn.program import Latest, Map, Position, Program, Shift, Token, table

@@ -11,9 +11,9 @@ from random_machines import machines
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
-from krohn.compiler.passes.base import Pass, PassError, check_order
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct
+from krohn.compiler.passes import Pass, PassError, check_order
 from krohn.compiler.passes.recode import (
     OneHotMatches,
     RoundReads,

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.formats import json_format
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.decision_paths import Opener, Path, leaves
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from krohn.compiler import CompileError
 from krohn.compiler.constructions import pointers
-from krohn.compiler.errors import CompileError
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.program import At, Earliest, Map, Operation, Position, Program, Token, table
 from krohn.program.interpreter import interpret

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from krohn.compiler.layout import Layout, check_schedule
-from krohn.compiler.passes.base import PassError
+from krohn.compiler.passes import PassError
 from krohn.program import Map, Token, is_embedded
 
 Build = Callable[..., Any]

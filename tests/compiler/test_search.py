@@ -10,24 +10,19 @@ from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.construction_choice.known_constructions import construct, radix_of
-from krohn.compiler.construction_choice.planning import (
-    MOST_CHOSEN,
-    Plan,
-    planning,
-    plans,
-    scans,
-)
-from krohn.compiler.construction_choice.search import (
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct, radix_of
+from krohn.compiler.cost import Bound, latency
+from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import MOST_CHOSEN, planning, plans, scans
+from krohn.compiler.search import (
     FRONT,
     OBJECTIVES,
+    Plan,
     Search,
     front,
     sizes,
 )
-from krohn.compiler.cost import Bound, latency
-from krohn.compiler.errors import CompileError
-from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)
@@ -43,7 +38,7 @@ def machines(draw: st.DrawFn) -> Automaton:
     return Automaton(Semiautomaton(np.array(table), *names))
 
 
-def everything(search: Search[Plan]) -> list[Plan]:
+def everything(search: Search) -> list[Plan]:
     """All plans; each has cost at least what every bound on its way said."""
     said: dict[tuple[int, ...], list[Bound]] = {rank: [] for rank in search.branches}
     while search.branches:
@@ -162,9 +157,7 @@ def test_least_depth_by_radix(name: str, depth: int) -> None:
 
 @pytest.mark.slow
 def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "krohn.compiler.construction_choice.planning.MOST_CHOSEN", 60_000
-    )
+    monkeypatch.setattr("krohn.compiler.planning.MOST_CHOSEN", 60_000)
     known = planning(zoo.machine("S5"), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert (best.construction, best.cost.depth) == ("scan4", 4)

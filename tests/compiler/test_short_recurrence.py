@@ -7,13 +7,14 @@ import pytest
 from kernel_networks import of
 from scipy.optimize import linprog
 
-from krohn.compiler.errors import CompileError
-from krohn.compiler.linear_recurrence import Realisation, exact
-from krohn.compiler.short_recurrence import (
+from krohn.compiler import CompileError
+from krohn.compiler.linear_recurrence import (
     NORMS,
     Hankel,
+    Realisation,
     by_order,
     errors_by_units,
+    exact,
     fitted,
     hankels_of,
     modal,

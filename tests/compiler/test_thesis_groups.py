@@ -9,14 +9,14 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     MOST_ELEMENTS,
     Simulator,
     group_of,
 )
-from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
 from krohn.program.interpreter import states
 from krohn.verify.testing.exhaustive import exhaustive

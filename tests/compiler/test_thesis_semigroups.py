@@ -13,8 +13,8 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import construct
 from krohn.network.model import Model
 from krohn.program import Shift
 from krohn.program.interpreter import states

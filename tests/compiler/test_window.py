@@ -13,9 +13,9 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.zoo.samplers import READ, VALUES
-from krohn.compiler.construction_choice.known_constructions import construct
-from krohn.compiler.construction_choice.planning import planning
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import planning
 from krohn.network.model import Model
 from krohn.network.precision import FLOAT32
 from krohn.program import Latest, Shift

@@ -12,8 +12,14 @@ from pathlib import Path
 import pytest
 
 from krohn.algebra.errors import KrohnError
-from krohn.jobs import journal
-from krohn.jobs.worker_pool import Report, WorkerPool, processes, this_process
+from krohn.jobs.worker_pool import (
+    Report,
+    WorkerPool,
+    add_record,
+    processes,
+    records,
+    this_process,
+)
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,8 @@ def test_tasks_are_asked_for_when_they_are_handed_out(tmp_path: Path) -> None:
 def test_a_line_that_was_cut_off_is_no_record(tmp_path: Path, lost: int) -> None:
     path = tmp_path / "journal.jsonl"
     for number in (1, 2):
-        journal.append(path, {"number": number})
+        add_record(path, {"number": number})
     path.write_bytes(path.read_bytes()[: len(path.read_bytes()) - lost])
-    journal.append(path, {"number": 3})
+    add_record(path, {"number": 3})
     kept = [1, 2, 3] if lost < 2 else [1, 3]
-    assert [record["number"] for record in journal.records(path)] == kept
+    assert [record["number"] for record in records(path)] == kept

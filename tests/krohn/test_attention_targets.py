@@ -11,7 +11,7 @@ from attention_targets import smooth
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.report import silent

@@ -15,9 +15,9 @@ from krohn import cli, compiled_model, show
 from krohn.algebra.automaton import Automaton
 from krohn.compilation import compile as compiled
 from krohn.compiled_model import Way, choose
-from krohn.compiler.construction_choice.planning import planning
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
+from krohn.compiler.planning import planning
 from krohn.explanation import explain
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32

@@ -8,7 +8,7 @@ import pytest
 from krohn import counting_machines
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
-from krohn.compare.tasks.languages import Surviving
+from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.counting_machines import unrolled
 from krohn.sources.counting import CATALOGUE, named, parse

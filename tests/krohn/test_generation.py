@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.network import modelfile
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError, modelfile
 
 Call = Callable[..., tuple[int, Any]]
 

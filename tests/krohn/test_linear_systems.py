@@ -9,7 +9,7 @@ from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.machines import read
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile

@@ -23,12 +23,11 @@ import krohn
 from krohn import cli, source_kinds
 from krohn.algebra.automaton import Automaton
 from krohn.asked import Asked
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.construction_choice import known_constructions
-from krohn.compiler.errors import CompileError
+from krohn.compiler.constructions import registry as constructions
 from krohn.compiler.transformer import Network
-from krohn.network import exports
-from krohn.network.errors import ExportError
+from krohn.network import ExportError, exports
 from krohn.network.exports import Destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -65,7 +64,7 @@ def last_letter(machine: Automaton, length: int) -> Program:
 def test_a_construction_is_chosen_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    known, summary = known_constructions, "the last letter says it all"
+    known, summary = constructions, "the last letter says it all"
     monkeypatch.setitem(known.CONSTRUCTIONS, "last-letter", last_letter)
     monkeypatch.setitem(known.SUMMARIES, "last-letter", summary)
     machine = krohn.automaton({q: {"x": "p", "y": "q"} for q in "pq"}, start="p")

@@ -8,7 +8,7 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 
 Build = Callable[..., Any]
 

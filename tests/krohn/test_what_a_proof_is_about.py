@@ -16,8 +16,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.evidence import check
-from krohn.network import modelfile
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError, modelfile
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program import claim
 from krohn.program.errors import Refused

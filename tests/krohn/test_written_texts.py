@@ -15,8 +15,7 @@ import pytest
 import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
-from krohn.network.decoding import decode, reader
-from krohn.network.reading import Texts
+from krohn.network.reading import Texts, decode, reader
 from krohn.program.completed_texts import BLANK, completed_texts
 from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file

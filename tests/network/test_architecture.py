@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import krohn
+from krohn.network import ModelFileError
 from krohn.network.architecture import every_kind, kind_of
-from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.trained_recurrent import model_file
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.attention_kind import Sparse
 from krohn.network.cache import Tree
-from krohn.network.errors import ModelFileError
 from krohn.network.mixing import SparseMixing
 from krohn.network.modelfile import version_of
 from krohn.network.transformer import Attention, Transformer

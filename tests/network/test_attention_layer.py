@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes, kind_of
 from krohn.network.attention_layer import AttentionLayer
-from krohn.network.errors import ModelFileError
 from krohn.network.model import Model, real_network
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn.network import modelfile
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError, modelfile
 from krohn.program.errors import Refused
 from krohn.program.stored_tensors import POSITION, REST, circle, expanded
 from krohn.verify.checker.model_file import DAMAGE, read as trusted

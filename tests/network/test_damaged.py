@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.network import modelfile
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError, modelfile
 from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.running import runner_of

@@ -10,7 +10,7 @@ from foreign import FLIP_FLOP, flip_flop
 
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.foreign_arrays import from_alta, from_tracr
 from krohn.network.model import Model
 

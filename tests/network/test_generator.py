@@ -10,9 +10,8 @@ import torch
 from krohn.algebra import zoo
 from krohn.compiler.generator import Freedom
 from krohn.generation import compile_generator
-from krohn.network import modelfile
+from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ModelFileError
 from krohn.network.generator import Generator, load
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ModelFileError
 from krohn.network.state_space import LinearRecurrence
 
 BASE = {"kind": "linear-recurrence", "dtype": "float64", "inputs": 2, "outputs": 3}

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import krohn
+from krohn.network import ModelFileError
 from krohn.network.cache import Cache, Tree
-from krohn.network.errors import ModelFileError
 
 Build = Callable[..., Any]
 

@@ -16,10 +16,9 @@ import torch
 from hypothesis import given, strategies as st
 
 import krohn
-from krohn.network import modelfile
+from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import parameters
 from krohn.network.architectures.transformer import activations
-from krohn.network.errors import ModelFileError
 from krohn.network.precision import PRECISIONS
 from krohn.program import claim
 from krohn.program.errors import KrohnError

@@ -23,7 +23,7 @@ import torch
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.formats import json_format
-from krohn.network import architecture, modelfile
+from krohn.network import ExportError, ModelFileError, architecture, modelfile
 from krohn.network.architecture import (
     Functions,
     Kind,
@@ -32,7 +32,6 @@ from krohn.network.architecture import (
     every_kind,
     kind_of,
 )
-from krohn.network.errors import ExportError, ModelFileError
 from krohn.network.exports import destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

@@ -9,11 +9,18 @@ import torch
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import reading
-from krohn.network.decoding import decode, reader
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.reading import Functions, IntArray, chosen, named, plain_reader
+from krohn.network.reading import (
+    Functions,
+    IntArray,
+    chosen,
+    decode,
+    named,
+    plain_reader,
+    reader,
+)
 from krohn.network.stepping import stepping
 from krohn.program.completed_texts import BLANK
 from krohn.running import runner_of

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from short_mantissas import ShortMantissas, shorten, shorten_heads
 
 import krohn
-from krohn.network.decoding import decode
 from krohn.network.model import Model
-from krohn.network.short_mantissas import ShortMantissas, shorten, shorten_heads
+from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program.completed_texts import BLANK

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 import krohn
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused

@@ -23,8 +23,8 @@ from in_parts import part_of
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
+from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray

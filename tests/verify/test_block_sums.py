@@ -8,10 +8,9 @@ import pytest
 import torch
 from pointer_programs import with_tensors
 
-from krohn.compiler import positions
-from krohn.compiler.attention import block_sum
+from krohn.compiler import CompileError, positions
+from krohn.compiler.attention import sums
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
@@ -155,7 +154,7 @@ def test_the_bound_holds_where_weights_are_soft(
     scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At μ = 12 the positions outside of a block weigh enough to be measured."""
-    for module in (block_sum, positions):
+    for module in (sums, positions):
         monkeypatch.setattr(module, "feature_scale", lambda precision: scale)
     file, source = made(8, "float64"), program(8)
     words = torch.randint(MOST + 1, (300, source.length), generator=seeded())

@@ -26,8 +26,8 @@ from conformance import (
 from damaged_tensors import mutant
 
 from krohn.algebra.errors import KrohnError
+from krohn.network import ModelFileError
 from krohn.network.architecture import every_kind
-from krohn.network.errors import ModelFileError
 from krohn.network.modelfile import _parse, pack
 from krohn.source_kinds import KINDS
 from krohn.verify.proof import FAILURES, prove

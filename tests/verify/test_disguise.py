@@ -11,7 +11,7 @@ import torch
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.transformer import Transformer
 from krohn.open_model import Model

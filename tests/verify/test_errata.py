@@ -18,11 +18,9 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import cascade
-from krohn.compiler.constructions.counter import counter
-from krohn.compiler.constructions.gridworld import gridworld
-from krohn.compiler.constructions.memory import memory
-from krohn.compiler.constructions.product import product
+from krohn.compiler.constructions.one_layer import counter, memory, product
 from krohn.compiler.constructions.scan import scan
 from krohn.compiler.constructions.thesis.extensions import (
     car,
@@ -30,8 +28,8 @@ from krohn.compiler.constructions.thesis.extensions import (
     series,
     wreath,
 )
+from krohn.compiler.constructions.walks import gridworld
 from krohn.compiler.cost import result_of
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model

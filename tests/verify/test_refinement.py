@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.precision import FLOAT32

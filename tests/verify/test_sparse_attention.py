@@ -10,7 +10,7 @@ import pytest
 from pointer_programs import lowered, with_tensors
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, version_of

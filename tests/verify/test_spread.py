@@ -13,7 +13,7 @@ import torch
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.compiler.positions import spread
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

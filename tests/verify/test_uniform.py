@@ -9,7 +9,7 @@ import torch
 import krohn
 from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.checker import fetches

@@ -9,8 +9,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
-from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile, version_of
+from krohn.network.precision import one_thread
 from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established

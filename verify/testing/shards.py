@@ -11,7 +11,7 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
-from krohn.jobs import journal
+from krohn.jobs.worker_pool import add_record, records
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing.counterexample import CheckError, Counterexample
@@ -174,7 +174,7 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-# The job file: which shards are done, a line for each (`krohn.jobs.journal`).
+# The job file: which shards are done, a line for each (`krohn.jobs.worker_pool`).
 #
 # A line reaches the disk before its shard counts as done, and names the job by its hash.
 
@@ -201,7 +201,7 @@ class JobJournal:
         self.best: Outcome | None = None
         self._full = {shard.name: shard for shard in job.shards()}
         if self.path is not None and self.path.exists():
-            for record in journal.records(self.path):
+            for record in records(self.path):
                 self._take(self._read_outcome(record))
 
     @property
@@ -232,7 +232,7 @@ class JobJournal:
         if not self._news(done):
             return False
         if self.path is not None:
-            journal.append(self.path, {"job": self.job.key, **asdict(done)})
+            add_record(self.path, {"job": self.job.key, **asdict(done)})
         self._take(done)
         return True
 

@@ -12,6 +12,7 @@ from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.groups.extension import Direct, Extension, SemiDirect, split
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.series import maximal_normal_subgroup, normal_subgroups
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
     Wires,
@@ -21,29 +22,23 @@ from krohn.compiler.constructions.thesis.simulator import (
     numbers,
     side_by_side,
 )
-from krohn.compiler.errors import CompileError
 from krohn.program import Map, Program, Select, table
 
 # Semidirect products N ⋊ H: twist, multiply, turn back (Lemma 18, repaired).
 #
 # An element is h·n in one way. Along a word, h ← h·h' and n ← h'⁻¹·n·h'·n'. What the
-# first
-# line does to the second is undone by looking at m = h·n·h⁻¹ instead:
+# first line does to the second is undone by looking at m = h·n·h⁻¹ instead:
 #
 #     m ← m·(h·n'·h⁻¹),  with h after the letter.
 #
 # So H is simulated first, the letters of N are twisted by h, N is simulated (printed: H
 # again, E17), and the result is turned back, n = h⁻¹·m·h. Of these stages the first and
-# the
-# third are simulators, the others tables, each a layer of its own in the thesis.
+# the third are simulators, the others tables, each a layer of its own in the thesis.
 #
 # The last stage is for those who want the code of letters back. Since m·h = h·n, the
 # coordinates m and h tell the element as well: the thesis' car on a circle stands at m.
 
 
-SEMIDIRECT = "semidirect"
-CAR = "semidirect-car"
-CAR_SUMMARY = "split groups: sums twisted by the quotient, read as they are (Lemma 18)"
 MOST_CHOICES = 20_000
 
 
@@ -214,20 +209,14 @@ def _renumber(action: IntArray, n_number: IntArray, h_number: IntArray) -> IntAr
 # Every extension of N by K inside the wreath product N ≀ K (Lemma 19, repaired).
 #
 # Krasner and Kaloujnine embed a group G over N with G/N = K into N ≀ K: an element
-# becomes
-# its coset k and a function f: K → N (`Extension.functions`; the thesis cites this). That
-# is a semidirect product of |K| copies of N and K, which permutes the copies: so Lemma 18
-# applies, and its two look-ups only re-index copies, f ↦ (w ↦ f(w·k)). Each place of a
-# copy
-# is one selection by k, whatever the size of N (equation (3.1) as printed moves f in the
-# wrong product, E18).
+# becomes its coset k and a function f: K → N (`Extension.functions`; the thesis cites
+# this). That is a semidirect product of |K| copies of N and K, which permutes the copies:
+# so Lemma 18 applies, and its two look-ups only re-index copies, f ↦ (w ↦ f(w·k)). Each
+# place of a copy is one selection by k, whatever the size of N (equation (3.1) as printed
+# moves f in the wrong product, E18).
 #
 # Letters are coded as k·f with f(w) = r_{w·k⁻¹}·x·r_w⁻¹ for the element x and
 # representatives r of the cosets, so x = r_{k⁻¹}⁻¹·f(1): coset and one copy tell it.
-
-
-WREATH = "wreath"
-WREATH_SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,12 +323,8 @@ def over_normal(over: Extension, normal: Simulator) -> WreathSimulator:
 # Solvable groups up a composition series (Theorem 16).
 #
 # Every factor is cyclic of prime order, and every step a wreath product (Lemma 19), of
-# which
-# only the codes of the group's own elements occur. With ℓ factors that is 3ℓ − 2 layers,
-# ℓ at most log2 of the order (printed: of T, E19).
-
-
-SERIES = "series"
+# which only the codes of the group's own elements occur. With ℓ factors that is 3ℓ − 2
+# layers, ℓ at most log2 of the order (printed: of T, E19).
 
 
 def series(machine: Automaton, length: int) -> Program:

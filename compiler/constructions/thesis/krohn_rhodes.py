@@ -8,10 +8,11 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import INVALID, Cascade, Dependency, dependency
+from krohn.algebra.cascade import Cascade, Dependency, dependency
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.constructions.cascade import find_cascade
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.cascade import completed, find_cascade
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
@@ -19,7 +20,7 @@ from krohn.compiler.constructions.thesis.simulator import (
     numbers,
     solvable,
 )
-from krohn.compiler.errors import CompileError
+from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Latest, Map, Program, Row, Shift, table
 
 # Machines whose letters permute all states or reset them (Lemma 20, repaired).
@@ -31,7 +32,6 @@ from krohn.program import Latest, Map, Program, Row, Shift, table
 # network shows the start state for ever.
 
 
-PERMUTATION_RESET = "permutation-reset"
 MOST_ROWS = 50_000
 
 
@@ -122,22 +122,19 @@ def permutation_reset(machine: Automaton, length: int) -> Program:
             or the group is not solvable.
     """
     alive = reachable(machine)
-    part, wires = (
-        taken_apart(alive.transitions, alive.start, machine.name),
-        Wires(length),
-    )
+    part = taken_apart(alive.transitions, alive.start, machine.name)
+    wires = Wires(length)
     for name, (values, at_bos) in part.letters("").items():
-        rows: dict[Row, int] = {(a,): v for a, v in enumerate([*values, at_bos])}
-        wires.add(name, Map(table(rows), ("token",)))
-    names = [machine.states.index(name) for name in alive.states]
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=wires.operations,
-        outputs=(part.run(wires, ""),),
-        decode={(q,): name for q, name in enumerate(names)},
-    )
+        wires.add(name, of_letter(values, at_bos))
+    return _program(machine, wires, part.run(wires, ""), alive)
+
+
+def _program(machine: Automaton, wires: Wires, state: str, alive: Automaton) -> Program:
+    """The Program with a channel that says which of the reachable states it is."""
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(name) for q, name in enumerate(alive.states)
+    }
+    return machine_program(machine, wires.length, wires.operations, (state,), decode)
 
 
 def taken_apart(transitions: IntArray, start: int, name: str) -> PermutationReset:
@@ -165,16 +162,12 @@ def taken_apart(transitions: IntArray, start: int, name: str) -> PermutationRese
 # Machines with solvable groups, level by level (Lemma 21, Theorem 11, repaired).
 #
 # The holonomy decomposition is a cascade of permutation-reset machines. Machines of one
-# level
-# run side by side (Lemma 20). Between levels stands a wiring layer: a head looks back by
-# one
-# position for the states above, and one table for each channel says what the machine
-# below
-# reads. Without the look-back (printed) it would read states after the letter (E21).
-# BOS holds the coordinates of the start state (E26).
+# level run side by side (Lemma 20). Between levels stands a wiring layer: a head looks
+# back by one position for the states above, and one table for each channel says what the
+# machine below reads. Without the look-back (printed) it would read states after the
+# letter (E21). BOS holds the coordinates of the start state (E26).
 
 
-NAME = "krohn-rhodes"
 MOST_STATES = 300
 
 
@@ -194,11 +187,10 @@ def krohn_rhodes(
     """
     alive = reachable(machine)
     if not 1 < len(alive.states) <= MOST_STATES:
-        raise CompileError(f"{NAME} takes machines of 2 to {MOST_STATES} states")
+        raise CompileError(f"krohn-rhodes takes machines of 2 to {MOST_STATES} states")
     found = find_cascade(alive, "holonomy", budget)
     wires, now = Wires(length), list[str]()
-    same: dict[Row, int] = {(a,): a for a in range(len(machine.letters) + 1)}
-    wires.add("letter", Map(table(same), ("token",)))
+    wires.add("letter", letter_itself(len(machine.letters)))
     start = found.lift[alive.start]
     for i, component in enumerate(found.components):
         part = taken_apart(
@@ -206,15 +198,8 @@ def krohn_rhodes(
         )
         _wire(wires, found, i, part, now)
         now.append(part.run(wires, f"{i}."))
-    names = [machine.states.index(name) for name in alive.states]
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=wires.operations,
-        outputs=(wires.add("state", Map(table(_states(found)), tuple(now))),),
-        decode={(q,): name for q, name in enumerate(names)},
-    )
+    state = wires.add("state", Map(table(_states(found)), tuple(now)))
+    return _program(machine, wires, state, alive)
 
 
 def _wire(
@@ -255,14 +240,9 @@ def _letters_asked(reading: Dependency, sizes: list[int]) -> dict[Row, int]:
     rows = np.array(list(product(range(len(reading.entry)), *map(range, sizes))))
     node = reading.entry[rows[:, 0]]
     for step, state in zip(reading.steps, rows.T[1:], strict=True):
-        node = _anywhere(step.follow)[node, state]
+        node = completed(step.follow)[node, state]
     letters = reading.emit[node].tolist()
     return {tuple(r): a for r, a in zip(rows.tolist(), letters, strict=True)}
-
-
-def _anywhere(follow: IntArray) -> IntArray:
-    """Every row completed by a node that it leads to; such states never occur."""
-    return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)
 
 
 def _states(found: Cascade) -> dict[Row, int]:

@@ -20,8 +20,8 @@ from krohn.algebra.decomposition.group_part import derived_chain
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.table import GroupTable, listed_keys
 from krohn.algebra.minimisation import reachable
-from krohn.compiler.constructions.counter import LARGEST_SUM
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 MOST_ELEMENTS = 200
@@ -97,17 +97,14 @@ class Abelian(Simulator):
 
     def run(self, wires: Wires, prefix: str, letters: Sequence[str]) -> tuple[str, ...]:
         """Sums modulo the orders (the start is added by who reads them, E14)."""
-        counts = []
-        for i, (letter, n) in enumerate(zip(letters, self.moduli, strict=True)):
-            most = (n - 1) * wires.length
-            if most > LARGEST_SUM:
-                raise CompileError(
-                    f"a counter would need a table of {most} sums; choose a shorter length"
-                )
+
+        def count(i: int, letter: str, n: int) -> str:
             sums = wires.add(f"{prefix}sum{i}", PrefixSum(letter))
-            rows: dict[Row, int] = {(s,): s % n for s in range(most + 1)}
-            counts.append(wires.add(f"{prefix}count{i}", Map(table(rows), (sums,))))
-        return tuple(counts)
+            reduced = of_sum(sums, (n - 1) * wires.length, lambda s: s % n)
+            return wires.add(f"{prefix}count{i}", reduced)
+
+        pairs = zip(letters, self.moduli, strict=True)
+        return tuple(count(i, *pair) for i, pair in enumerate(pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +231,7 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
     spelled = simulator.codes[numbers(group, alive.transitions)]
     letters = []
     for i, column in enumerate(spelled.T.tolist()):
-        rows: dict[Row, int] = {(a,): code for a, code in enumerate([*column, 0])}
-        letters.append(wires.add(f"letter{i}", Map(table(rows), ("token",))))
+        letters.append(wires.add(f"letter{i}", of_letter(column, 0)))
     found = simulator.run(wires, "", letters)
     outputs = tuple(found[i] for i in simulator.telling)
     after = group.elements()[:, alive.start]
@@ -246,11 +242,5 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
         outputs = (wires.add("state", Map(table(states), outputs)),)
         states = {(q,): q for q in range(len(alive.states))}
     names = [machine.states.index(name) for name in alive.states]
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations=wires.operations,
-        outputs=outputs,
-        decode={code: names[q] for code, q in states.items()},
-    )
+    decode = {code: names[q] for code, q in states.items()}
+    return machine_program(machine, length, wires.operations, outputs, decode)

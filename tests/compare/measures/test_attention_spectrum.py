@@ -15,7 +15,7 @@ from krohn.compare.measures.attention_spectrum import (
 )
 from krohn.compare.models import build
 from krohn.compare.models.architecture import EfficientGpt, Gpt, Positions
-from krohn.compare.models.hugging_face import gpt2, gpt_neox
+from krohn.compare.models.gpt import gpt2, gpt_neox
 from krohn.network.attention_layer import AttentionLayer
 from krohn.sources.attention_targets.sampling import SineSeries
 from krohn.sources.attention_targets.target import gauss_legendre

@@ -17,8 +17,7 @@ from krohn.compare.measures.baselines import (
     orders_until,
 )
 from krohn.compare.tasks import Biased
-from krohn.compare.tasks.catalogue import names, task
-from krohn.compare.tasks.languages import FlipFlop
+from krohn.compare.tasks.catalogue import FlipFlop, names, task
 
 FEW = 2**14
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models import EfficientGpt, Gpt, build, load, save
 from krohn.compare.models.cost import flops
-from krohn.compare.models.hugging_face import attention_weights
+from krohn.compare.models.gpt import attention_weights
 from krohn.network.attention_kind import Linear, Sparse
 from krohn.network.mixing import mixing
 

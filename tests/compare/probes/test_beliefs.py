@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from hidden_markov_mixture import part_probes
 
 from krohn.compare.models import Compiled, Rnn, build, compiled
 from krohn.compare.probes.beliefs import (
     attention_moved,
     layer_probes,
-    part_probes,
     read_beliefs,
 )
 from krohn.compare.tasks.beliefs import BeliefTask

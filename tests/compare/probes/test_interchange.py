@@ -30,7 +30,7 @@ from krohn.compare.probes.subspace import orthonormal, uniform, varying
 from krohn.compare.probes.variables import VariableLocation, one_per_program, variables
 from krohn.compare.tasks.task import Task
 from krohn.compare.training.objective import scratchpad
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.program.interpreter import interpret
 
 Tasks = Callable[[str], Task]

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.network.exports import HOMES, destination
 
 

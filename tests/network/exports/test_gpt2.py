@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import krohn
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import krohn
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.network.exports import destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

@@ -10,8 +10,8 @@ import torch
 from foreign import flip_flop, trained
 
 import krohn
+from krohn.network import ExportError
 from krohn.network.architecture import expected_shapes
-from krohn.network.errors import ExportError
 from krohn.network.exports import destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

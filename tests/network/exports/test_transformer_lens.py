@@ -11,7 +11,7 @@ import torch
 from foreign import flip_flop
 
 import krohn
-from krohn.network.errors import ExportError
+from krohn.network import ExportError
 from krohn.network.exports.transformer_lens import bridge, open_logits, proved, write
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

@@ -9,10 +9,10 @@ import pytest
 from belief_networks import LOOSE, changed, measured, shown, words
 from hypothesis import given, settings, strategies as st
 
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import attention_products
 from krohn.compiler.constructions.attention_products import NAME, network
-from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray

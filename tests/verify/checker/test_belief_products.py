@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from linear_networks import changed, shown
 from normalised_networks import built, errors, model, positive, words_of
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 

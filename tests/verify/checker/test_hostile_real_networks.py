@@ -11,6 +11,7 @@ from kernel_networks import attending, of
 
 import krohn
 from krohn.compiler.attention_layer import Axis, tents
+from krohn.compiler.transformer import attention_layer_network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
@@ -28,20 +29,15 @@ def target_file(
     """A layer of one input that looks nowhere and says F̂(f̂), beside a target."""
     size = f_hat.shape[1]
     axis = Axis(float(len(f_hat) - 1), np.hstack([f_hat * 0, f_hat]))
-    tensors, features = tents([axis], "features")
+    tensors = tents([axis], "features")
     chosen = np.eye(2 * size)
     tensors["attention.query"] = tensors["attention.key"] = chosen[:, :1]
     tensors["attention.value"] = chosen[:, size:]
-    output: list[int] = []
     if not outer_hat:
         tensors |= {"output.0.weight": np.eye(size, len(bias)), "output.0.bias": bias}
     else:
-        found, output = tents(outer_hat, "output")
-        tensors |= found
-    shape = {"kind": "attention-layer", "dtype": "float64", "length": 1, "inputs": 1}
-    shape |= {"codes": 0, "memory": 0, "causal": False, "features": 2 * size}
-    shape |= {"features_units": features, "output_units": output}
-    shape |= {"d_qk": 1, "d_v": size, "outputs": len(bias)}
+        tensors |= tents(outer_hat, "output")
+    shape = attention_layer_network(tensors, 1, FLOAT64).architecture
     flat = [[0.0]] * len(source["f"])
     said = {"kind": "attention-target", "name": "n", "length": 1, "causal": False}
     said |= {"left": flat, "right": flat, "moduli": [0.0] * 3, "outer": None, **source}

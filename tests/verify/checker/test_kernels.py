@@ -8,8 +8,7 @@ import pytest
 from context_networks import restated
 from kernel_networks import measured, of, recurrent, shown
 
-from krohn.compiler.linear_recurrence import Realisation
-from krohn.compiler.short_recurrence import short_realisations
+from krohn.compiler.linear_recurrence import Realisation, short_realisations
 from krohn.program.errors import Refused
 from krohn.sources.kernels import Kernel, Mode
 from krohn.verify.checker.arithmetic import FORMATS

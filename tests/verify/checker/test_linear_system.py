@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from linear_networks import built, changed, measured, outputs, shown, system, words_of
 
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem

@@ -7,7 +7,7 @@ import pytest
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.precision import FLOAT32

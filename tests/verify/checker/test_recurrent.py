@@ -19,8 +19,8 @@ from krohn.compare.models.compiled import compiled
 from krohn.compare.models.cost import cost
 from krohn.compare.models.files import model_file
 from krohn.compiler import rnn as constructed
+from krohn.network import ModelFileError
 from krohn.network.architecture import parameters
-from krohn.network.errors import ModelFileError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, _parse as parse, pack
 from krohn.network.sparse import Sparse

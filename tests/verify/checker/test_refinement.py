@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from krohn.algebra import zoo
 from krohn.algebra.minimisation import output_classes
 from krohn.algebra.observation import observe
-from krohn.compiler.construction_choice.known_constructions import construct
+from krohn.compiler.constructions.registry import construct
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.precision import FLOAT32

@@ -15,9 +15,9 @@ from krohn.compiler.passes.simplify import InferDomains
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.machines import read
-from krohn.network.decoding import decode
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program import Map, Operation, Program, Row, Token, table

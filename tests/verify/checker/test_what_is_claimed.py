@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import krohn
-from krohn.network.errors import ModelFileError
+from krohn.network import ModelFileError
 from krohn.network.modelfile import ModelFile, _parse, pack
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine

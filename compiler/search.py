@@ -1,16 +1,33 @@
-"""The objectives by which networks are chosen, and best-first search by them."""
+"""Best-first search among networks by an objective, and the stages of each candidate."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from krohn.algebra.wording import near
-from krohn.compiler.cost import Bound, Priced, Steps
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.cost import (
+    Bound,
+    Cost,
+    Result,
+    Steps,
+    bound_before_schedule,
+    cost_steps,
+    latency,
+)
+from krohn.compiler.layout import Layout, Schedule
+from krohn.compiler.pipeline import (
+    Options,
+    make_layout,
+    make_schedule,
+    optimise,
+    positions,
+)
+from krohn.compiler.positions import Positions
+from krohn.program import Program
 
 # The objectives by which networks are chosen, and the networks that no other one beats.
-
 
 COMPROMISE = "compromise"
 
@@ -25,7 +42,26 @@ OBJECTIVES: dict[str, tuple[str, ...]] = {
 }
 FRONT = ("depth", "width", "parameters", "latency")
 
-Plan = TypeVar("Plan", bound=Priced)
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to lower a construction, with its cost.
+
+    Attributes:
+        construction: Its name.
+        program: The Program as constructed.
+        layout: Where its channels lie after all passes.
+        features: Its position features.
+        cost: The cost of the network.
+        options: How it is lowered.
+    """
+
+    construction: str
+    program: Program
+    layout: Layout
+    features: Positions
+    cost: Cost
+    options: Options
 
 
 def objective_named(minimise: str | None, default: str = COMPROMISE) -> str:
@@ -82,8 +118,7 @@ def front(plans: Iterable[Plan]) -> list[Plan]:
 # bound is never above the prices that follow it. So losers are mostly never laid out.
 
 
-Found = TypeVar("Found", bound=Priced)
-Branch: TypeAlias = "Steps[Found | list[Branch[Found]]]"
+Branch: TypeAlias = "Steps[Plan | list[Branch]]"
 """Bounds, and at the end a plan, or the branches into which it parts."""
 
 Key = Callable[[Bound], tuple[float, ...]]
@@ -92,7 +127,7 @@ Rank: TypeAlias = tuple[int, ...]
 
 
 @dataclass
-class OpenBranch(Generic[Found]):
+class OpenBranch:
     """A branch that has not been followed to its end.
 
     Attributes:
@@ -104,12 +139,12 @@ class OpenBranch(Generic[Found]):
 
     name: str
     rank: Rank
-    steps: "Branch[Found]"
+    steps: Branch
     bound: Bound = field(default_factory=Bound)
 
 
 @dataclass
-class Search(Generic[Found]):
+class Search:
     """The state of a search: all branches, the plans found, and the failures.
 
     Attributes:
@@ -118,12 +153,12 @@ class Search(Generic[Found]):
         reasons: Why a construction, or a form of it, leads to nothing.
     """
 
-    branches: dict[Rank, OpenBranch[Found]]
-    found: dict[Rank, Found] = field(default_factory=dict)
+    branches: dict[Rank, OpenBranch]
+    found: dict[Rank, Plan] = field(default_factory=dict)
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, branches: Iterable[tuple[str, "Branch[Found]"]]) -> "Search[Found]":
+    def of(cls, branches: Iterable[tuple[str, Branch]]) -> "Search":
         """A search that begins; of equal branches the first ones go first.
 
         Args:
@@ -136,7 +171,7 @@ class Search(Generic[Found]):
             }
         )
 
-    def best_first(self, key: Key, names: Container[str]) -> Iterator[Found]:
+    def best_first(self, key: Key, names: Container[str]) -> Iterator[Plan]:
         """Plans, best first, each as soon as it is known that none is better.
 
         Args:
@@ -182,7 +217,7 @@ class Search(Generic[Found]):
             return []
         return [rank]
 
-    def _finish(self, branch: OpenBranch[Found], end: Any) -> list[Rank]:
+    def _finish(self, branch: OpenBranch, end: Any) -> list[Rank]:
         if not isinstance(end, list):
             self.found[branch.rank] = end
             return [branch.rank]
@@ -192,3 +227,123 @@ class Search(Generic[Found]):
         ]
         self.branches |= {part.rank: part for part in parts}
         return [part.rank for part in parts]
+
+
+# From a construction to plans: the stages of planning, each with a bound before it.
+
+
+MOST_PARAMETERS = 500_000_000
+"""Of a network whose construction is asked for by name."""
+
+# At most so many paths decide tables of tables at once; 0: one after the other.
+MERGES = (1024, 0)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A construction to lower, with the most that it may cost.
+
+    Attributes:
+        name: The construction.
+        build: Its Program for a length.
+        length: T.
+        options: Number format and form.
+        most: Parameters that its networks may have.
+        refusal: The message, with the number that it needs, if it is more.
+    """
+
+    name: str
+    build: Callable[[int], Steps[Program]]
+    length: int
+    options: Options
+    most: int
+    refusal: str
+
+
+def branch(request: Request) -> Branch:
+    """A construction, in both ways to merge tables of tables.
+
+    Raises:
+        CompileError: If it does not serve the machine, cannot be lowered, or is too large.
+    """
+    program = yield from _limit(request, request.build(request.length))
+    if request.options.uniform:
+        _check_same(program, (yield from request.build(2 * request.length)))
+    # Paths run through the values of a sum, which the sine is there to avoid.
+    merges = (0,) if request.options.activation == "sine" else MERGES
+    every = [replace(request.options, most_paths=most) for most in merges]
+    if request.options.strict:
+        return [_branch_by_schedule(request, program, [options]) for options in every]
+    return [_branch_by_schedule(request, program, every)]
+
+
+def _check_same(program: Program, longer: Program) -> None:
+    """Weights of every length need a Program that is the same for a longer one.
+
+    Raises:
+        CompileError: If it is not.
+    """
+    if program.operations != longer.operations:
+        raise CompileError(
+            "its Program depends on the length, so its weights do, too; leave "
+            "--uniform out"
+        )
+
+
+def _branch_by_schedule(
+    request: Request, program: Program, every: list[Options]
+) -> Branch:
+    """The schedules of a Program that differ; all options lead to one optimised form."""
+    optimised = optimise(program, every[0])
+    yield _check_parameters(
+        request, bound_before_schedule(optimised, positions(optimised, every[0]))
+    )
+    parts: list[Branch] = []
+    seen: list[object] = []
+    for options in every:
+        plan = make_schedule(optimised, options)
+        if plan.born not in seen:
+            seen.append(plan.born)
+            parts.append(_price(request, program, plan, options))
+    return parts
+
+
+def _price(
+    request: Request, program: Program, plan: Schedule, options: Options
+) -> Branch:
+    layout, features = make_layout(plan, options)
+    steps = cost_steps(layout, features, options.strict, options.activation)
+    cost = yield from _limit(request, steps)
+    _check_parameters(request, cost)
+    return Plan(request.name, program, layout, features, cost, options)
+
+
+def _limit(request: Request, steps: Steps[Result]) -> Steps[Result]:
+    """The given steps, up to where a network would be too large."""
+    while True:
+        try:
+            bound = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        layers = max(bound.layers, bound.depth)
+        sizes = bound.depth, layers, bound.parameters, bound.flops_per_token
+        least = latency(*sizes, request.length)
+        yield _check_parameters(
+            request, replace(bound, layers=layers, latency=max(least, bound.latency))
+        )
+
+
+def _check_parameters(request: Request, bound: Bound) -> Bound:
+    """The bound, of a network that is not too large.
+
+    Raises:
+        CompileError: If it is. What is chosen is weighed without its table of positions,
+            which only words of that length make large.
+    """
+    size = bound.parameters
+    if request.most < MOST_PARAMETERS:
+        size -= (request.length + 1) * bound.d_model
+    if size > request.most or bound.parameters > MOST_PARAMETERS:
+        raise CompileError(request.refusal.format(f"{bound.parameters:.1e}"))
+    return bound

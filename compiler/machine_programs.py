@@ -1,15 +1,90 @@
-"""Programs that say the output of a state instead of the state."""
+"""What Programs of machines have in common: tables of the letter, and what they say."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import minimise
+from krohn.compiler import CompileError
 from krohn.compiler.passes.simplify import InferDomains
 from krohn.network.precision import FloatArray, Precision
-from krohn.program import Domain, Map, Operation, Program, Row, Vectors, table
+from krohn.program import (
+    Domain,
+    Map,
+    Operation,
+    Program,
+    Row,
+    Token,
+    Vectors,
+    table,
+)
+
+# The Program of a machine, and its tables of the letter.
+
+
+def machine_program(
+    machine: Automaton,
+    length: int,
+    operations: Mapping[str, Operation],
+    outputs: tuple[str, ...],
+    decode: Mapping[Row, int],
+) -> Program:
+    """A Program for the states of a machine.
+
+    Args:
+        machine: The machine.
+        length: T.
+        operations: Its channels; the token is added.
+        outputs: The channels that say the state.
+        decode: The state that each tuple of their values means.
+    """
+    return Program(
+        letters=machine.letters,
+        states=len(machine.states),
+        length=length,
+        operations={"token": Token(), **operations},
+        outputs=outputs,
+        decode=decode,
+    )
+
+
+def of_letter(values: Iterable[int], at_bos: int) -> Map:
+    """A table of the letter: the value of each letter, and that at BOS."""
+    rows: dict[Row, int] = {(a,): int(v) for a, v in enumerate([*values, at_bos])}
+    return Map(table(rows), ("token",))
+
+
+def letter_itself(letters: int) -> Map:
+    """The letter as a number; BOS is the last one."""
+    return of_letter(range(letters), letters)
+
+
+LARGEST_SUM = 300_000
+"""Rows of a table of a sum."""
+
+
+def of_sum(total: str, most: int, value: Callable[[int], int]) -> Map:
+    """A table of a sum.
+
+    Args:
+        total: The channel of the sum.
+        most: The largest sum.
+        value: The value for each sum.
+
+    Raises:
+        CompileError: If there are too many sums.
+    """
+    if most > LARGEST_SUM:
+        raise CompileError(
+            f"a table of {most} sums would be needed; choose a shorter length or another "
+            "construction"
+        )
+    return Map(table({(s,): value(s) for s in range(most + 1)}), (total,))
+
+
+# Programs that say the output of a state instead of the state.
 
 
 def forms(machine: Automaton) -> list[Automaton]:

@@ -1,189 +1,44 @@
 """The choice of a construction: all ways to compute a machine, priced stage by stage."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import isqrt
 from typing import TypeAlias
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget
-from krohn.compiler.construction_choice.known_constructions import (
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construction_steps,
     radix_of,
 )
-from krohn.compiler.construction_choice.search import (
+from krohn.compiler.constructions.scan import SCAN, levels
+from krohn.compiler.cost import (
+    Bound,
+    Cost,
+    Steps,
+)
+from krohn.compiler.machine_programs import forms, say_vectors
+from krohn.compiler.pipeline import (
+    Options,
+)
+from krohn.compiler.search import (
     COMPROMISE,
-    Branch,
+    MOST_PARAMETERS,
     Key,
+    Plan,
+    Request,
     Search,
+    branch,
     front,
     no_better,
     objective_named,
     sizes,
 )
-from krohn.compiler.constructions import scan
-from krohn.compiler.cost import (
-    Bound,
-    Cost,
-    Result,
-    Steps,
-    bound_before_schedule,
-    cost_steps,
-    latency,
-)
-from krohn.compiler.errors import CompileError
-from krohn.compiler.layout import Layout, Schedule
-from krohn.compiler.output_programs import forms, say_vectors
-from krohn.compiler.pipeline import (
-    Options,
-    features_of,
-    make_layout,
-    make_schedule,
-    optimise,
-)
-from krohn.compiler.positions import Positions
 from krohn.network.modelfile import LONGEST
 from krohn.program import Program, Vectors
-
-# From a construction to plans: the stages of planning, each with a bound before it.
-
-
-# At most so many paths decide tables of tables at once; 0: one after the other.
-MERGES = (1024, 0)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A way to lower a construction, with its cost.
-
-    Attributes:
-        construction: Its name.
-        program: The Program as constructed.
-        layout: Where its channels lie after all passes.
-        features: Its position features.
-        cost: The cost of the network.
-        options: How it is lowered.
-    """
-
-    construction: str
-    program: Program
-    layout: Layout
-    features: Positions
-    cost: Cost
-    options: Options
-
-
-@dataclass(frozen=True)
-class Request:
-    """A construction to lower, with the most that it may cost.
-
-    Attributes:
-        name: The construction.
-        build: Its Program for a length.
-        length: T.
-        options: Number format and form.
-        most: Parameters that its networks may have.
-        refusal: The message, with the number that it needs, if it is more.
-    """
-
-    name: str
-    build: Callable[[int], Steps[Program]]
-    length: int
-    options: Options
-    most: int
-    refusal: str
-
-
-def branch(request: Request) -> "Branch[Plan]":
-    """A construction, in both ways to merge tables of tables.
-
-    Raises:
-        CompileError: If it does not serve the machine, cannot be lowered, or is too large.
-    """
-    program = yield from _limit(request, request.build(request.length))
-    if request.options.uniform:
-        _check_same(program, (yield from request.build(2 * request.length)))
-    # Paths run through the values of a sum, which the sine is there to avoid.
-    merges = (0,) if request.options.activation == "sine" else MERGES
-    every = [replace(request.options, most_paths=most) for most in merges]
-    if request.options.strict:
-        return [_branch_by_schedule(request, program, [options]) for options in every]
-    return [_branch_by_schedule(request, program, every)]
-
-
-def _check_same(program: Program, longer: Program) -> None:
-    """Weights of every length need a Program that is the same for a longer one.
-
-    Raises:
-        CompileError: If it is not.
-    """
-    if program.operations != longer.operations:
-        raise CompileError(
-            "its Program depends on the length, so its weights do, too; leave "
-            "--uniform out"
-        )
-
-
-def _branch_by_schedule(
-    request: Request, program: Program, every: list[Options]
-) -> "Branch[Plan]":
-    """The schedules of a Program that differ; all options lead to one optimised form."""
-    optimised = optimise(program, every[0])
-    yield _check_parameters(
-        request, bound_before_schedule(optimised, features_of(optimised, every[0]))
-    )
-    parts: list[Branch[Plan]] = []
-    seen: list[object] = []
-    for options in every:
-        plan = make_schedule(optimised, options)
-        if plan.born not in seen:
-            seen.append(plan.born)
-            parts.append(_price(request, program, plan, options))
-    return parts
-
-
-def _price(
-    request: Request, program: Program, plan: Schedule, options: Options
-) -> "Branch[Plan]":
-    layout, features = make_layout(plan, options)
-    steps = cost_steps(layout, features, options.strict, options.activation)
-    cost = yield from _limit(request, steps)
-    _check_parameters(request, cost)
-    return Plan(request.name, program, layout, features, cost, options)
-
-
-def _limit(request: Request, steps: Steps[Result]) -> Steps[Result]:
-    """The given steps, up to where a network would be too large."""
-    while True:
-        try:
-            bound = next(steps)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        layers = max(bound.layers, bound.depth)
-        sizes = bound.depth, layers, bound.parameters, bound.flops_per_token
-        least = latency(*sizes, request.length)
-        yield _check_parameters(
-            request, replace(bound, layers=layers, latency=max(least, bound.latency))
-        )
-
-
-def _check_parameters(request: Request, bound: Bound) -> Bound:
-    """The bound, of a network that is not too large.
-
-    Raises:
-        CompileError: If it is. What is chosen is weighed without its table of positions,
-            which only words of that length make large.
-    """
-    size = bound.parameters
-    if request.most < MOST_PARAMETERS:
-        size -= (request.length + 1) * bound.d_model
-    if size > request.most or bound.parameters > MOST_PARAMETERS:
-        raise CompileError(request.refusal.format(f"{bound.parameters:.1e}"))
-    return bound
-
 
 # The choice of a construction: all ways to compute a machine, the best of them first.
 
@@ -191,8 +46,6 @@ def _check_parameters(request: Request, bound: Bound) -> Bound:
 Build: TypeAlias = Callable[[int], Steps[Program]]
 """The Program of a construction for a length."""
 EMPTY: Mapping[str, Build] = {}
-MOST_PARAMETERS = 500_000_000
-"""Of a network whose construction is asked for by name."""
 MOST_CHOSEN = 10_000_000
 """Of a network that is chosen, its position table apart: a recurrent network of a machine
 that needs more is a thousandth of it."""
@@ -227,7 +80,7 @@ class Planning:
     """
 
     names: tuple[str, ...]
-    search: Search[Plan]
+    search: Search
     wanted: str
 
     def best_first(self, minimise: str | None = None) -> Iterator[Plan]:
@@ -377,11 +230,11 @@ def scans(length: int) -> list[str]:
     more than `FEW_WINDOWS` letters.
     """
     found: list[str] = []
-    levels = scan.levels(length, 2)
+    fewest = levels(length, 2)
     for radix in range(3, max(FEW_WINDOWS, isqrt(max(length - 1, 0)) + 1) + 1):
-        if scan.levels(length, radix) < levels:
-            levels = scan.levels(length, radix)
-            found.append(f"{scan.NAME}{radix}")
+        if levels(length, radix) < fewest:
+            fewest = levels(length, radix)
+            found.append(f"{SCAN}{radix}")
     return found
 
 

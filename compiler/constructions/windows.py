@@ -1,4 +1,4 @@
-"""The memory of windows: a look at the last letters, then the latest one that wrote."""
+"""Machines that the last letters decide, alone or with what a window of them wrote."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +8,15 @@ from math import prod
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.minimisation import reachable
 from krohn.algebra.windows import WindowMemory, as_window_memory
-from krohn.compiler.errors import CompileError
-from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table
+from krohn.compiler import CompileError
+from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
+from krohn.program import Latest, Map, Operation, Program, Row, Shift, table
 
-NAME = "window"
-SUMMARY = "fetch what the latest window of letters wrote (flip-flop language)"
+# The memory of windows: a look at the last letters, then the latest one that wrote.
+
 MOST_ROWS = 20_000
 
 
@@ -37,21 +40,14 @@ def window(machine: Automaton, length: int) -> Program:
             "apart"
         )
     build = _Windows(found, len(machine.letters))
-    return Program(
-        letters=machine.letters,
-        states=len(machine.states),
-        length=length,
-        operations={
-            "token": Token(),
-            **build.letters(),
-            **build.stored_channels(),
-            **build.verdict(),
-            **build.kind(),
-            **build.state(),
-        },
-        outputs=build.outputs,
-        decode=build.decode(),
-    )
+    operations = {
+        **build.letters(),
+        **build.stored_channels(),
+        **build.verdict(),
+        **build.kind(),
+        **build.state(),
+    }
+    return machine_program(machine, length, operations, build.outputs, build.decode())
 
 
 @dataclass(frozen=True)
@@ -131,10 +127,10 @@ class _Windows:
         """The class of each letter for every place of the window, and the look-backs."""
         *before, now = self.classes
         own = int(now.max()) + 1  # BOS is no letter
-        operations: dict[str, Operation] = {"letter": _of_letter([*now.tolist(), own])}
+        operations: dict[str, Operation] = {"letter": of_letter(now, own)}
         for i, name in enumerate(self.window[:-1]):
             by = self.found.width - 1 - i
-            operations[f"letter{by}"] = _of_letter(before[i].tolist())
+            operations[f"letter{by}"] = of_letter(before[i][:-1], before[i][-1])
             operations[name] = Shift(f"letter{by}", by)
         return operations
 
@@ -210,9 +206,8 @@ class _Windows:
         if self.plain:
             return {}
         names, sink = ("stored", *self.kind()), self.found.sink
-        any_state = next(
-            iter(self.states_by_label.values())
-        )  # where there is no such label
+        # Where there is no such label, any state will do.
+        any_state = next(iter(self.states_by_label.values()))
         grid = product(range(self.labels), range(len(self.kinds[1])))
         rows = {
             row[: len(names)]: self.states_by_label.get(row, any_state) for row in grid
@@ -239,5 +234,88 @@ class _Windows:
         return Map(table({**rows, bos: at_bos}), self.window)
 
 
-def _of_letter(values: list[int]) -> Map:
-    return Map(table({(a,): v for a, v in enumerate(values)}), ("token",))
+# Machines that the last or the first letters decide: look-backs side by side.
+
+# The proof follows every word of so many letters.
+MOST_WORDS = 20_000
+LONGEST_WINDOW = 13
+
+
+def definite(machine: Automaton, length: int) -> Program:
+    """The machine from its last k letters, or from its first k.
+
+    *Last* (definite, Perles, Rabin and Shamir 1963): the letters are put together oldest
+    first. After j of them only the class of the state under the words of the k − j that
+    follow matters, which is the same from every state before; BOS stands for the start.
+    *First*: while at most k letters were read, the same tables, with states instead of
+    classes, are right, and the latest such position is kept.
+
+    Raises:
+        CompileError: If neither decides, or there are too many such words.
+    """
+    part = reachable(machine)
+    blocks = equivalences(part.semiautomaton)
+    if not blocks[-1].any():
+        blocks = blocks[::-1]
+        operations = _together(part, blocks)
+        outputs, width = (f"read{len(blocks) - 1}",), len(blocks) - 1
+    else:
+        width = _decided_after(part)
+        blocks = [np.arange(len(part.states))] * (width + 1)
+        operations = _together(part, blocks) | _kept_state(part, width)
+        outputs = ("kept",)
+    if width > LONGEST_WINDOW or len(part.letters) ** width > MOST_WORDS:
+        raise CompileError(f"there are too many words of {width} letters to look at")
+    decode: dict[Row, int] = {
+        (q,): machine.states.index(n) for q, n in enumerate(part.states)
+    }
+    return machine_program(machine, length, operations, outputs, decode)
+
+
+def _together(part: Automaton, blocks: list[IntArray]) -> dict[str, Operation]:
+    """``read{j}``: the class ``blocks[j]`` of the state after the oldest j letters."""
+    letters, bos = range(len(part.letters)), len(part.letters)
+    operations: dict[str, Operation] = {
+        "letter": letter_itself(bos),
+        "read0": of_letter([blocks[0][part.start]] * bos, blocks[0][part.start]),
+    }
+    for j in range(1, len(blocks)):
+        labels, one = np.unique(blocks[j - 1], return_index=True)
+        rows: dict[Row, int] = {
+            (int(label), a): int(blocks[j][part.transitions[a, q]])
+            for label, q in zip(labels, one, strict=True)
+            for a in letters
+        }
+        rows |= {(int(label), bos): int(blocks[j][part.start]) for label in labels}
+        back = len(blocks) - 1 - j
+        if back:
+            operations[f"back{back}"] = Shift("letter", back)
+        read = f"back{back}" if back else "letter"
+        operations[f"read{j}"] = Map(table(rows), (f"read{j - 1}", read))
+    return operations
+
+
+def _decided_after(part: Automaton) -> int:
+    """How many letters it takes from the start until nothing changes any more.
+
+    Raises:
+        CompileError: If it can change after more letters than are looked at.
+    """
+    fixed = (part.transitions == np.arange(len(part.states))).all(axis=0)
+    now = np.array([part.start])
+    for width in range(LONGEST_WINDOW + 1):
+        if fixed[now].all():
+            return max(width, 1)
+        now = np.unique(part.transitions[:, now])
+    raise CompileError(
+        f"neither the last few letters nor the first few decide the state of {part.name}"
+    )
+
+
+def _kept_state(part: Automaton, width: int) -> dict[str, Operation]:
+    """The state at the latest position that is no more than ``width`` letters in."""
+    return {
+        "begun": of_letter([0] * len(part.letters), 1),
+        "early": Shift("begun", width),
+        "kept": Latest(f"read{width}", "early"),
+    }

@@ -13,10 +13,8 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.classification.digraph import components
 from krohn.algebra.departures.nodes import Nodes, nodes
 from krohn.algebra.minimisation import minimise
-from krohn.compiler.constructions.departures.construction import departures
-from krohn.compiler.constructions.departures.paths import LONGEST_SUM
-from krohn.compiler.constructions.departures.piecewise import piecewise
-from krohn.compiler.errors import CompileError
+from krohn.compiler import CompileError
+from krohn.compiler.constructions.departures import LONGEST_SUM, departures, piecewise
 from krohn.program import PrefixSum, Program
 from krohn.program.interpreter import states
 

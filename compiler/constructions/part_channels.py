@@ -11,9 +11,10 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.departures.nodes import NEVER
 from krohn.algebra.departures.parts import Part
 from krohn.algebra.structure import Counter, as_counter
-from krohn.compiler.constructions import counter
+from krohn.compiler.constructions.one_layer import counter_channels
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.cost import check_written
+from krohn.compiler.machine_programs import of_letter
 from krohn.program import Latest, Map, Operation, Position, Row, Shift, Token, table
 
 # Channels that say the state of a part, after a letter or before it.
@@ -76,7 +77,7 @@ def _clock(length: int, part: Part, prefix: str, before: bool) -> Made:
 def _counter(length: int, part: Part, prefix: str, before: bool) -> Made:
     found = as_counter(part.machine)
     assert found is not None
-    made = dict(counter.channels(found, part.machine, length, prefix))
+    made = counter_channels(found, part.machine.start, length, prefix)
     name = f"{prefix}count"
     if before:
         name = f"{prefix}before"
@@ -96,10 +97,8 @@ def _turned_back(found: Counter, prefix: str) -> Operation:
 
 
 def _window(letters: int, part: Part, prefix: str, before: bool) -> Made:
-    digits: dict[Row, int] = {(a,): d for a, d in enumerate(part.classes)}
-    digits[(letters,)] = 0
     name, base = f"{prefix}letter", max(part.classes) + 1
-    made: dict[str, Operation] = {name: Map(table(digits), ("token",))}
+    made: dict[str, Operation] = {name: of_letter(part.classes, 0)}
     backs = range(part.width - 1 + before, -1 + before, -1)
     names = tuple(f"{prefix}back{by}" if by else name for by in backs)
     made |= {n: Shift(name, by) for n, by in zip(names, backs, strict=True) if by}
@@ -113,16 +112,12 @@ def _window(letters: int, part: Part, prefix: str, before: bool) -> Made:
 def _memory(length: int, part: Part, prefix: str, before: bool) -> Made:
     rows = part.machine.transitions
     writes = (rows == rows[:, :1]).all(axis=1)
-    bos, values = len(rows), range(rows.shape[1])
+    values = range(rows.shape[1])
     # What is not written is not read, but must not look like nothing (0).
-    written: dict[Row, int] = {
-        (a,): int(rows[a, 0]) if writes[a] else 1 for a in range(bos)
-    }
-    flags: dict[Row, int] = {(a,): int(w) for a, w in enumerate(writes)}
     source, where = f"{prefix}written", f"{prefix}writes"
     made: dict[str, Operation] = {
-        source: Map(table({**written, (bos,): 0}), ("token",)),
-        where: Map(table({**flags, (bos,): 1}), ("token",)),
+        source: of_letter(np.where(writes, rows[:, 0], 1), 0),
+        where: of_letter(writes, 1),
     }
     if before:
         name = f"{prefix}before"
@@ -140,19 +135,16 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
     turning = _with_transitions(part.machine, np.where(resets[:, None], states, rows))
     found = as_counter(turning)
     assert found is not None
-    n, bos = found.modulus, len(rows)
-    made = dict(counter.channels(found, turning, length, prefix))
+    n = found.modulus
+    made = counter_channels(found, turning.start, length, prefix)
     count, offset = f"{prefix}count", f"{prefix}offset"
-    target: dict[Row, int] = {
-        (a,): found.labels[rows[a, 0]] if resets[a] else 0 for a in range(bos)
-    }
-    flags: dict[Row, int] = {(a,): int(r) for a, r in enumerate(resets)}
-    less: dict[Row, int] = {
-        (t, c): (t - c) % n for t in set(target.values()) for c in range(n)
-    }
+    targets = [
+        found.labels[q] if r else 0 for q, r in zip(rows[:, 0], resets, strict=True)
+    ]
+    less: dict[Row, int] = {(t, c): (t - c) % n for t in set(targets) for c in range(n)}
     made |= {
-        f"{prefix}target": Map(table({**target, (bos,): 0}), ("token",)),
-        f"{prefix}resets": Map(table({**flags, (bos,): 1}), ("token",)),
+        f"{prefix}target": of_letter(targets, 0),
+        f"{prefix}resets": of_letter(resets, 1),
         f"{prefix}turn": Map(table(less), (f"{prefix}target", count)),
         offset: Latest(f"{prefix}turn", f"{prefix}resets"),
     }
@@ -261,15 +253,12 @@ class PartChannels:
         columns, kind = np.unique(full, axis=1, return_inverse=True)
         kinds: IntArray = kind.reshape(-1)
         if not read:
-            rows: dict[Row, int] = {
-                (a,): int(columns[0, k]) for a, k in enumerate(kinds.tolist())
-            }
-            return {name: Map(table({**rows, (self.letters,): at_bos}), ("token",))}
+            return {name: of_letter(columns[0, kinds], at_bos)}
         letter, made = self._letter(kinds)
         first: dict[Row, int] = {}
+        rows: dict[Row, int] = {}
         for index, value in enumerate(self.values[:, read].tolist()):
             first.setdefault(tuple(value), index)
-        rows = {}
         for shown in product(*(k.means.items() for k in told)):
             index = first.get(tuple(state for _, state in shown), NEVER)
             tail = tuple(v for row, _ in shown for v in row)
@@ -282,9 +271,7 @@ class PartChannels:
     def _letter(self, kinds: IntArray) -> tuple[str, dict[str, Operation]]:
         """A channel with the kind of a letter; BOS is of a kind of its own."""
         name = "letter." + ".".join(map(str, kinds.tolist()))
-        rows: dict[Row, int] = {(a,): k for a, k in enumerate(kinds.tolist())}
-        rows[(self.letters,)] = int(kinds.max()) + 1
-        return name, {name: Map(table(rows), ("token",))}
+        return name, {name: of_letter(kinds, int(kinds.max()) + 1)}
 
     def state(self, name: str, states: IntArray) -> tuple[str | int, int]:
         """A function of the parts after the letter, as a channel or a number; its depth.

@@ -1,0 +1,273 @@
+"""Heads that find a position by flags and the order of positions."""
+
+from math import ceil, log, log2
+
+import numpy as np
+
+from krohn.compiler import CompileError
+from krohn.compiler.attention import Lowering, Matrices, blank
+from krohn.compiler.layout import Layout
+from krohn.compiler.positions import Positions, leak_target, recency_slope
+from krohn.network.precision import Precision
+from krohn.program import Earliest, Final, Latest, Program, SiblingLatest
+
+# A head that finds the last flagged position (Lemma 16).
+
+
+def recency_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a latest-match head (Lemma 16).
+
+    The score slope·(j + bonus·where_j) must be exact, so that the order of positions
+    survives: the integers up to 2·bonus must fit the format.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    slope, bonus = recency_slope(precision, largest), _beyond(length)
+    fits = fits_plainly(length, precision)
+    if not fits or 2 * bonus * slope > precision.largest:
+        raise _too_long(length, precision)
+    return slope, bonus
+
+
+def fits_plainly(length: int, precision: Precision) -> bool:
+    """Whether a format holds all positions, and all with the bonus of a flag."""
+    return 2 * _beyond(length) <= 2.0**precision.digits
+
+
+def spread_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
+    """Slope and bonus of a latest-match head where positions are spread over both signs.
+
+    Position j scores slope·(x_j − bonus·(1 − where_j)), x_j ascending numbers of the
+    format up to M, a power of two, in absolute value. Flagged ones are exact; the others
+    may be rounded, for the bonus of 9/4·M keeps them apart (docs/numerics.md).
+
+    Raises:
+        CompileError: If a score can overflow, or exponents err by half a slope.
+    """
+    slope, count = recency_slope(precision, largest), (length + 1) // 2
+    beyond, octave = count - 2**precision.digits, 2 ** (precision.digits - 1)
+    most = ceil(log2(count)) if beyond <= 0 else precision.digits + -(-beyond // octave)
+    exponents = 104 * 2**most <= 2**precision.accumulator_digits
+    if not exponents or 13 / 4 * 2**most * slope > precision.largest:
+        raise _too_long(length, precision)
+    return slope, 9 / 4 * 2**most
+
+
+def _beyond(length: int) -> float:
+    """The least power of two above all positions."""
+    return 2.0 ** ceil(log2(length + 1))
+
+
+def _too_long(length: int, precision: Precision) -> CompileError:
+    return CompileError(
+        f"{precision.name} cannot order {length} positions by recency; "
+        "use a shorter length or a wider dtype"
+    )
+
+
+def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
+    """Slope per position of a latest-match head whose weights do not know the length.
+
+    Position t scores position j with slope·(j + (t + 1)·where_j): the bonus is one more
+    than any unmarked position that t can see. Integers up to 2t + 1 must fit.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    slope, most = recency_slope(precision, largest), 2 * length + 1
+    if most > 2.0**precision.digits or most * slope > precision.largest:
+        raise _too_long(length, precision)
+    return slope
+
+
+class LatestLowering(Lowering):
+    """Score slope·(j + bonus·where_j): the latest position with the flag wins.
+
+    Where positions are spread over both signs, those without the flag lose the bonus
+    instead: a constant less for all, so that the scores of flagged positions are exact.
+    """
+
+    operation = Latest
+    features = frozenset({"one", "index"})
+    uniform = True
+
+    def matrices(
+        self, layout: Layout, positions: Positions, looked: Latest
+    ) -> Matrices:
+        """The bonus is a number, or t + 1 where weights do not depend on the length."""
+        one, index = layout.features["one"][0], layout.features["index"][0]
+        flag = layout.places[looked.where].start
+        if positions.uniform:
+            query, key = blank(layout, 2)
+            query[[index, one], 0] = query[one, 1] = self._slope(positions)
+            key[flag, 0] = key[index, 1] = 1.0
+            return query, key
+        slope, bonus = self.largest(positions)
+        query, key = blank(layout, 1)
+        query[one, 0] = slope
+        key[[index, flag], 0] = 1.0, bonus
+        key[one, 0] = -bonus * positions.spread
+        return query, key
+
+    def largest(self, positions: Positions) -> list[float]:
+        """The slope; and the bonus, if that is a number."""
+        if positions.uniform:
+            return [self._slope(positions)]
+        scale = spread_scale if positions.spread else recency_scale
+        most = positions.fetched[Latest]
+        return [*scale(positions.length, positions.precision, most)]
+
+    def query_size(self, program: Program, positions: Positions, looked: Latest) -> int:
+        """Two where the bonus grows with the position that looks."""
+        return 2 if positions.uniform else 1
+
+    def _slope(self, positions: Positions) -> float:
+        most = positions.fetched[Latest]
+        return uniform_scale(positions.length, positions.precision, most)
+
+
+# A head that finds the first flagged position.
+
+
+def earliest_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a head for the earliest flag.
+
+    The score is slope·(bonus·where_j − j): flagged positions lie above 0, BOS at 0, the
+    others below. Rivals stand at distances 1, 2, … as for the latest flag, but
+    scores go up to the bonus only: the integers up to it must fit the format.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    bonus = float(2 ** ceil(log2(length + 1)))
+    slope = recency_slope(precision, largest)
+    if bonus > 2.0**precision.digits or bonus * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by what comes first; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope, bonus
+
+
+class EarliestLowering(Lowering):
+    """Score slope·(bonus·where_j − j): the first flag wins, else BOS, which scores 0."""
+
+    operation = Earliest
+    features = frozenset({"one", "index"})
+
+    def matrices(
+        self, layout: Layout, positions: Positions, looked: Earliest
+    ) -> Matrices:
+        """Scores that fall with the position and are lifted by the flag."""
+        slope, bonus = self.largest(positions)
+        query, key = blank(layout, 1)
+        query[layout.features["one"][0], 0] = slope
+        key[layout.features["index"][0], 0] = -1.0
+        key[layout.places[looked.where].start, 0] = bonus
+        return query, key
+
+    def largest(self, positions: Positions) -> list[float]:
+        """The slope and the bonus."""
+        most = positions.fetched[Earliest]
+        return [*earliest_scale(positions.length, positions.precision, most)]
+
+
+# Heads that find the last flagged position of the block before.
+
+
+def sibling_scale(length: int, precision: Precision) -> float:
+    """Slope per position of the heads that look into sibling blocks.
+
+    With blocks of 2^k positions, bits of positions as ±1 and N bits from the k-th on, the
+    score is slope·(2^k·matches + 2^(k+1)·flag + recency): N matches and a flag beat BOS
+    by 2^k less half a block, BOS beats everything else by as much, and recency orders
+    the positions of a block with steps of 1 (docs/numerics.md). All of it is exact.
+
+    Raises:
+        CompileError: If the format cannot hold such scores exactly.
+    """
+    slope = float(2 ** ceil(log2(log((length + 1) / leak_target(precision)))))
+    bits = length.bit_length()
+    largest = max(2**k * (bits - k + 3) for k in range(bits))
+    if 2 * largest > 2.0**precision.digits or largest * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions in blocks; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope
+
+
+class SiblingLatestLowering(Lowering):
+    """Match the higher binary digits of the position, the lowest of them flipped.
+
+    The positions before t that agree so with it are its sibling block.
+    """
+
+    operation = SiblingLatest
+    features = frozenset({"one", "bos", "bits"})
+
+    def matrices(
+        self, layout: Layout, positions: Positions, looked: SiblingLatest
+    ) -> Matrices:
+        """One entry for each higher digit, and one for the order inside a block."""
+        slope = sibling_scale(positions.length, positions.precision)
+        low, level = layout.features["bits"][0], looked.level
+        count = positions.bits - level
+        query, key = blank(layout, count + 1)
+        matched = np.arange(count)
+        size = 2.0**level
+        signs = np.where(matched == 0, -1, 1)
+        query[low + level + matched, matched] = signs * slope * size
+        key[low + level + matched, matched] = 1.0
+        query[layout.features["one"][0], count] = slope
+        # Centred recency: BOS, which has no digits, stands in the middle.
+        key[low + np.arange(level), count] = 2.0 ** (np.arange(level) - 1)
+        key[layout.places[looked.where].start, count] = 2 * size
+        key[layout.features["bos"][0], count] = size * (count - 1)
+        return query, key
+
+    def largest(self, positions: Positions) -> list[float]:
+        """The slope times the largest block."""
+        slope = sibling_scale(positions.length, positions.precision)
+        return [slope * 2.0 ** (positions.bits - 1)]
+
+    def query_size(
+        self, program: Program, positions: Positions, looked: SiblingLatest
+    ) -> int:
+        """The digits from the level on, and one entry for the order."""
+        return positions.bits - looked.level + 1
+
+
+# A head that finds the last position of the word.
+
+
+class FinalLowering(Lowering):
+    """Score slope·j: the last position wins."""
+
+    operation = Final
+    features = frozenset({"one", "index"})
+
+    def matrices(self, layout: Layout, positions: Positions, looked: Final) -> Matrices:
+        """One entry."""
+        query, key = blank(layout, 1)
+        query[layout.features["one"][0], 0] = self.largest(positions)[0]
+        key[layout.features["index"][0], 0] = 1.0
+        return query, key
+
+    def largest(self, positions: Positions) -> list[float]:
+        """The slope."""
+        precision, length = positions.precision, positions.length
+        slope = recency_slope(precision, positions.fetched[Final])
+        if length > 2.0**precision.digits or length * slope > precision.largest:
+            raise CompileError(
+                f"{precision.name} cannot find the last of {length} positions; use a "
+                "shorter length or a wider dtype"
+            )
+        return [slope]

@@ -1,1 +1,0 @@
-"""Which construction serves a machine best: the list, the prices, the choice."""

@@ -1,1 +1,0 @@
-"""Machines that a run goes through in a bounded number of departures, in few layers."""
