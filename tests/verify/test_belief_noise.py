@@ -10,7 +10,7 @@ from krohn.network.precision import FloatArray
 from krohn.program import LetterMatrix, MatrixProduct, Normalised, Shift
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.positive_noise import Held
+from krohn.verify.checker.projective_metric import Held
 
 NEAR = 1e-11
 """More than logarithms of exact numbers are off here."""

@@ -21,7 +21,7 @@ from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Machine, Model, machine_of, names
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.read_out import Readings
+    from krohn.verify.checker.sublayers import Readings
 
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14

@@ -6,8 +6,7 @@ from krohn.program.errors import demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import STRETCH, Interval
-from krohn.verify.checker.attention_kinds import SOFTMAX
-from krohn.verify.checker.heads import Heads, Look
+from krohn.verify.checker.heads import SOFTMAX, Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import scores_of

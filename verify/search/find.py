@@ -1,4 +1,7 @@
-"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model."""
+"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
+
+What it finds is worth nothing until the checker has checked it.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,14 +14,20 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
 from krohn.network.blas import one_thread
 from krohn.network.modelfile import ModelFile, version_of
+from krohn.program.errors import Refused
 from krohn.verify.checker import gpt2, network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
+from krohn.verify.checker.matrix_norms import NORMS
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.situations import followed_by
-from krohn.verify.search import cases, norms, refinement, same_program, simulations
+from krohn.verify.search import cases, refinement, same_program, simulations
 
-# Our model files and automata as the types of the checker.
+MARGIN = 1 + 2.0**-20
+"""Bounds are written a little larger than found: another processor may round otherwise."""
+MEASURED = ("linear-system", "vectors-in-blocks")
+"""Sources whose errors are measured in a norm."""
+Watch = Callable[[dict[str, Any], Established], None]
 
 
 def model_of(file: ModelFile) -> Model:
@@ -33,17 +42,6 @@ def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
     """A machine with the logit that must be the largest in each state, or its own."""
     each = np.arange(len(machine.states)) if shows is None else shows
     return Machine(machine.start, machine.transitions, each)
-
-
-# Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
-#
-# What it finds is worth nothing until the checker has checked it.
-
-
-# Bounds are written a little larger than found: another processor may round otherwise.
-MARGIN = 1 + 2.0**-20
-
-Watch = Callable[[dict[str, Any], Established], None]
 
 
 def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
@@ -90,9 +88,9 @@ def search(
         evidence["cases"] = cases.find(model)
     if about in transformer.COMPARED:
         evidence["same"] = same_program.of_model(model)
-    if about in norms.MEASURED:
+    if about in MEASURED:
         check = partial(network.established, model, machine=machine)
-        return norms.least(check, evidence)
+        return _least(check, evidence)
     if not of_program:
         evidence |= simulations.find(model, machine)
     elif (beside := machine or _beside(model)) is not None:
@@ -101,6 +99,28 @@ def search(
         evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
     return evidence, network.established(model, evidence, machine, step)
+
+
+def _least(
+    check: Callable[[Any], Established], told: dict[str, Any]
+) -> tuple[dict[str, Any], Established]:
+    """Evidence that names a norm beside what it has told, and what a check shows by it.
+
+    Raises:
+        Refused: If nothing is shown by any norm; with the reasons.
+    """
+    found, reasons = list[tuple[dict[str, Any], Established]](), list[str]()
+    for name in NORMS:
+        evidence = {**told, "norm": name}
+        try:
+            shown = check(evidence)
+        except Refused as reason:
+            reasons.append(str(reason))
+            continue
+        found.append((evidence, shown))
+    if not found:
+        raise Refused("; ".join(dict.fromkeys(reasons)))
+    return min(found, key=lambda one: one[1].error)
 
 
 def _beside(model: Model) -> Machine | None:

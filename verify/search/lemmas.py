@@ -11,7 +11,7 @@ from krohn.algebra.rows import distinct
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.followed import Step, Ways, steps
+from krohn.verify.checker.invariant import Step, Ways, steps
 from krohn.verify.checker.lowered_sums import SUMS
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.windows import resets

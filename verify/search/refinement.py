@@ -18,8 +18,7 @@ from krohn.program.errors import Refused
 from krohn.program.functions import FUNCTIONS
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker import refinement
-from krohn.verify.checker.followed import Step, steps, ways
-from krohn.verify.checker.invariant import Part, memory
+from krohn.verify.checker.invariant import Part, Step, memory, steps, ways
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.search.exploration import (
     Allowed,
