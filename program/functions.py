@@ -24,7 +24,7 @@ from krohn.program.domains import (
     sums,
 )
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
+from krohn.program.strict_json import whole
 
 MOST_NUMBERED = 2**62
 Row: TypeAlias = tuple[int, ...]

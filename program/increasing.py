@@ -10,7 +10,6 @@ from itertools import product
 from typing import Any, Self
 
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.expressions import Expression, argument, greater, number, rectified
 from krohn.program.functions import Row, Select, table
 from krohn.program.operations.base import Operation
@@ -22,6 +21,7 @@ from krohn.program.operations.shift_by import ShiftBy
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
 from krohn.program.program import Program
+from krohn.program.strict_json import whole
 
 KIND = "increasing"
 """The name of the kind in the header of a model file."""

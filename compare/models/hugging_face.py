@@ -11,7 +11,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import EfficientGpt, Gpt
 from krohn.network.attention_kind import Sparse
 from krohn.network.mixing import phi
-from krohn.program.extras import install
+from krohn.program.user_input import install
 
 GELU = "gelu_pytorch_tanh"
 """GPT-2's approximation of GELU by tanh, as one kernel."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import real, reals
+from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     SUM,

@@ -14,10 +14,11 @@ import numpy as np
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.program.expression_bounds import Bounds, Interval
 from krohn.program.expressions import (
     Atom,
+    Bounds,
     Expression,
+    Interval,
     argument,
     number,
     rectified,

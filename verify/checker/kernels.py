@@ -15,7 +15,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.linear_recurrence import BANDS, LinearRecurrence
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
+from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,

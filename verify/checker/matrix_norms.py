@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
+from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import Format, Interval, Operand, flushed
 from krohn.verify.checker.matrix_errors import MatrixErrors
 from krohn.verify.checker.model_file import names

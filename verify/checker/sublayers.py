@@ -8,8 +8,8 @@ import numpy as np
 
 from krohn.program.domains import IntArray, Matrices
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.statement import Channel, Statement
+from krohn.program.strict_json import whole
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS, Noisy
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
 from krohn.verify.checker.heads import Heads, Look, kind_of

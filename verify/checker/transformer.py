@@ -13,8 +13,8 @@ import numpy as np
 from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.statement import Statement, parse
+from krohn.program.strict_json import whole
 from krohn.verify.checker import sublayers
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established

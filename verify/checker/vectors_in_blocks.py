@@ -12,8 +12,8 @@ import numpy as np
 
 from krohn.program.blocks import check_words
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
+from krohn.program.strict_json import whole
 from krohn.verify.checker import linear_system, matrix_norms
 from krohn.verify.checker.arithmetic import settled
 from krohn.verify.checker.established import Established
