@@ -194,7 +194,6 @@ def differences(source: Source, asked: Axis, keys: Axis) -> Interval:
 
 
 def _beside(one: Interval, other: Interval) -> Interval:
-    """Columns beside columns."""
     pairs = (one.low, other.low), (one.high, other.high)
     return Interval(*map(np.hstack, pairs))
 

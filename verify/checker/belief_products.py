@@ -403,7 +403,6 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
 def _read_out(
     model: Model, stream: Stream, source: Source, metric: Projective
 ) -> Interval:
-    """How far any output can be off."""
     channel = applied(model, stream, source.start)
     apart, mass = metric.belief(stream.noise[channel.name])
     fits(mass, stream.form, "an output", INSIDE)

@@ -88,7 +88,6 @@ def added_up(
 
 
 def _noise(stream: "Stream", name: str) -> float:
-    """How far a channel is off."""
     noise = stream.noise[name]
     if isinstance(stream.program.channels[name].values, Matrices):
         return stream.of_matrices.told(noise)

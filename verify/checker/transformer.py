@@ -104,7 +104,6 @@ def beside(model: Model) -> Machine | None:
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """Statement and readings of a chain of thought."""
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 

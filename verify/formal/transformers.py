@@ -291,12 +291,10 @@ class Layout:
         )
 
     def _units(self, snapshot: int) -> int:
-        """The units of the layers that lead to a snapshot."""
         blocks = self._model.header["architecture"]["blocks"]
         return 1 + sum(blocks[snapshot // 2 - 1]["mlp"]) if snapshot else 1
 
     def _is_computed(self, held: Lives, snapshot: int) -> bool:
-        """Whether a channel is first there, and no head writes it."""
         op = self._channels[held.channel]["op"]
         return held.born == snapshot and op in ("map", "position")
 
@@ -345,7 +343,6 @@ class Layout:
         )
 
     def _read(self, snapshot: int, weight: FloatArray) -> dict[str | None, None]:
-        """The channels that a head reads."""
         found = dict[str | None, None]()
         for dim in np.flatnonzero(weight.any(axis=1)).tolist():
             held = self._held(snapshot, dim)

@@ -385,7 +385,6 @@ class Closure:
         return np.flatnonzero(closed < 0)
 
     def _replay(self, origin: tuple[int, int]) -> None:
-        """The word to a read-out that is not certain."""
         found = list[int]()
         while origin[0] >= 0:
             found.append(origin[1])

@@ -260,7 +260,6 @@ class Search:
 
 
 def _numbers(channel: Channel) -> int:
-    """How many numbers a file states of a channel."""
     rows = (
         channel.table.rows.size + len(channel.table.rows)
         if channel.op == "table"
@@ -271,7 +270,6 @@ def _numbers(channel: Channel) -> int:
 
 
 def _modes(steps: list[Step]) -> list[Mode]:
-    """The ways to explore a part."""
     matches = any(kind == "latest-match" for _, kind, _ in steps)
     return ["state", "joined", "all"] if matches else ["state", "all"]
 

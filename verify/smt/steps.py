@@ -104,7 +104,6 @@ class Block:
         return found
 
     def _leaves(self, channel: Channel) -> set[str]:
-        """The stored channels that a channel is defined by."""
         if channel.name in self.held.values():
             return {channel.name}
         if not isinstance(channel.operation, Map):
@@ -112,7 +111,6 @@ class Block:
         return set().union(*map(self._leaves, self.statement.reads(channel.name)))
 
     def _follow(self, name: str, known: dict[str, IntArray]) -> None:
-        """Evaluate a channel, and the channels that it is computed from."""
         operation = self.statement.operations[name]
         if name not in known and isinstance(operation, Map):
             for below in operation.reads:
@@ -121,7 +119,6 @@ class Block:
 
 
 def _codes(channel: Channel, values: IntArray) -> Rationals:
-    """``(values, dimensions)``."""
     return fractions(channel.code(values))
 
 
