@@ -23,8 +23,8 @@ from krohn.program import (
     is_embedded,
 )
 from krohn.program.domains import IntArray
+from krohn.program.language import program_to_wire
 from krohn.program.operations.base import LookBack
-from krohn.program.stated_program import program_to_wire
 from krohn.program.statement import StatedPlace
 
 # Attention heads: one for every way of looking back.

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from krohn.algebra.errors import KrohnError
 from krohn.jobs.worker_pool import Report, Result, Task, Work, WorkerPool
-from krohn.program.extras import install
+from krohn.program.user_input import install
 
 LOCAL = "local:"
 LIVES = 10

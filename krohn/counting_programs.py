@@ -18,7 +18,7 @@ from krohn.algebra.classification.languages.c_rasp import (
 from krohn.algebra.classification.languages.language import Language, language_of
 from krohn.algebra.errors import KrohnError
 from krohn.program.retelling import told_as
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
 from krohn.sources import counting
 from krohn.sources.counting import Builder, CountingProgram

@@ -18,8 +18,8 @@ from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
-from krohn.program.real_arrays import real_array
 from krohn.program.retelling import told_as
+from krohn.program.user_input import real_array
 from krohn.program.writing import atomic_write
 from krohn.source_kinds import source_of
 from krohn.sources.hidden_markov import HiddenMarkovModel, files

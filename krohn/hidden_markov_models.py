@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
 from krohn.machines import machine_of
-from krohn.program.real_arrays import real_array
 from krohn.program.retelling import told_as
+from krohn.program.user_input import real_array
 from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import grammars

@@ -23,7 +23,7 @@ from krohn.machine_objects import (
     of_permutations,
     started,
 )
-from krohn.program.openfst_labels import EPSILON, EPSILONS
+from krohn.program.user_input import EPSILON, EPSILONS
 
 EDGE = "letter"
 

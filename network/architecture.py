@@ -8,8 +8,7 @@ from pkgutil import iter_modules
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from krohn.network import ModelFileError
-from krohn.program.architecture import Architecture as Declared, Shapes
-from krohn.program.by_name import load
+from krohn.program.architecture import Architecture as Declared, Shapes, load
 from krohn.program.retelling import told_as
 
 # The step of a recurrent network, in operations that every place it runs at has.

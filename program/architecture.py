@@ -7,7 +7,9 @@ the runtime and for the checker.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
 from itertools import pairwise
+from pkgutil import iter_modules
 from types import UnionType
 from typing import (
     Annotated,
@@ -22,7 +24,6 @@ from typing import (
     get_origin as _form,
 )
 
-from krohn.program.by_name import load
 from krohn.program.errors import demand
 
 LARGEST = 2**31
@@ -141,3 +142,14 @@ def _read(rule: Any, said: Any, name: str) -> Any:
         demand(isinstance(said, dict), f"{name!r} is no object")
         return {key: _read(inner[1], each, key) for key, each in said.items()}
     return rule.of(said)
+
+
+def load(package: str, name: str) -> None:
+    """Import the module of a package that is about a name on file, if there is one."""
+    if type(name) is not str:
+        return  # a file may say anything
+    module = name.replace("-", "_")
+    if module in {
+        found.name for found in iter_modules(import_module(package).__path__)
+    }:
+        import_module(f"{package}.{module}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
+from krohn.program.strict_json import whole
 
 KIND = "text-in-blocks"
 """The name of the kind in the header of a model file."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from krohn.program.domains import LARGEST, IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.expression_bounds import Bounds, Interval
-from krohn.program.expressions import Expression, read_expression
+from krohn.program.expressions import Bounds, Expression, Interval, read_expression
 
 MOST_STEPS, MOST_RULES, MOST_ATOMS = 2**16, 64, 2**20
 """Steps, rules, and atoms of the rules of all steps together."""

@@ -131,7 +131,6 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
 
 
 def _kind_of_answers(claim: Mapping[str, Any], kind: str) -> str:
-    """The kind of the answers of a network, in words."""
     for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
         if type(claim.get(key)) is float:
             return f"{what}, within {at_most(claim[key])}"

@@ -4,13 +4,12 @@ The text of Feng et al. (2023): x_1 … x_n <sep> d_1 … d_n <sep> max d <eos>,
 how many numbers the longest increasing subsequence has that ends with x_i.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.expressions import Expression, argument, greater, number, rectified
 from krohn.program.functions import Row, Select, table
 from krohn.program.operations.base import Operation
@@ -22,6 +21,7 @@ from krohn.program.operations.shift_by import ShiftBy
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
 from krohn.program.program import Program
+from krohn.program.strict_json import whole
 
 KIND = "increasing"
 """The name of the kind in the header of a model file."""
@@ -94,62 +94,75 @@ def program_of(source: Increasing) -> Program:
     least. So d is 1 and how many of these least numbers are below the next number, as in
     patience sorting.
     """
-    n, end, tokens = source.longest, source.end, range(len(source.tokens) + 1)
-    nothing, p = source.largest + 1, argument
-    count = range(1, n + 1)
-
-    def of_token(values: Sequence[int], bos: int) -> Map:
-        return Map(
-            table({(a,): x for a, x in zip(tokens, (*values, bos), strict=True)}),
-            ("token",),
-        )
-
-    def numbers(e: Expression, *read: str) -> Map:
-        return Map(Piecewise(e), read)
-
-    def counted(shift: int) -> Map:
-        goal = p(0)
-        below = sum((greater(goal, p(v)) for v in count), number(shift))
-        return numbers(below, "goal", *(f"least{v}" for v in count))
-
-    values = [min(a, nothing) if a < end else 0 for a in tokens[:-1]]
-    phase = p(0) - 2 * p(1) + 2
-    operations: dict[str, Operation] = {
-        "token": Token(),
-        "number": of_token(values, nothing),
-        "separates": of_token([int(a == end) for a in tokens[:-1]], 0),
-        "position": Position(tuple(range(source.length + 1))),
-        "first": Earliest("position", "separates"),
-        "after": numbers(p(0) - rectified(p(0) - 1), "first"),
-        "back": numbers(rectified(p(0)), "first"),
-        "back to next": numbers(rectified(p(0) - 1), "first"),
-        "own": ShiftBy("number", "back"),
-        "wanted": ShiftBy("number", "back to next"),
-        "phase": numbers(rectified(phase) - rectified(phase - 3), "position", "first"),
-        "last": Map(table({(k,): int(k == 2) for k in range(4)}), ("phase",)),
-        "goal": numbers(
-            rectified(p(0) - nothing * p(1)) + nothing * p(1), "wanted", "last"
-        ),
-    }
-    here: dict[Row, int] = {
-        (i, a): int(i == 2 or (i == 1 and a == 1)) for i, a in product(range(3), (0, 1))
-    }
-    for v in count:
-        operations[f"is{v}"] = of_token([int(a == v) for a in tokens[:-1]], 2)
-        operations[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
-        operations[f"least{v}"] = Latest("own", f"says{v}")
-    operations |= {
-        "next number": counted(1),
-        "all": counted(0),
-        "separator": of_token([end for _ in tokens[:-1]], end),
-        "end": of_token([end + 1 for _ in tokens[:-1]], end + 1),
-        "next": Map(Select(), ("phase", "next number", "separator", "all", "end")),
-    }
     return Program(
         letters=source.tokens,
         states=len(source.tokens),
         length=source.length,
-        operations=operations,
+        operations={**_places(source), **_least(source), **_next(source)},
         outputs=("next",),
-        decode={(token,): token for token in tokens[:-1]},
+        decode={(token,): token for token in range(len(source.tokens))},
     )
+
+
+def _places(source: Increasing) -> dict[str, Operation]:
+    """Which number of the list belongs to a place of the text, and its phase."""
+    end, nothing, p = source.end, source.largest + 1, argument
+    phase = p(0) - 2 * p(1) + 2
+    goal = rectified(p(0) - nothing * p(1)) + nothing * p(1)
+    return {
+        "token": Token(),
+        "number": _of_token(
+            source, lambda a: min(a, nothing) if a < end else 0, nothing
+        ),
+        "separates": _of_token(source, lambda a: a == end, 0),
+        "position": Position(tuple(range(source.length + 1))),
+        "first": Earliest("position", "separates"),
+        "after": _numbers(p(0) - rectified(p(0) - 1), "first"),
+        "back": _numbers(rectified(p(0)), "first"),
+        "back to next": _numbers(rectified(p(0) - 1), "first"),
+        "own": ShiftBy("number", "back"),
+        "wanted": ShiftBy("number", "back to next"),
+        "phase": _numbers(rectified(phase) - rectified(phase - 3), "position", "first"),
+        "last": Map(table({(k,): int(k == 2) for k in range(4)}), ("phase",)),
+        "goal": _numbers(goal, "wanted", "last"),
+    }
+
+
+def _least(source: Increasing) -> dict[str, Operation]:
+    """For each v the least number so far whose longest subsequence has v numbers."""
+    found = dict[str, Operation]()
+    here: dict[Row, int] = {
+        (i, a): int(i == 2 or (i == 1 and a == 1)) for i, a in product(range(3), (0, 1))
+    }
+    for v in range(1, source.longest + 1):
+        found[f"is{v}"] = _of_token(source, v.__eq__, 2)
+        found[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
+        found[f"least{v}"] = Latest("own", f"says{v}")
+    return found
+
+
+def _next(source: Increasing) -> dict[str, Operation]:
+    """The next token: in each phase another one."""
+    end, count = source.end, range(1, source.longest + 1)
+
+    def counted(shift: int) -> Map:
+        below = (greater(argument(0), argument(v)) for v in count)
+        read = ("goal", *(f"least{v}" for v in count))
+        return _numbers(sum(below, number(shift)), *read)
+
+    return {
+        "next number": counted(1),
+        "all": counted(0),
+        "separator": _of_token(source, lambda _: end, end),
+        "end": _of_token(source, lambda _: end + 1, end + 1),
+        "next": Map(Select(), ("phase", "next number", "separator", "all", "end")),
+    }
+
+
+def _of_token(source: Increasing, says: Callable[[int], int], bos: int) -> Map:
+    rows: dict[Row, int] = {(a,): int(says(a)) for a in range(len(source.tokens))}
+    return Map(table({**rows, (len(source.tokens),): bos}), ("token",))
+
+
+def _numbers(e: Expression, *read: str) -> Map:
+    return Map(Piecewise(e), read)

@@ -1,8 +1,16 @@
-"""All names of the Program language."""
+"""The Program language for who writes Programs: all its names, and how files state one.
+
+`krohn.program.statement` reads the Program of a file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import singledispatch
+from typing import Any
 
 from krohn.program.errors import Refused
+from krohn.program.expressions import Expression, greater, rectified, value
 from krohn.program.functions import Row, Select, Sum, Table, table
-from krohn.program.kinds_of_maps import is_embedded, is_sum
 from krohn.program.operations.at import At
 from krohn.program.operations.at_anywhere import AtAnywhere
 from krohn.program.operations.base import Flagged, LookBack, Match, Operation
@@ -25,7 +33,7 @@ from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
 from krohn.program.program import Domain, Program, Vectors
-from krohn.program.statement import cone
+from krohn.program.statement import StatedPlace, cone
 
 __all__ = [
     "At",
@@ -65,3 +73,106 @@ __all__ = [
     "is_sum",
     "table",
 ]
+
+
+def is_sum(operation: Operation) -> bool:
+    """Whether the operation adds up channels, which paths cannot decide."""
+    added = (Sum, Piecewise)
+    return isinstance(operation, Map) and isinstance(operation.function, added)
+
+
+def is_embedded(program: Program, operation: Operation) -> bool:
+    """Whether a channel is a function of the letter alone."""
+    if isinstance(operation, LetterMatrix):
+        return True
+    return isinstance(operation, Map) and all(
+        isinstance(program.operations[n], Token) for n in operation.inputs
+    )
+
+
+def minimum(first: Expression, *others: Expression) -> Expression:
+    """The least of some, each a value of its own (a − max(a − b, 0))."""
+    for other in others:
+        first = value(other - rectified(other - first))
+    return first
+
+
+def maximum(first: Expression, *others: Expression) -> Expression:
+    """The greatest of some, each a value of its own (b + max(a − b, 0))."""
+    for other in others:
+        first = value(other + rectified(first - other))
+    return first
+
+
+def differs(left: Expression, right: Expression) -> Expression:
+    """1 where left ≠ right, else 0, on whole numbers."""
+    return value(greater(left, right) + greater(right, left))
+
+
+def gate(inside: Expression, bit: Expression, most: int) -> Expression:
+    """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
+    return rectified(inside + most * value(bit) - most)
+
+
+def program_to_wire(
+    program: Program,
+    places_of: Mapping[str, StatedPlace],
+    features: Mapping[str, tuple[int, int]],
+) -> dict[str, Any]:
+    """A Program with the place of every stored channel, as a model file states them.
+
+    The token comes first, the others in the order of the Program.
+    """
+    ordered = sorted(
+        program.operations.items(), key=lambda item: item[1].wire != Token.wire
+    )
+
+    def entry(name: str, operation: Operation) -> dict[str, Any]:
+        values = program.domains.get(name)
+        listed: dict[str, Any] = {} if values is None else {"domain": list(values)}
+        if name in program.vectors:
+            listed["vectors"] = [list(vector) for vector in program.vectors[name]]
+        place = _place(places_of[name]) if name in places_of else {}
+        return {"name": name, **operation_to_wire(operation), **listed, **place}
+
+    vector = {"vector": list(program.vector)} if program.vector else {}
+    return {
+        "channels": [entry(name, operation) for name, operation in ordered],
+        "features": {n: list(span) for n, span in features.items()},
+        "outputs": list(program.outputs),
+        "decode": [[list(values), q] for values, q in program.decode.items()],
+        **vector,
+    }
+
+
+@singledispatch
+def operation_to_wire(operation: Operation) -> dict[str, Any]:
+    """An operation as a model file states it: its fields under their own names."""
+    told = {each.name: getattr(operation, each.name) for each in fields(operation)}
+    listed = {n: list(v) if isinstance(v, tuple) else v for n, v in told.items()}
+    return {"op": operation.wire, **listed}
+
+
+@operation_to_wire.register
+def _(operation: Map) -> dict[str, Any]:
+    function, more = operation.function, dict[str, Any]()
+    if isinstance(function, Table):
+        more = {"rows": function.with_values.tolist()}
+    if isinstance(function, Piecewise):
+        more = {"expression": function.expression.to_wire()}
+    named = {"op": operation.wire, "function": function.wire}
+    return {**named, "inputs": list(operation.inputs), **more}
+
+
+@operation_to_wire.register
+def _(operation: LetterMatrix) -> dict[str, Any]:
+    matrices = [[list(row) for row in matrix] for matrix in operation.matrices]
+    start = {"start": list(operation.start)} if operation.start else {}
+    named = {"op": operation.wire, "source": operation.source}
+    return {**named, "matrices": matrices, **start}
+
+
+def _place(place: StatedPlace) -> dict[str, Any]:
+    told = {"code": place.code, "dims": [place.start, place.stop]}
+    head = {} if place.head is None else {"head": place.head}
+    return {**told, "snapshots": [place.born, place.dies], **head}

@@ -17,8 +17,7 @@ from krohn.program.domains import (
     marked,
 )
 from krohn.program.errors import demand
-from krohn.program.expression_bounds import Bounds
-from krohn.program.expressions import Expression, read_expression
+from krohn.program.expressions import Bounds, Expression, read_expression
 
 MOST_PATTERNS = 1024
 LARGEST_RESULT = 2**62

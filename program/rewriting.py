@@ -8,8 +8,8 @@ import numpy as np
 
 from krohn.program.domains import IntArray, joint
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
+from krohn.program.strict_json import whole
 
 KIND = "rewriting"
 """The name of the kind in the header of a model file."""

@@ -18,12 +18,12 @@ from krohn.program.domains import (
     places,
 )
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import reals, whole
 from krohn.program.functions import Table
 from krohn.program.operations import operation_named
 from krohn.program.operations.base import Frame, Operation
 from krohn.program.operations.map import Map
 from krohn.program.operations.token import Token
+from krohn.program.strict_json import reals, whole
 
 CODES = ("integer", "one-hot", "matrix", "vector")
 MOST_CODES = 2**26

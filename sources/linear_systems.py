@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals, whole
+from krohn.program.strict_json import reals, whole
 
 KIND = "linear-system"
 """The kind in the header of a model file."""

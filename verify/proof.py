@@ -1,4 +1,8 @@
-"""Proving that the tensors of a model file compute a machine, for all words up to T."""
+"""Proving that the tensors of a model file compute a machine, for all words up to T.
+
+The proof reads tensors and the machine, nothing else: not the code that made the weights
+and not the code that runs them.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,12 +19,9 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
-from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Format
-from krohn.verify.checker.brackets import claimed
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.generator import shown
 from krohn.verify.checker.heads import Look
-from krohn.verify.checker.layer_norm import REAL
 from krohn.verify.checker.model_file import Machine, Model, check_numbers
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search.find import (
@@ -30,39 +31,6 @@ from krohn.verify.search.find import (
     model_of,
     search,
 )
-
-# The longest prefixes for which the tensors of a generator would be verified.
-
-
-FARTHEST = 2**40
-
-
-def longest(model: Model, machine: Machine) -> dict[str, int]:
-    """T at most, in the format of the file and without rounding in its heads.
-
-    Raises:
-        Refused: If the file claims nothing about the machine.
-    """
-    return {form.name: _longest(model, machine, form) for form in (model.format, REAL)}
-
-
-def _longest(model: Model, machine: Machine, form: Format) -> int:
-    """By bisection from the length that the file claims, which passes."""
-    claim = claimed(model, machine)
-
-    def passes(length: int) -> bool:
-        try:
-            shown(model, claim._replace(length=length), form)
-        except Refused:
-            return False
-        return True
-
-    low, high = claim.length, FARTHEST
-    while low + 1 < high:
-        middle = min(2 * low, (low + high) // 2)
-        low, high = (middle, high) if passes(middle) else (low, middle)
-    return low
-
 
 # The established steps of a proof, for people.
 
@@ -113,7 +81,6 @@ def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
 
 
 def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
-    """Where the head of a channel looks; nothing if no head writes it."""
     if name not in looks:
         return {}
     look = looks[name]
@@ -121,14 +88,7 @@ def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
     return {"gap": gap, "leak": look.leak, "score_error": look.error}
 
 
-# Proving that the tensors of a model file compute a machine, for all words up to T.
-#
-# The proof reads tensors and the machine, nothing else: not the code that made the
-# weights and not the code that runs them.
-
-
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
-# What following a malformed file may end in.
 FAILURES = (
     ArithmeticError,
     AttributeError,
@@ -138,6 +98,9 @@ FAILURES = (
     MemoryError,
     RecursionError,
 )
+"""Errors in which following a malformed file may end."""
+FARTHEST = 2**40
+"""The longest prefixes for which the tensors of a generator are looked at."""
 
 
 @dataclass(frozen=True)
@@ -261,3 +224,30 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
             "the file has logits for states or outputs that the machine does not have"
         )
     return classes
+
+
+def longest(model: Model, machine: Machine) -> dict[str, int]:
+    """The longest prefixes for which the tensors of a generator would be verified.
+
+    In the format of the file and without rounding in its heads: by bisection from the
+    length that the file claims, which passes.
+
+    Raises:
+        Refused: If the file claims nothing about the machine.
+    """
+    from krohn.verify.checker.brackets import claimed  # no other network needs them
+    from krohn.verify.checker.generator import shown
+    from krohn.verify.checker.layer_norm import REAL
+
+    claim, found = claimed(model, machine), dict[str, int]()
+    for form in (model.format, REAL):
+        low, high = claim.length, FARTHEST
+        while low + 1 < high:
+            middle = min(2 * low, (low + high) // 2)
+            try:
+                shown(model, claim._replace(length=middle), form)
+                low = middle
+            except Refused:
+                high = middle
+        found[form.name] = low
+    return found

@@ -19,7 +19,7 @@ from krohn.algebra.formats.assembly import (
     shown_after,
 )
 from krohn.algebra.formats.files import check_writable, problem, quote
-from krohn.program.openfst_labels import EPSILONS, may_be_epsilon
+from krohn.program.user_input import EPSILONS, may_be_epsilon
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _SYMBOL = re.compile(rf"(?!(?:{'|'.join(sorted(EPSILONS))})\Z)\S+")

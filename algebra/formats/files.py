@@ -14,7 +14,7 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
 from krohn.program import files
 from krohn.program.parsing import Misread
-from krohn.program.text_files import decode_utf8
+from krohn.program.user_input import decode_utf8
 
 # Machine files: read whole or refused, unpacked, or piped in.
 

@@ -14,7 +14,7 @@ from krohn.compare.models.architecture import EfficientGpt, Gpt, Specification
 from krohn.compare.models.network import Inside, Network, recording
 from krohn.network.attention_kind import Sparse
 from krohn.network.mixing import phi
-from krohn.program.extras import install
+from krohn.program.user_input import install
 
 BASE = 10_000.0
 """The longest wave of sinusoidal positions is 2π·10000 letters (Vaswani et al.)."""

@@ -24,7 +24,7 @@ from krohn.compare.training.provenance import Json, canonical_text, content_name
 from krohn.program import strict_json
 from krohn.program.errors import KrohnError
 from krohn.program.files import Unreadable, read_bytes
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
 
 TABLE, CURVES, LOCK = "runs.csv", "runs.json.gz", ".lock"

@@ -34,9 +34,15 @@ from krohn.program import (
     Token,
 )
 from krohn.program.chain_of_thought import Argument, ChainOfThought
-from krohn.program.expression_bounds import Bounds
-from krohn.program.expressions import Atom, Expression, argument, number, rectified
-from krohn.program.rectified_functions import gate, minimum
+from krohn.program.expressions import (
+    Atom,
+    Bounds,
+    Expression,
+    argument,
+    number,
+    rectified,
+)
+from krohn.program.language import gate, minimum
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 LOCAL = 4

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 from krohn.algebra.errors import KrohnError
-from krohn.program.extras import install
+from krohn.program.user_input import install
 
 if find_spec("aalpy") is None:
     raise KrohnError(f"krohn learn needs aalpy; {install('learn')}")

@@ -19,7 +19,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, names_in

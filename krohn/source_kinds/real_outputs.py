@@ -15,7 +15,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import plain_reader
 from krohn.program.domains import IntArray
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.report import Progress
 from krohn.verify.testing.simulation_result import Simulation
 

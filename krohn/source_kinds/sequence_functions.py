@@ -16,7 +16,7 @@ from krohn.compiler.cost import check_written
 from krohn.counting_programs import counting_program
 from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
 from krohn.sources import counting

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile
-from krohn.program.extras import install
+from krohn.program.user_input import install
 
 if TYPE_CHECKING:
     from torch import Tensor

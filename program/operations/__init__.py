@@ -3,7 +3,7 @@
 A new file is found by itself, and imported where a Program has its operation.
 """
 
-from krohn.program.by_name import load
+from krohn.program.architecture import load
 from krohn.program.operations.base import Operation
 
 

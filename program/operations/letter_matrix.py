@@ -8,8 +8,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, Matrices, Values
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
 from krohn.program.operations.base import Frame, Operation
+from krohn.program.strict_json import reals
 
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 

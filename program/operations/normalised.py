@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 from krohn.program.domains import Matrices, Values
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
 from krohn.program.operations.base import Frame, Operation
+from krohn.program.strict_json import reals
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
+from krohn.program.strict_json import reals
 
 # Functions of finitely many encoded inputs, by name, from Python and on file.
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.real_arrays import real_array
 from krohn.program.retelling import told_as
+from krohn.program.user_input import real_array
 from krohn.sources.attention_targets.target import (
     MOST_POINTS,
     MOST_RANK,

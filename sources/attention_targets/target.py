@@ -11,7 +11,7 @@ from numpy.polynomial import legendre
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import real, reals
+from krohn.program.strict_json import real, reals
 
 # The proper orthogonal decomposition of a coupling: ρ(u, v) = Σ_k σ_k φ_k(u) ψ_k(v).
 #

@@ -7,7 +7,7 @@ chain of thought that a network is compiled from.
 import re
 from pathlib import Path
 
-from krohn.program import text_files
+from krohn.program import user_input
 from krohn.program.errors import demand
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
 from krohn.sources.dynamic_programs.evaluation import MOST_TEXT
@@ -69,7 +69,7 @@ def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
     demand(len(given) == len(options), wrong)
     numbers = [int(size) for size in sizes.split(",")] if sizes else []
     return read_text(
-        text_files.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given
+        user_input.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given
     )
 
 

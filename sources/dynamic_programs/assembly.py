@@ -7,9 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 from krohn.program.chain_of_thought import MOST_RULES, Argument, ChainOfThought, Step
 from krohn.program.errors import Refused, demand
-from krohn.program.expression_bounds import Bounds, Interval
 from krohn.program.expressions import (
+    Bounds,
     Expression,
+    Interval,
     argument,
     greater,
     number,
@@ -17,7 +18,7 @@ from krohn.program.expressions import (
     rectified,
     value,
 )
-from krohn.program.rectified_functions import differs, gate, maximum, minimum
+from krohn.program.language import differs, gate, maximum, minimum
 from krohn.sources.dynamic_programs.terms import MOST_ENTRIES, Cell, Term
 
 # Terms of one shape as one rule, with what each of them reads.

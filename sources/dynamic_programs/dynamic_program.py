@@ -9,7 +9,7 @@ from typing import Any
 
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.errors import Refused, demand
-from krohn.program.expression_bounds import Interval
+from krohn.program.expressions import Interval
 from krohn.sources.dynamic_programs.assembly import Comma, Input, Number, assembled
 from krohn.sources.dynamic_programs.digits import Lowering, count_digits, digits_of
 from krohn.sources.dynamic_programs.terms import (

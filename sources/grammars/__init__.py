@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from krohn.program.errors import demand
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.sources.grammars.bounded import DEEPEST, cut, derivations
 from krohn.sources.grammars.grammar import END, MOST_TEXT, SUFFIX, Grammar, Rule, parse
 from krohn.sources.grammars.words import HIDDEN, Words, sentences

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.real_arrays import real_array
+from krohn.program.user_input import real_array
 from krohn.sources.hidden_markov.masked import (
     Task,
     moves,

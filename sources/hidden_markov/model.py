@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals, whole
-from krohn.program.real_arrays import real_array
+from krohn.program.strict_json import reals, whole
+from krohn.program.user_input import real_array
 
 # Models whose start says the first letter, as models that step before they say it.
 

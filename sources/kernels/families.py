@@ -9,7 +9,7 @@ from random import Random
 
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.sources.kernels.kernel import (
     MOST_LENGTH,
     MOST_VALUES,

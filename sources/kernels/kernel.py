@@ -9,8 +9,8 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals, whole
-from krohn.program.real_arrays import real_array
+from krohn.program.strict_json import reals, whole
+from krohn.program.user_input import real_array
 
 # Causal convolutions: y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs, with exact kernels.
 

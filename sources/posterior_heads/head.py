@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import real, reals
+from krohn.program.strict_json import real, reals
 from krohn.sources import hidden_markov
 from krohn.sources.hidden_markov.masked import (
     PRINTED,

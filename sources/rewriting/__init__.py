@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from krohn.program import text_files
+from krohn.program import user_input
 from krohn.program.errors import demand
 from krohn.program.rewriting import Rewriting
 from krohn.sources.rewriting.arithmetic import arithmetic, longest_text
@@ -71,7 +71,7 @@ def shrinking_length(system: Rewriting) -> int | None:
 def _read(path: Path, name: str, longest: str | None) -> Rewriting:
     if longest is not None:
         demand(int(longest) > 0, "a line has at least one letter")
-    text = text_files.read_text(path, 4 * MOST_TEXT)
+    text = user_input.read_text(path, 4 * MOST_TEXT)
     return read_text(text, name, int(longest) if longest else None)
 
 

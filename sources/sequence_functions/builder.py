@@ -26,8 +26,8 @@ from krohn.program import (
 from krohn.program.domains import IntArray, joint
 from krohn.program.errors import demand
 from krohn.program.interpreter import interpret, states
+from krohn.program.language import program_to_wire
 from krohn.program.operations.base import Frame
-from krohn.program.stated_program import program_to_wire
 from krohn.program.statement import parse
 from krohn.sources.sequence_functions.realisation import (
     Known,

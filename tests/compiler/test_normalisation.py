@@ -10,8 +10,8 @@ from krohn.network.precision import FLOAT32, FLOAT64
 from krohn.program import Normalised
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
+from krohn.program.language import operation_to_wire
 from krohn.program.operations.base import Operation
-from krohn.program.stated_program import operation_to_wire
 
 START = (0.25, 0.75)
 

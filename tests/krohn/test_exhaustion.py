@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.program.extras import install
+from krohn.program.user_input import install
 from krohn.sharding import bytes_of, part_of
 from krohn.verify.testing import shards
 

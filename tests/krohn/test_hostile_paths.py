@@ -15,7 +15,7 @@ import krohn
 from krohn.cli import run
 from krohn.program.errors import KrohnError
 from krohn.program.files import Unreadable, names_in, read_bytes
-from krohn.program.text_files import read_text
+from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
 from krohn.verify.checker.gpt2 import NAMES, TOLD
 

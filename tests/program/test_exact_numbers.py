@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from krohn.program.errors import Refused
-from krohn.program.exact_numbers import real, reals, whole
-from krohn.program.real_arrays import real_array
+from krohn.program.strict_json import real, reals, whole
+from krohn.program.user_input import real_array
 
 NO_NUMBERS = (True, 2**60 + 127, "1", "1+2j", None, float("nan"), float("inf"), 10**400)
 

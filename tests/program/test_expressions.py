@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from krohn.program import Piecewise, Refused
 from krohn.program.domains import Values
-from krohn.program.expression_bounds import Bounds
 from krohn.program.expressions import (
+    Bounds,
     Expression,
     argument,
     greater,
@@ -19,7 +19,7 @@ from krohn.program.expressions import (
     rectified,
     value,
 )
-from krohn.program.rectified_functions import differs, gate, maximum, minimum
+from krohn.program.language import differs, gate, maximum, minimum
 
 X, Y, Z = map(argument, range(3))
 

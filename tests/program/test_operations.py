@@ -33,8 +33,8 @@ from krohn.program.domains import (
     sums,
 )
 from krohn.program.interpreter import evaluated
+from krohn.program.language import operation_to_wire
 from krohn.program.operations.base import Frame
-from krohn.program.stated_program import operation_to_wire
 
 DIGITS = np.array([0, 1])
 FOLLOWED = [

@@ -16,7 +16,7 @@ from krohn.compiler.constructions import chain_of_thought as construction
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, greater, number, value
-from krohn.program.rectified_functions import gate, maximum
+from krohn.program.language import gate, maximum
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.proof import prove
 

@@ -26,7 +26,7 @@ from krohn.verify.checker import (
     attention_target,
     grid_function,
     kernels,
-    linear_source,
+    matrix_norms,
     posterior_head,
     situations,
 )
@@ -43,7 +43,7 @@ READERS: dict[str, tuple[str, Reader, Reader]] = {
     "target": ("Sine2,1.5", AttentionTarget.from_wire, attention_target.source_of),
     "hidden": ("RanHMM2,2@3", HiddenMarkovModel.from_wire, situations.source_of),
     "kernel": ("Exp8,2", Kernel.from_wire, kernels.source_of),
-    "system": ("MatMul2,2@3", LinearSystem.from_wire, linear_source.source_of),
+    "system": ("MatMul2,2@3", LinearSystem.from_wire, matrix_norms.source_of),
     "posterior": (
         "GaussianHMM3,2@7",
         PosteriorHead.from_wire,

@@ -9,8 +9,8 @@ from normalised_networks import built, positive, words_of
 from krohn.network.precision import FloatArray
 from krohn.program import LetterMatrix, MatrixProduct, Normalised, Shift
 from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.verify.checker.belief_products import Held
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.positive_noise import Held
 
 NEAR = 1e-11
 """More than logarithms of exact numbers are off here."""

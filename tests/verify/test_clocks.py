@@ -11,7 +11,7 @@ import krohn
 from krohn.network.modelfile import pack
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
-from krohn.verify.checker.followed import steps
+from krohn.verify.checker.invariant import steps
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.refinement import part

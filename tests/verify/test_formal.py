@@ -30,10 +30,9 @@ from krohn.verify.formal.comparing import (
     compare,
     main,
 )
-from krohn.verify.formal.coq import HERE, PROGRAMS, compiled, coqc
+from krohn.verify.formal.coq import HERE, PROGRAMS, compiled, coqc, machine_term
 from krohn.verify.formal.printing import development
 from krohn.verify.formal.programs import OnePart, written
-from krohn.verify.formal.terms import machine_term
 from krohn.verify.formal.transformers import Layout, network_term
 
 with_coq = pytest.mark.skipif(not shutil.which("coqc"), reason="there is no coqc")

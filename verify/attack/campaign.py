@@ -27,53 +27,8 @@ from krohn.verify.proof import Proof
 from krohn.verify.testing.bracket_words import claimed_law, laws_of
 from krohn.verify.testing.counterexample import CheckError
 
-# Attacks on the proof of a generator: outputs are close to the law.
-
-
 AT_ONCE = 1024
 BATCHES = (1024, 1, 7, 64)
-
-
-@dataclass(frozen=True)
-class GeneratorTarget:
-    """A generator, its stacks, and how far its outputs may be from the law.
-
-    Attributes:
-        file: The network.
-        machine: The stacks.
-        error: What the proof established.
-        length: How long words are.
-    """
-
-    file: ModelFile
-    machine: Automaton
-    error: float
-    length: int
-
-
-def generator_rounds(
-    target: GeneratorTarget, rng: np.random.Generator, record: Record
-) -> Iterator[None]:
-    """Run batch after batch of legal prefixes, without end, by sizes in turn."""
-    net = Generator(target.file)
-    table = laws_of(claimed_law(target.file, target.machine)[0])
-    laws, legal = torch.from_numpy(table), table > 0
-    # The laws and the error itself are rounded to float64.
-    bound = torch.tensor([target.error + 2.0**-53], dtype=torch.float64)
-    breeding = EvolutionarySearch(target.machine, target.length, rng)
-    while True:
-        for most in BATCHES:
-            genes = breeding.words(min(AT_ONCE, 16 * most))
-            words, states = legal_words(target.machine, legal, genes.numpy())
-            batch = Batch(torch.from_numpy(words), f"batches of {most}", record)
-            with torch.inference_mode():
-                said = torch.cat([net(part) for part in torch.split(batch.words, most)])
-            off = (said.double() - laws[torch.from_numpy(states)]).abs()
-            keys = [("generator: law", "", -1)] * off.shape[2]
-            breeding.learn(genes, batch.judge(keys, off, bound))
-            record.numbers["generator: law"] += off.numel()
-            record.ways[batch.way] += words.size
-            yield
 
 
 def legal_words(
@@ -268,9 +223,27 @@ class _Proved:
 
 
 def _generator(todo: _Proved, record: Record) -> Iterator[None]:
+    """Run batch after batch of legal prefixes, without end, by sizes in turn."""
     error = next(e["law"]["error"] for e in todo.proof.evidence if "law" in e)
-    target = GeneratorTarget(todo.file, todo.machine, error, todo.length)
-    return generator_rounds(target, todo.rng, record)
+    net = Generator(todo.file)
+    table = laws_of(claimed_law(todo.file, todo.machine)[0])
+    laws, legal = torch.from_numpy(table), table > 0
+    # The laws and the error itself are rounded to float64.
+    bound = torch.tensor([error + 2.0**-53], dtype=torch.float64)
+    breeding = EvolutionarySearch(todo.machine, todo.length, todo.rng)
+    while True:
+        for most in BATCHES:
+            genes = breeding.words(min(AT_ONCE, 16 * most))
+            words, states = legal_words(todo.machine, legal, genes.numpy())
+            batch = Batch(torch.from_numpy(words), f"batches of {most}", record)
+            with torch.inference_mode():
+                said = torch.cat([net(part) for part in torch.split(batch.words, most)])
+            off = (said.double() - laws[torch.from_numpy(states)]).abs()
+            keys = [("generator: law", "", -1)] * off.shape[2]
+            breeding.learn(genes, batch.judge(keys, off, bound))
+            record.numbers["generator: law"] += off.numel()
+            record.ways[batch.way] += words.size
+            yield
 
 
 def _rnn(todo: _Proved, record: Record) -> Iterator[None]:

@@ -126,7 +126,6 @@ def _compiled_way(run: Callable[[Tensor], Seen], most: int) -> Way:
 
 
 def _by_kernels(target: Target) -> list[Way]:
-    """The kernels of attention that there are."""
     file = target.file
     net = network(file, with_equal_widths(file.tensors))
     return [

@@ -17,15 +17,17 @@ from krohn.verify.checker.arithmetic import (
     INSIDE,
     STORED,
     Format,
-    Upper,
     added,
-    both_sum_errors,
     fits,
+)
+from krohn.verify.checker.model_file import FloatArray, StrArray
+from krohn.verify.checker.upper_bounds import (
+    Upper,
+    both_sum_errors,
     gelu_error,
     gelu_new_error,
     sine_error,
 )
-from krohn.verify.checker.model_file import FloatArray, StrArray
 
 FINEST, SAMPLE = 32, 256
 

@@ -228,5 +228,4 @@ def _off(operations: int, size: Interval) -> Interval:
 
 
 def _made(base: Interval, slopes: FloatArray, off: Operand) -> AffineForm:
-    """A form whose slopes are as computed, and off by so much."""
     return AffineForm(base.wider(off) if len(slopes) else base, slopes)

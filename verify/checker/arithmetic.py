@@ -3,7 +3,8 @@
 Networks compute by assumptions A1 to A16 of docs/soundness.md: `Format` has their unit
 roundoffs, `sum_error` and `fits` say what sums can be off by and when nothing overflows.
 The checker computes bounds in float64: an `Interval` rounds outwards by itself, and an
-`Upper` upwards, so no other module says anything of rounding.
+`Upper` of `krohn.verify.checker.upper_bounds` upwards, so no other module says anything of
+rounding.
 """
 
 from collections.abc import Callable, Iterable
@@ -376,55 +377,6 @@ class Interval:
 Operand: TypeAlias = Interval | FloatArray | Fraction | float
 
 
-@dataclass(frozen=True, eq=False)
-class Upper:
-    """Bounds of numbers that are not negative; operations round up.
-
-    It is the greater end of an `Interval` from 0, in a tenth of the time. A product that
-    is not 0 is at least 2^-1000, so that none is lost below the normal range.
-
-    Attributes:
-        most: The bounds.
-    """
-
-    most: FloatArray
-    __array_ufunc__ = None  # so that arrays leave operations to bounds
-
-    @staticmethod
-    def of(exact: "Bound") -> "Upper":
-        """Numbers of float64 as they are."""
-        if isinstance(exact, Upper):
-            return exact
-        return Upper(np.asarray(exact, np.float64))
-
-    @staticmethod
-    def computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
-        """An upper bound from so many operations of float64 on non-negative numbers.
-
-        No product among them is below the normal range, or counts for anything there.
-        """
-        return Upper(np.asarray(found * (1 + 4 * (operations + 1) * OWN_UNIT)))
-
-    def __add__(self, other: "Bound") -> "Upper":
-        return Upper.computed(self.most + Upper.of(other).most)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: "Bound") -> "Upper":
-        x, y = self.most, Upper.of(other).most
-        found = Upper.computed(x * y)
-        return Upper(np.maximum(found.most, TINY * ((x > 0) & (y > 0))))
-
-    __rmul__ = __mul__
-
-    def sum(self, axis: int) -> "Upper":
-        """Sums along an axis."""
-        return Upper.computed(self.most.sum(axis=axis), self.most.shape[axis])
-
-
-Bound: TypeAlias = Upper | FloatArray | BoolArray | float
-
-
 def added(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sums in float64, and what each leaves out, exactly (Knuth 1969)."""
     total = np.asarray(x + y)
@@ -486,26 +438,6 @@ def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
     return gamma(terms, form.sum_unit) * size + flushed(terms)
 
 
-def known_sum_error(
-    form: Format, terms: int, size: Operand, total: Operand, products: Operand
-) -> Interval:
-    """The largest error of sums of two or more numbers in any order (Lemma 5b).
-
-    No partial sum is more than the positive numbers, or the negative ones, add up to.
-
-    Args:
-        form: The format, which stores sums as they are made.
-        terms: How many products and numbers are added that may not be 0.
-        size: The sum of their absolute values.
-        total: At least the absolute value of their sum.
-        products: The sum of the absolute values of the products among them.
-    """
-    size, total = Interval.of(size), Interval.of(total)
-    astray = gamma(terms, form.sum_unit) * size + flushed(terms)
-    sums = (terms - 2) * (size + total) / 2 + total + (terms - 1) * astray
-    return form.sum_unit * (sums + products) + flushed(terms)
-
-
 def store_error(form: Format, size: Operand) -> Interval:
     """The largest error of storing a number of up to this size (Lemma 9)."""
     return (Interval.of(size) + form.smallest) * form.unit
@@ -531,38 +463,26 @@ def summed(positive: Operand, terms: float) -> Interval:
     return Interval.of(positive).wider(own_error(terms + 2, positive))
 
 
-def both_sum_errors(form: Format, terms: FloatArray, size: FloatArray) -> Upper:
-    """The largest error of sums in any order, of the format and of this checker together.
-
-    Args:
-        form: The format.
-        terms: How many numbers are added.
-        size: The sum of their absolute values, as float64 gave it.
-    """
-    demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
-    parts = (terms * unit for unit in (form.sum_unit, OWN_UNIT))
-    units = sum(x / (1 - x) for x in parts)
-    return Upper.computed(units * size + terms * UNDERFLOW, terms + 8)
-
-
-def sine_error(form: Format) -> float:
-    """The largest error of sines, with that of this checker's own (A11)."""
-    return SINE * (form.sum_unit + 8 * OWN_UNIT)
-
-
-def gelu_error(form: Format, reach: Upper) -> Upper:
-    """The largest error of GeLUs of numbers up to a size, before they are stored (A12)."""
-    units: FloatArray = gelu_units(reach.most, form) * form.sum_unit
-    return reach * units + np.where(reach.most > 0, UNDERFLOW, 0.0)
-
-
-def gelu_new_error(form: Format, reach: Upper) -> Upper:
-    """The largest error of GeLUs by a hyperbolic tangent, stored (A16)."""
-    lost = UNDERFLOW + 3 * form.unit * form.smallest
-    return reach * (GELU * form.unit) + np.where(reach.most > 0, lost, 0.0)
-
-
 def gelu_units(size: Any, form: Format) -> Any:
     """How far GeLUs of numbers up to a size are off, in units of |x| (A12)."""
     small = (np.asarray(size) < SMALL) & (form.name == "float64")
     return np.where(small, GELU_SMALL, GELU)
+
+
+def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
+    """A bound of the errors of all steps (Theorem E).
+
+    Args:
+        bound: What no later error exceeds, if no earlier one exceeds its argument; it
+            rises with it.
+        room: What bounds itself.
+
+    Raises:
+        Refused: If it does not.
+    """
+    most = Interval.of(room)
+    for _ in range(2):
+        found = Interval.of(bound(most).high)
+        demand(found <= most, "errors cannot be bounded: they may grow")
+        most = found
+    return most

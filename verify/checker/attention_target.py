@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import real, reals
+from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     SUM,
@@ -194,7 +194,6 @@ def differences(source: Source, asked: Axis, keys: Axis) -> Interval:
 
 
 def _beside(one: Interval, other: Interval) -> Interval:
-    """Columns beside columns."""
     pairs = (one.low, other.low), (one.high, other.high)
     return Interval(*map(np.hstack, pairs))
 

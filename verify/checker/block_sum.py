@@ -8,8 +8,7 @@ from krohn.program.operations.block_sum import BlockSum, members
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import Interval, gamma
-from krohn.verify.checker.attention_kinds import LINEAR
-from krohn.verify.checker.heads import Heads, Look
+from krohn.verify.checker.heads import LINEAR, Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import CELLS, MOST

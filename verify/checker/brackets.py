@@ -7,7 +7,7 @@ import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
+from krohn.program.strict_json import whole
 from krohn.verify.checker.model_file import Machine, Model
 
 NO_STACK = "the machine is no empty stack of brackets"

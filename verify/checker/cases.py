@@ -7,9 +7,9 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray, PossibleValues
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.operations.map import Map
 from krohn.program.statement import MOST_CELLS, Channel, Statement, cone
+from krohn.program.strict_json import whole
 
 MOST_PARTS, MOST_ROWS = 2**18, 2_000_000
 

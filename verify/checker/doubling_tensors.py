@@ -256,7 +256,6 @@ def _shut(model: Model, place: Place, at: int) -> float:
 
 
 def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
-    """Refuse a block with other heads than these."""
     count, _, wide = right["value"].shape
     shape = {"heads": count, "mlp": [], "d_qk": place.wide, "d_v": wide}
     shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}

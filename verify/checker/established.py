@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from krohn.program.statement import Statement
     from krohn.verify.checker.affine_arithmetic import Noisy
     from krohn.verify.checker.heads import Look
-    from krohn.verify.checker.read_out import Readings
     from krohn.verify.checker.residual_stream import Stream
+    from krohn.verify.checker.sublayers import Readings
 
 REAL = {"argument": "real vectors"}
 
@@ -88,7 +88,6 @@ def added_up(
 
 
 def _noise(stream: "Stream", name: str) -> float:
-    """How far a channel is off."""
     noise = stream.noise[name]
     if isinstance(stream.program.channels[name].values, Matrices):
         return stream.of_matrices.told(noise)

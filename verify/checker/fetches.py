@@ -16,8 +16,7 @@ from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import summed
-from krohn.verify.checker.attention_kinds import SOFTMAX, SPARSE
-from krohn.verify.checker.heads import Bounds, Heads, Look
+from krohn.verify.checker.heads import SOFTMAX, SPARSE, Bounds, Heads, Look
 from krohn.verify.checker.scores import (
     CELLS,
     MOST,

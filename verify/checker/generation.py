@@ -14,10 +14,11 @@ import numpy as np
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.program.expression_bounds import Bounds, Interval
 from krohn.program.expressions import (
     Atom,
+    Bounds,
     Expression,
+    Interval,
     argument,
     number,
     rectified,
@@ -210,7 +211,6 @@ class Text:
                 return self._sum(inputs)
 
     def _added_up(self, channel: Channel, operation: BlockSum, t: int) -> Expression:
-        """The sum over a block of positions."""
         block = int(self.program.channels[operation.block].given[t])
         last = min(block * operation.size, t)
         first = (block - 1) * operation.size + 1 if block else last + 1
@@ -240,7 +240,6 @@ class Text:
         demand(self._spent[what] <= MOST_WORK, f"too many {what} in all texts")
 
     def _of_token(self, channel: Channel, t: int) -> Expression:
-        """A table of the token: a constant, or its content plus a constant."""
         low, high = self.tokens[t]
 
         def found() -> Affine:

@@ -12,7 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
+from krohn.program.strict_json import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost
 from krohn.verify.checker.attention_layer import Affine, layer_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from krohn.program.errors import demand
 from krohn.program.statement import Statement
-from krohn.verify.checker import read_out, refinement
+from krohn.verify.checker import refinement, sublayers
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
@@ -54,7 +54,7 @@ def _by_situations(model: Model, program: Statement, said: Any) -> Established:
     size = model.tensors["unembed.weight"].shape[1]
     demand(size == len(source.start), "the network has not one output for each state")
     values, at = np.unique(law.value, return_inverse=True)
-    found = read_out.said(model, streams[-1], values)
+    found = sublayers.values_said(model, streams[-1], values)
     off = abs(Interval.of(found.value[at]) - law.belief) + found.total[at] + law.off
     planned = abs(Interval.of(output.vectors[law.value]) - law.belief) + law.off
     told = {

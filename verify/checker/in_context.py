@@ -1,26 +1,235 @@
 """Learning in context: a Transformer says what T_0 steps of gradient descent say.
 
-The theorem is W12 of docs/within.md. `krohn.verify.checker.context_tensors` has the
-tensors as they must be, up to a few numbers that are read from the file: points of
-positions and how they are turned, the limit R and the step.
-`krohn.verify.checker.descent` has the errors.
+The theorem is W12 of docs/within.md. The tensors are built anew, up
+to a few numbers that are read from the file: points of positions and how they are turned,
+the limit R and the step. `krohn.verify.checker.descent` has the errors.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product as tuples_of
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.context_tensors import Place, check_architecture, free, right
+from krohn.program.strict_json import alike
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.descent import Descent, Given, sizes_of
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.softmax import leak, product
+
+ATTENTION = ("query", "key", "value", "out")
+Tensors = dict[str, FloatArray]
+
+
+def check_architecture(said: Mapping[str, Any], given: Given, form: Format) -> None:
+    """Refuse a shape that is not the one of prompts of this form.
+
+    Blocks are compared one by one: what a header claims may be far larger than its file.
+    """
+    right = {
+        "kind": "transformer",
+        "dtype": form.name,
+        "strict": True,
+        "d_model": Place.of(given).width,
+        "vocabulary": given.letters + 2,
+        "positions": given.length + 1,
+        "outputs": given.targets,
+    }
+    reason = "the architecture is another one than prompts of this form need"
+    blocks, sizes = said["blocks"], {k: v for k, v in said.items() if k != "blocks"}
+    demand(alike(sizes, right), reason)
+    demand(len(blocks) == given.copies + given.steps + 1, reason)
+    demand(all(map(alike, blocks, _blocks(given))), reason)
+
+
+def _blocks(given: Given) -> Iterator[dict[str, Any]]:
+    for b in range(given.copies):
+        ends = b == given.copies - 1 and given.ahead > 1
+        mlp, back = [given.targets] if ends else [], b < given.window - 1
+        told = {"heads": 1, "d_qk": 2, "d_v": given.letters + 1, "mlp": mlp}
+        yield {**told, "causal": [back]}
+    heads = 2 * given.targets
+    relus = {"attention": {"kind": "relu"}, "mlp": [], "heads": heads}
+    relus["causal"] = [False] * heads
+    m = given.features
+    yield from ({**relus, "d_qk": m + 2, "d_v": m} for _ in range(given.steps))
+    yield {**relus, "d_qk": m + 1, "d_v": 1}
+
+
+class Place(NamedTuple):
+    """Where the stream holds what: first dimensions.
+
+    Attributes:
+        letter: How many dimensions a letter has.
+        position: Two coordinates; then 1, the flag of the last position, that of the test.
+        past: Letters before, the nearest first; those after follow, likewise.
+        target: Tuples.
+        weights: W.
+        out: The answer.
+        width: All dimensions.
+    """
+
+    letter: int
+    position: int
+    past: int
+    future: int
+    target: int
+    weights: int
+    out: int
+    width: int
+
+    @classmethod
+    def of(cls, given: Given) -> "Place":
+        """The layout."""
+        letter = given.letters + 1
+        past = letter + 5
+        future = past + (given.window - 1) * letter
+        free = future + given.ahead * letter
+        alone = given.ahead == 1
+        weights = free + (0 if alone else given.targets)
+        out = weights + given.targets * given.features
+        target = future if alone else free
+        return cls(
+            letter, letter, past, future, target, weights, out, out + given.targets
+        )
+
+    def block(self, number: int) -> range:
+        """The letter that the head of a block copies there; −1: that of the position."""
+        first = 0 if number < 0 else self.past + number * self.letter
+        return range(first, first + self.letter)
+
+    def windows(self, given: Given) -> list[int]:
+        """The dimensions of z."""
+        blocks = [self.block(b) for b in range(-1, given.window - 1)]
+        return [d for block in blocks for d in block[:-1]]
+
+    def delimiters(self, given: Given) -> list[int]:
+        """The dimensions that say of each letter of a window and target if it is none."""
+        return [self.block(b)[-1] for b in range(-1, given.copies)]
+
+    def row(self, given: Given, target: int) -> range:
+        """One row of W."""
+        first = self.weights + target * given.features
+        return range(first, first + given.features)
+
+
+def free(model: Model, given: Given, place: Place) -> tuple[float, float]:
+    """R and the step, from one entry each.
+
+    Raises:
+        Refused: If they are of no use.
+    """
+    at = f"blocks.{given.copies}.attention"
+    test = place.position + 4
+    limit = -float(model.tensors[f"{at}.key"][0, test, given.features + 1])
+    step = -float(model.tensors[f"{at}.out"][0, 0, place.weights])
+    demand(1 <= limit <= 2.0**20, "positions are not shut out")
+    demand(0 < step <= 1, "a step goes nowhere")
+    return limit, step
+
+
+def right(
+    model: Model, given: Given, place: Place, limit: float, step: float
+) -> Tensors:
+    """All tensors as they must be, with the points of positions that the file has."""
+    found = _ends(model, given, place)
+    for b in range(given.copies):
+        first = b == given.window - 1  # the first that looks ahead reads the letter
+        of = place.block(-1 if first else b - 1)
+        found |= _copying(model, place, b, of)
+    if given.ahead > 1:
+        found |= _joint(given, place)
+    once = _descending(given, place, limit, step)
+    for b in range(given.copies, given.copies + given.steps):
+        found |= _named(b, once)
+    return found | _named(given.copies + given.steps, _answering(given, place, limit))
+
+
+def _named(block: int, matrices: tuple[FloatArray, ...]) -> Tensors:
+    both = zip(ATTENTION, matrices, strict=True)
+    return {f"blocks.{block}.attention.{name}": matrix for name, matrix in both}
+
+
+def _ends(model: Model, given: Given, place: Place) -> Tensors:
+    """Embeddings and read-out: BOS is a delimiter."""
+    token = np.eye(place.width)[[*range(place.letter), place.letter - 1]]
+    at = range(place.position, place.position + 2)
+    position = np.zeros((given.length + 1, place.width))
+    position[:, at] = model.tensors["embed.position"][:, at]
+    position[:, place.position + 2] = position[-1, place.position + 3] = 1
+    position[1 + given.examples :, place.position + 4] = 1
+    return {
+        "embed.token": token,
+        "embed.position": position,
+        "unembed.weight": np.eye(place.width)[:, place.out :],
+        "unembed.bias": np.zeros(given.targets),
+    }
+
+
+def _copying(model: Model, place: Place, block: int, of: range) -> Tensors:
+    one, at = np.eye(place.width), range(place.position, place.position + 2)
+    query, key = (np.zeros((1, place.width, 2)) for _ in range(2))
+    query[0, at] = model.tensors[f"blocks.{block}.attention.query"][0, at]
+    key[0, at] = np.eye(2)
+    into = one[place.block(block)]
+    return _named(block, (query, key, one[None][:, :, of], into[None]))
+
+
+def _joint(given: Given, place: Place) -> Tensors:
+    """A unit for each tuple, the last letter fastest."""
+    weight = np.zeros((place.width, given.targets))
+    for k in range(given.ahead):
+        first = place.block(given.window - 1 + k)[0]
+        for target in range(given.targets):
+            faster = given.letters ** (given.ahead - 1 - k)
+            weight[first + target // faster % given.letters, target] = 1
+    at = f"blocks.{given.copies - 1}.mlp"
+    last = place.target + given.targets
+    return {
+        f"{at}.0.weight": weight,
+        f"{at}.0.bias": np.full(given.targets, float(1 - given.ahead)),
+        f"{at}.1.weight": np.eye(place.width)[place.target : last],
+        f"{at}.1.bias": np.zeros(place.width),
+    }
+
+
+def _descending(
+    given: Given, place: Place, limit: float, step: float
+) -> tuple[FloatArray, ...]:
+    m, heads, one = given.features, 2 * given.targets, np.eye(place.width)
+    query, key = (np.zeros((heads, place.width, m + 2)) for _ in range(2))
+    value, out = np.zeros((heads, place.width, m)), np.zeros((heads, m, place.width))
+    key[:, :, :m] = value[:] = one[:, place.windows(given)]
+    query[:, place.position + 2, m:] = 1
+    key[:, place.delimiters(given), m + 1] = -limit
+    key[:, place.position + 4, m + 1] = -limit
+    for head in range(heads):
+        target, sign = head // 2, 1 - 2 * (head % 2)
+        query[head, :, :m] += sign * one[:, place.row(given, target)]
+        key[head, place.target + target, m] = -sign
+        out[head] = -sign * step * one[place.row(given, target)]
+    return query, key, value, out
+
+
+def _answering(given: Given, place: Place, limit: float) -> tuple[FloatArray, ...]:
+    m, heads, one = given.features, 2 * given.targets, np.eye(place.width)
+    query, key = (np.zeros((heads, place.width, m + 1)) for _ in range(2))
+    value, out = np.zeros((heads, place.width, 1)), np.zeros((heads, 1, place.width))
+    key[:, :, :m] = one[:, place.windows(given)]
+    key[:, place.position + 2, m], key[:, place.position + 3, m] = -limit, limit
+    query[:, place.position + 2, m] = value[:, place.position + 2, 0] = 1
+    for head in range(heads):
+        target, sign = head // 2, 1 - 2 * (head % 2)
+        query[head, :, :m] += sign * one[:, place.row(given, target)]
+        out[head, 0, place.out + target] = sign
+    return query, key, value, out
+
 
 MOST_POSITIONS, ROWS = 4097, 256
 

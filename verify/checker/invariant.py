@@ -1,4 +1,7 @@
-"""Abstract states that hold every memory that words lead to (docs/recheck.md, 2.2)."""
+"""How channels are followed, and abstract states that hold every memory that words lead to.
+
+Section 2.2 of docs/recheck.md.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,13 +22,47 @@ from krohn.program.statement import (
     possible_map_values,
     possible_values,
 )
-from krohn.verify.checker.followed import Step
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.registry import rule
 
 if TYPE_CHECKING:
     from krohn.verify.checker.lemmas import Assumed
     from krohn.verify.checker.lowered_sums import Lowered
+
+Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
+Step = tuple[Channel, str, tuple[str, ...]]
+RECOGNISED = {
+    "before": ("sibling-latest", "latest_before"),
+    "departures": ("earliest", "departures"),
+}
+"""Ways that channels show by themselves: an operation of each, and who recognises it."""
+
+
+def ways(program: Statement, said: Any, machine: Machine) -> Ways:
+    """How channels are followed that are not followed by what they are computed from."""
+    found, ops = Ways(), {c.op for c in program.channels.values()}
+    for kind, (op, name) in RECOGNISED.items():
+        if op in ops:
+            each: dict[str, tuple[str, ...]] = rule(name).recognised(program)
+            found |= {n: (kind, read) for n, read in each.items()}
+    if said["windows"]:
+        shown: dict[str, tuple[str, ...]] = rule("windows").shown(
+            program, said, machine
+        )
+        found |= {n: ("window", family) for n, family in shown.items()}
+    return found
+
+
+def steps(program: Statement, followed: Ways, outputs: list[str]) -> list[Step]:
+    """The channels that some depend on, in order, how they are followed, by which."""
+    todo, needed = list(outputs), {}
+    while todo:
+        if (name := todo.pop()) not in needed:
+            channel = program.channels[name]
+            needed[name] = channel, *followed.get(name, (channel.op, channel.inputs))
+            todo += needed[name][2]
+    return [needed[n] for n in sorted(needed, key=program.order.__getitem__)]
+
 
 BLOCK = 2**25  # values; a million take about a millisecond
 

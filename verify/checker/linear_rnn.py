@@ -12,11 +12,18 @@ from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import STEPS, Interval, fits, known_sum_error
-from krohn.verify.checker.error_recursion import settled
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    Operand,
+    fits,
+    flushed,
+    gamma,
+    settled,
+)
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.linear_source import Source, source_of
-from krohn.verify.checker.matrix_norms import Norm, norm_of
+from krohn.verify.checker.matrix_norms import Norm, Source, norm_of, source_of
 from krohn.verify.checker.model_file import Machine, Model
 
 MOST_LETTERS = 2**50
@@ -124,3 +131,23 @@ def _deviations(
     return Interval.nearest(first), Interval.nearest(drift).each(
         lambda x: x.reshape(-1, n)
     )
+
+
+def known_sum_error(
+    form: Format, terms: int, size: Operand, total: Operand, products: Operand
+) -> Interval:
+    """The largest error of sums of two or more numbers in any order (Lemma 5b).
+
+    No partial sum is more than the positive numbers, or the negative ones, add up to.
+
+    Args:
+        form: The format, which stores sums as they are made.
+        terms: How many products and numbers are added that may not be 0.
+        size: The sum of their absolute values.
+        total: At least the absolute value of their sum.
+        products: The sum of the absolute values of the products among them.
+    """
+    size, total = Interval.of(size), Interval.of(total)
+    astray = gamma(terms, form.sum_unit) * size + flushed(terms)
+    sums = (terms - 2) * (size + total) / 2 + total + (terms - 1) * astray
+    return form.sum_unit * (sums + products) + flushed(terms)

@@ -18,8 +18,7 @@ from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.linear_source import Source, source_of
-from krohn.verify.checker.matrix_norms import Norm, norm_of
+from krohn.verify.checker.matrix_norms import Norm, Source, norm_of, source_of
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.sublayers import walked

@@ -8,7 +8,7 @@ import numpy as np
 from krohn.program.domains import IntArray, PossibleValues, joint_values
 from krohn.program.errors import demand
 from krohn.program.statement import Sets, Statement
-from krohn.verify.checker.followed import Step
+from krohn.verify.checker.invariant import Step
 
 SUMS = ("prefix-sum", "marked-sum")
 

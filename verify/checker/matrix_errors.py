@@ -1,6 +1,6 @@
 """Rule E for matrices: errors in a stated norm or log-metric (docs/within.md, Theorem E).
 
-A norm (`matrix_norms`) and Hilbert's metric (`projective_metric`) are two ways to measure
+A norm (`matrix_norms`) and Hilbert's metric (`belief_products`) are two ways to measure
 them.
 """
 

@@ -3,15 +3,45 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import Format, Interval, Operand, flushed
 from krohn.verify.checker.matrix_errors import MatrixErrors
+from krohn.verify.checker.model_file import names
 from krohn.verify.checker.product_gates import ROUNDED, Gates
+
+
+class Source(NamedTuple):
+    """A linear system as a header states it.
+
+    Attributes:
+        matrices: ``(letters, n, n)``.
+        start: ``(n,)``.
+    """
+
+    matrices: FloatArray
+    start: FloatArray
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The linear system of a header.
+
+    Raises:
+        Refused: If it states none, or names an output otherwise than by its place.
+    """
+    called = said.get("classes", [])
+    right = [f"b{i}" for i in range(1, len(called) + 1)]
+    demand(called == right, "an output is not named by its place")
+    matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
+    shape = (len(names(said, "letters")), len(start), len(start))
+    demand(matrices.shape == shape, "a linear system has other matrices")
+    return Source(matrices, start)
+
 
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""

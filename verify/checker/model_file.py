@@ -11,7 +11,7 @@ from krohn.program import strict_json
 from krohn.program.claim_digest import check_stated, digest_of
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
+from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:

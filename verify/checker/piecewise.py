@@ -141,7 +141,6 @@ class Ridges:
 
     @cached_property
     def _inputs(self) -> list[int]:
-        """The dimension of each input."""
         channels = [self.stream.channel(n) for n in self.channel.inputs]
         demand([c.integer for c in channels], "a one-hot channel is added up")
         return [c.span.start for c in channels]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import real, reals
+from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Interval,

@@ -8,10 +8,9 @@ import numpy as np
 
 from krohn.program.domains import MOST
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.statement import MOST_CELLS, Statement
-from krohn.verify.checker.followed import Ways, steps, ways
-from krohn.verify.checker.invariant import Part, memory
+from krohn.program.strict_json import whole
+from krohn.verify.checker.invariant import Part, Ways, memory, steps, ways
 from krohn.verify.checker.model_file import Machine, machine_of
 from krohn.verify.checker.registry import rule
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import reals
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
+from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Machine, Model, machine_of, names
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.read_out import Readings
+    from krohn.verify.checker.sublayers import Readings
 
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14

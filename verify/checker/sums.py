@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import STRETCH, Interval
-from krohn.verify.checker.attention_kinds import SOFTMAX
-from krohn.verify.checker.heads import Heads, Look
+from krohn.verify.checker.heads import SOFTMAX, Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import scores_of
@@ -30,28 +30,14 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     t = np.arange(len(heads.stream.positions))
     marks = where.given if where else np.minimum(t, 1)
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
-    q = heads.queries(channel, {}, t)
-    k = heads.keys(channel, {where.name: marks} if where else {}, t)
-    demand((marks == 0) | ~k.value.any(axis=1), "uneven")
-    rest = t[marks == 0][1:]
-    alike = np.hstack([k.value, k.total])[rest]
-    demand(alike == alike[:1], "a sum prefers some positions that do not count")
-    some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
-    own, other = (scores_of(q, keys) for keys in some)
-    bos, scores = own.true, other.true
-    besides = heads.besides(channel)
-    first, second = (Interval.of(x.error.max()) + besides for x in (own, other))
-    demand(np.abs(scores) <= 600, "the scores of a sum are too large")
-    demand(not len(rest) or second <= -scores[:, 0].max(), "a sum prefers others")
-    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size)) + besides
-    first, second = (e + even * 8 * form.sum_unit for e in (first, second))
+    bos, scores, first, second, even = _scores(heads, channel, where, marks)
     counted = np.cumsum(marks)
-    sink = Interval.of(bos[:, 0]).through(np.exp)
-    aside = (t - counted) * Interval.of(scores[:, 0]).through(np.exp)
+    sink = Interval.of(bos).through(np.exp)
+    aside = (t - counted) * Interval.of(scores).through(np.exp)
     total = sink + counted + aside
     astray = sink * first.through(np.expm1) + aside * second.through(np.expm1)
     astray = (astray + counted * even.through(np.expm1)) / total
-    rises = (bos[:, 0] <= first.most).astype(np.float64)
+    rises = (bos <= first.most).astype(np.float64)
     if even.most:
         rises = np.full(len(t), 1 + len(t) / (STRETCH if form.narrow else 1))
     load = (2 * t + 16 + 8 * rises) * Interval.of(form.sum_unit)
@@ -78,6 +64,32 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     widest = max(first.most, second.most)
     look = Look(float(leaked.high.max()), 0.0, widest, widest)
     return per_value(channel, channel.domain, worst), look
+
+
+def _scores(
+    heads: Heads, channel: Channel, where: Channel | None, marks: IntArray
+) -> tuple[FloatArray, FloatArray, Interval, Interval, Interval]:
+    """Scores of each position that looks, ``(T + 1,)``, at BOS and at what is not marked.
+
+    With them how far these can be off, and those of marked positions from 0.
+    """
+    form, t = heads.stream.form, np.arange(len(marks))
+    q = heads.queries(channel, {}, t)
+    k = heads.keys(channel, {where.name: marks} if where else {}, t)
+    demand((marks == 0) | ~k.value.any(axis=1), "uneven")
+    rest = t[marks == 0][1:]
+    alike = np.hstack([k.value, k.total])[rest]
+    demand(alike == alike[:1], "a sum prefers some positions that do not count")
+    some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
+    own, other = (scores_of(q, keys) for keys in some)
+    bos, scores = own.true, other.true
+    besides = heads.besides(channel)
+    first, second = (Interval.of(x.error.max()) + besides for x in (own, other))
+    demand(np.abs(scores) <= 600, "the scores of a sum are too large")
+    demand(not len(rest) or second <= -scores[:, 0].max(), "a sum prefers others")
+    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size)) + besides
+    first, second = (e + even * 8 * form.sum_unit for e in (first, second))
+    return bos[:, 0], scores[:, 0], first, second, even
 
 
 def _from_then_on(x: FloatArray) -> FloatArray:

@@ -13,14 +13,13 @@ import numpy as np
 from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.statement import Statement, parse
-from krohn.verify.checker import read_out
+from krohn.program.strict_json import whole
+from krohn.verify.checker import sublayers
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
-from krohn.verify.checker.read_out import Readings
-from krohn.verify.checker.sublayers import embedding, followed
+from krohn.verify.checker.sublayers import Readings, embedding, followed
 
 BLOCKS, CHAIN = "text-in-blocks", "chain-of-thought"
 """Texts in blocks, which are followed beside a machine; and chains of thought."""
@@ -57,7 +56,7 @@ def established(
         each, known = (*found.streams, stream), {**found.looks, **looks}
         found = replace(found, streams=each, looks=known)
         report()
-    logits, margin = read_out.separated(model, found.streams[-1], readings)
+    logits, margin = sublayers.separated(model, found.streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
     found = replace(found, logits=logits, margin=margin)
     report()
@@ -105,7 +104,6 @@ def beside(model: Model) -> Machine | None:
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """Statement and readings of a chain of thought."""
     from krohn.program.chain_of_thought import ChainOfThought
     from krohn.verify.checker import generation
 

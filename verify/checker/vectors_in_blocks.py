@@ -12,13 +12,12 @@ import numpy as np
 
 from krohn.program.blocks import check_words
 from krohn.program.errors import demand
-from krohn.program.exact_numbers import whole
 from krohn.program.operations.letter_matrix import LetterMatrix
-from krohn.verify.checker import linear_source, linear_system
-from krohn.verify.checker.error_recursion import settled
+from krohn.program.strict_json import whole
+from krohn.verify.checker import linear_system, matrix_norms
+from krohn.verify.checker.arithmetic import settled
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.linear_source import Source
-from krohn.verify.checker.matrix_norms import norm_of
+from krohn.verify.checker.matrix_norms import Source, norm_of
 from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.sublayers import walked
 from krohn.verify.checker.transformer import stated
@@ -49,7 +48,7 @@ def source_of(said: Mapping[str, Any]) -> tuple[Source, int]:
     plain = {**said, "letters": said["letters"][:-1]}
     block = int(whole(said["block"], 0))
     demand(block >= 1, "a block has at least one letter")
-    return linear_source.source_of(plain), block
+    return matrix_norms.source_of(plain), block
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import Refused, demand
-from krohn.program.exact_numbers import whole
 from krohn.program.functions import Table
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Statement
+from krohn.program.strict_json import whole
 from krohn.verify.checker.model_file import Machine
 
 

@@ -7,8 +7,7 @@ from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.formal.coq import NETWORKS
-from krohn.verify.formal.terms import Development, integers, machine_term
+from krohn.verify.formal.coq import NETWORKS, Development, integers, machine_term
 
 ARITHMETIC = {
     "float64": "float64",

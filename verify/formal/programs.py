@@ -7,8 +7,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.transformer import stated
-from krohn.verify.formal.coq import PROGRAMS
-from krohn.verify.formal.terms import Development, integers, machine_term, rows
+from krohn.verify.formal.coq import PROGRAMS, Development, integers, machine_term, rows
 from krohn.verify.search.exploration import GivenUp
 from krohn.verify.search.refinement import Search
 

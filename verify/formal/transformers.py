@@ -13,10 +13,9 @@ from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import stated
-from krohn.verify.formal.coq import TRANSFORMERS
+from krohn.verify.formal.coq import TRANSFORMERS, Development, integers, machine_term
 from krohn.verify.formal.networks import ARITHMETIC, finest, spread
 from krohn.verify.formal.programs import ProgramTerms, invariant_of, written
-from krohn.verify.formal.terms import Development, integers, machine_term
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
@@ -292,12 +291,10 @@ class Layout:
         )
 
     def _units(self, snapshot: int) -> int:
-        """The units of the layers that lead to a snapshot."""
         blocks = self._model.header["architecture"]["blocks"]
         return 1 + sum(blocks[snapshot // 2 - 1]["mlp"]) if snapshot else 1
 
     def _is_computed(self, held: Lives, snapshot: int) -> bool:
-        """Whether a channel is first there, and no head writes it."""
         op = self._channels[held.channel]["op"]
         return held.born == snapshot and op in ("map", "position")
 
@@ -346,7 +343,6 @@ class Layout:
         )
 
     def _read(self, snapshot: int, weight: FloatArray) -> dict[str | None, None]:
-        """The channels that a head reads."""
         found = dict[str | None, None]()
         for dim in np.flatnonzero(weight.any(axis=1)).tolist():
             held = self._held(snapshot, dim)

@@ -127,7 +127,6 @@ class Boxes:
         return Interval(low, high)
 
     def _at(self, numbers: list[int]) -> Cell | Steps:
-        """The network with some of the boxes as nodes."""
         some, net = self._some(numbers), self.net
         if isinstance(net, Steps):
             return replace(net, nodes=some)
@@ -148,7 +147,6 @@ class Boxes:
                 raise WrongWord(self._word(at))
 
     def _word(self, at: int) -> tuple[int, ...]:
-        """A word that leads into a box."""
         found = list[int]()
         while self.words[at][0] >= 0:
             at, letter = self.words[at]

@@ -150,14 +150,12 @@ def _word(origins: Sequence[IntArray], row: int, letters: int) -> tuple[int, ...
 
 
 def _at(net: Any, nodes: Any) -> Any:
-    """The network with other nodes."""
     if isinstance(net, Recurrence):
         return replace(net, values=nodes)
     return replace(net, nodes=nodes)
 
 
 def _entries(images: Any) -> Any:
-    """Images as nodes have them."""
     return images.after if isinstance(images, Step) else images
 
 

@@ -205,7 +205,6 @@ class Explorer:
         self._walk(s[row], a[row], after)
 
     def _walk(self, s: IntArray, a: IntArray, after: Sets | None = None) -> None:
-        """Note where letters lead."""
         q = self.part.machine.transitions[a, self.states[s]]
         made = np.stack([s, a], axis=1)
         self.follow[s, a] = self._find(q, self.depths[s] + 1, after or {}, made)
@@ -254,7 +253,6 @@ class Explorer:
                 raise WrongWord((*self._path(int(s[i])), int(a[i])))
 
     def _path(self, state: int) -> tuple[int, ...]:
-        """The letters by which an abstract state was first reached."""
         word: list[int] = []
         while state:
             state, letter = self.parents[state].tolist()
@@ -357,7 +355,6 @@ class Explorer:
 
 
 def _bytes(rows: npt.NDArray[np.uint8]) -> list[bytes]:
-    """Each row as one value."""
     rows = np.ascontiguousarray(rows)
     found: list[bytes] = rows.view(f"V{rows.shape[1]}").ravel().tolist()
     return found

@@ -1,9 +1,12 @@
-"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model."""
+"""Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
+
+What it finds is worth nothing until the checker has checked it.
+"""
 
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,14 +14,22 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, version_of
 from krohn.network.precision import one_thread
-from krohn.verify.checker import gpt2, network, transformer
+from krohn.program.errors import Refused
+from krohn.verify.checker import network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.situations import followed_by
-from krohn.verify.search import cases, norms, refinement, same_program, simulations
+from krohn.verify.search import cases, refinement
 
-# Our model files and automata as the types of the checker.
+if TYPE_CHECKING:
+    from krohn.verify.checker.gpt2 import Files
+
+MARGIN = 1 + 2.0**-20
+"""Bounds are written a little larger than found: another processor may round otherwise."""
+MEASURED = ("linear-system", "vectors-in-blocks")
+"""Sources whose errors are measured in a norm."""
+Watch = Callable[[dict[str, Any], Established], None]
 
 
 def model_of(file: ModelFile) -> Model:
@@ -33,17 +44,6 @@ def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
     """A machine with the logit that must be the largest in each state, or its own."""
     each = np.arange(len(machine.states)) if shows is None else shows
     return Machine(machine.start, machine.transitions, each)
-
-
-# Finding the evidence that the small checker `krohn.verify.checker` needs for a model.
-#
-# What it finds is worth nothing until the checker has checked it.
-
-
-# Bounds are written a little larger than found: another processor may round otherwise.
-MARGIN = 1 + 2.0**-20
-
-Watch = Callable[[dict[str, Any], Established], None]
 
 
 def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     return for_file(data, {**evidence, **claims(found)})
 
 
-def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
+def for_file(data: "bytes | Files", told: dict[str, Any]) -> dict[str, Any]:
     """The content of an evidence file about a model file, from the checker's evidence."""
     named = network.digest(data)
     return {"format": "krohn-evidence", "version": 1, "model": named, **told}
@@ -89,11 +89,15 @@ def search(
     if of_program := kind_of(model.header["architecture"]).program:
         evidence["cases"] = cases.find(model)
     if about in transformer.COMPARED:
+        from krohn.verify.search import same_program  # no other source needs it
+
         evidence["same"] = same_program.of_model(model)
-    if about in norms.MEASURED:
+    if about in MEASURED:
         check = partial(network.established, model, machine=machine)
-        return norms.least(check, evidence)
+        return _least(check, evidence)
     if not of_program:
+        from krohn.verify.search import simulations  # no Transformer needs it
+
         evidence |= simulations.find(model, machine)
     elif (beside := machine or _beside(model)) is not None:
         spoken = followed_by(model) is not None
@@ -103,8 +107,31 @@ def search(
     return evidence, network.established(model, evidence, machine, step)
 
 
+def _least(
+    check: Callable[[Any], Established], told: dict[str, Any]
+) -> tuple[dict[str, Any], Established]:
+    """Evidence that names a norm beside what it has told, and what a check shows by it.
+
+    Raises:
+        Refused: If nothing is shown by any norm; with the reasons.
+    """
+    from krohn.verify.checker.matrix_norms import NORMS  # no other source needs it
+
+    found, reasons = list[tuple[dict[str, Any], Established]](), list[str]()
+    for name in NORMS:
+        evidence = {**told, "norm": name}
+        try:
+            shown = check(evidence)
+        except Refused as reason:
+            reasons.append(str(reason))
+            continue
+        found.append((evidence, shown))
+    if not found:
+        raise Refused("; ".join(dict.fromkeys(reasons)))
+    return min(found, key=lambda one: one[1].error)
+
+
 def _beside(model: Model) -> Machine | None:
-    """The machine beside which the Program of a Transformer is followed, if any."""
     return followed_by(model) or transformer.beside(model)
 
 

@@ -11,7 +11,7 @@ from krohn.algebra.rows import distinct
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel, Statement
-from krohn.verify.checker.followed import Step, Ways, steps
+from krohn.verify.checker.invariant import Step, Ways, steps
 from krohn.verify.checker.lowered_sums import SUMS
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.windows import resets
@@ -167,7 +167,6 @@ def _shifts(program: Statement, followed: Ways, name: str) -> list[str] | None:
 
 
 def _of_letters(program: Statement, name: str) -> bool:
-    """Whether a channel is a function of the letter at its position."""
     return {kind for _, kind, _ in steps(program, {}, [name])} <= {*FUNCTIONS, "token"}
 
 
@@ -187,7 +186,6 @@ def _with_lengths(
 
 
 def _by(channel: Channel) -> int:
-    """How far a shift looks back."""
     assert isinstance(channel.operation, Shift)
     return channel.operation.by
 

@@ -17,8 +17,7 @@ from krohn.program.errors import Refused, demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.gated_recurrent import NOISES, Cell, Nodes
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.search.counting import Counting
-from krohn.verify.search.dynamics import SEED, Dynamics
+from krohn.verify.search.dynamics import SEED, Counting, Dynamics
 from krohn.verify.search.exact_walk import packed
 
 LARGEST = 96
@@ -386,7 +385,6 @@ class Closure:
         return np.flatnonzero(closed < 0)
 
     def _replay(self, origin: tuple[int, int]) -> None:
-        """The word to a read-out that is not certain."""
         found = list[int]()
         while origin[0] >= 0:
             found.append(origin[1])

@@ -18,8 +18,7 @@ from krohn.program.errors import Refused
 from krohn.program.functions import FUNCTIONS
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker import refinement
-from krohn.verify.checker.followed import Step, steps, ways
-from krohn.verify.checker.invariant import Part, memory
+from krohn.verify.checker.invariant import Part, Step, memory, steps, ways
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.search.exploration import (
     Allowed,
@@ -261,7 +260,6 @@ class Search:
 
 
 def _numbers(channel: Channel) -> int:
-    """How many numbers a file states of a channel."""
     rows = (
         channel.table.rows.size + len(channel.table.rows)
         if channel.op == "table"
@@ -272,7 +270,6 @@ def _numbers(channel: Channel) -> int:
 
 
 def _modes(steps: list[Step]) -> list[Mode]:
-    """The ways to explore a part."""
     matches = any(kind == "latest-match" for _, kind, _ in steps)
     return ["state", "joined", "all"] if matches else ["state", "all"]
 

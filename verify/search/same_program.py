@@ -128,7 +128,6 @@ class Closure:
         return operation.renamed({n: str(self._root(c)) for n, c in read.items()})
 
     def _class_of(self, term: Any) -> Class:
-        """The class of what is said so."""
         return self._root(self._terms.setdefault(term, len(self._terms)))
 
     def _root(self, one: Class) -> Class:
@@ -200,5 +199,4 @@ class Closure:
         return bool(np.array_equal(columns[own.name], result))
 
     def _apart(self, names: tuple[str, ...]) -> bool:
-        """Whether no two of some channels of the file are in one class."""
         return len({self._root(self.of_file[n]) for n in names}) == len(names)

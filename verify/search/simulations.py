@@ -13,7 +13,7 @@ from krohn.verify.checker import (
     state_space,
     state_space_layers,
 )
-from krohn.verify.checker.linear_recurrence import recurrence_of
+from krohn.verify.checker.kernels import recurrence_of
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.registry import reader_of
 from krohn.verify.checker.simulation import machine_of

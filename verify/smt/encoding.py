@@ -135,6 +135,13 @@ def feed(layers: Layers, x: Sequence[Term]) -> list[Term]:
     return list(x)
 
 
+def after_mlp(layers: Layers, mask: Rationals, x: Sequence[Term]) -> list[Term]:
+    """The stream after an MLP, which may have no layers, and its mask."""
+    kept = [product(constant(m), v) for m, v in zip(mask, x, strict=True)]
+    added = feed(layers, x) if layers else [constant(0)] * len(x)
+    return [total(pair) for pair in zip(kept, added, strict=True)]
+
+
 # A whole Transformer as terms of the solver: letters unknown, attention hard.
 #
 # Of every head the question knows a choice: for each position that looks, exactly one of
@@ -213,12 +220,7 @@ def _block(
     if file.header["architecture"]["blocks"][block]["heads"]:
         stream = _attend(file, block, stream, found)
     layers, mask = layers_of(file, block), mask_of(file, block)
-    following = []
-    for x in stream:
-        kept = [product(constant(m), v) for m, v in zip(mask, x, strict=True)]
-        added = feed(layers, x) if layers else [constant(0)] * len(x)
-        following.append([total(pair) for pair in zip(kept, added, strict=True)])
-    return following
+    return [after_mlp(layers, mask, x) for x in stream]
 
 
 def _attend(

@@ -66,6 +66,11 @@ def mask_of(file: ModelFile, block: int) -> Rationals:
     return fractions(file.tensors.get(f"blocks.{block}.mlp.residual", ones))
 
 
+def after_mlp(layers: Layers, mask: Rationals, x: Rationals) -> Rationals:
+    """``(d,)``: the stream after an MLP, which may have no layers, and its mask."""
+    return np.asarray(mask * x + (feed(layers, x) if layers else 0))
+
+
 def logits(file: ModelFile, word: Sequence[int], choose: Choose) -> list[Rationals]:
     """The logits of the ideal network after each letter of a word.
 
@@ -86,7 +91,7 @@ def logits(file: ModelFile, word: Sequence[int], choose: Choose) -> list[Rationa
         if shape["heads"]:
             stream = list(_attend(file, block, stream, choose))
         layers, mask = layers_of(file, block), mask_of(file, block)
-        stream = [mask * x + (feed(layers, x) if layers else 0) for x in stream]
+        stream = [after_mlp(layers, mask, x) for x in stream]
     weight, bias = (fractions(file.tensors[f"unembed.{n}"]) for n in ("weight", "bias"))
     return [x @ weight + bias for x in stream[1:]]
 

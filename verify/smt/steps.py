@@ -18,23 +18,17 @@ from krohn.program.expressions import Atom, Expression
 from krohn.program.operations.at import At
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
+from krohn.verify.smt import exact
 from krohn.verify.smt.encoding import (
     Term,
+    after_mlp,
     constant,
-    feed as feed_terms,
     product,
     relu,
     total,
     variable,
 )
-from krohn.verify.smt.exact import (
-    Layers,
-    Rationals,
-    feed,
-    fractions,
-    layers_of,
-    mask_of,
-)
+from krohn.verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
 from krohn.verify.smt.gadgets import Gadget, Limits, Row, Verdict, ask, solver
 
 # The tables that the MLPs of a model file hold, as gadgets.
@@ -110,7 +104,6 @@ class Block:
         return found
 
     def _leaves(self, channel: Channel) -> set[str]:
-        """The stored channels that a channel is defined by."""
         if channel.name in self.held.values():
             return {channel.name}
         if not isinstance(channel.operation, Map):
@@ -118,7 +111,6 @@ class Block:
         return set().union(*map(self._leaves, self.statement.reads(channel.name)))
 
     def _follow(self, name: str, known: dict[str, IntArray]) -> None:
-        """Evaluate a channel, and the channels that it is computed from."""
         operation = self.statement.operations[name]
         if name not in known and isinstance(operation, Map):
             for below in operation.reads:
@@ -127,7 +119,6 @@ class Block:
 
 
 def _codes(channel: Channel, values: IntArray) -> Rationals:
-    """``(values, dimensions)``."""
     return fractions(channel.code(values))
 
 
@@ -156,16 +147,7 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
     """
     if not kind_of(file.header["architecture"]).program:
         raise Rejected("only Transformers have MLPs that hold tables")
-    if is_disguised(file.header):
-        raise Rejected("the variables of a disguised network have no dimensions")
-    letters = file.header["architecture"]["vocabulary"] - 1
-    length, said = file.header["claim"].get("length"), file.header.get("program")
-    if type(length) is not int or not isinstance(said, dict):
-        raise Rejected("the file does not say what its channels are")
-    try:
-        statement = parse(said, letters, length)
-    except MALFORMED as reason:
-        raise Rejected(f"the Program cannot be read: {reason}") from None
+    statement = _statement(file)
     width = file.tensors["embed.token"].shape[1]
     for block, shape in enumerate(file.header["architecture"]["blocks"]):
         if shape["mlp"]:
@@ -175,6 +157,24 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
             )  # refuses places that are not there
             found = layers_of(file, block), mask_of(file, block)
             yield from Block(statement, 2 * block + 1, before, *found).gadgets()
+
+
+def _statement(file: ModelFile) -> Statement:
+    """The Program that a file states.
+
+    Raises:
+        Rejected: If it cannot be read, or its channels have no dimensions of their own.
+    """
+    if is_disguised(file.header):
+        raise Rejected("the variables of a disguised network have no dimensions")
+    letters = file.header["architecture"]["vocabulary"] - 1
+    length, said = file.header["claim"].get("length"), file.header.get("program")
+    if type(length) is not int or not isinstance(said, dict):
+        raise Rejected("the file does not say what its channels are")
+    try:
+        return parse(said, letters, length)
+    except MALFORMED as reason:
+        raise Rejected(f"the Program cannot be read: {reason}") from None
 
 
 def channels_of_dimensions(
@@ -293,15 +293,12 @@ def decide_steps(
 
 
 def _network(file: ModelFile) -> _Network:
-    shape = file.header["architecture"]
-    if is_disguised(file.header):
-        raise Rejected("the variables of a disguised network have no dimensions")
+    shape, said = file.header["architecture"], _statement(file)
     (first, *others) = [b for b, each in enumerate(shape["blocks"]) if each["heads"]]
     if others or "attention" in shape["blocks"][first] or first:
         raise Rejected(
             "only networks whose first layer alone has softmax heads are read"
         )
-    said = _statement(file)
     token, position = (
         fractions(file.tensors[f"embed.{n}"]) for n in ("token", "position")
     )
@@ -325,19 +322,6 @@ def _network(file: ModelFile) -> _Network:
     )
 
 
-def _statement(file: ModelFile) -> Statement:
-    """The Program that a file states.
-
-    Raises:
-        Rejected: If it cannot be read.
-    """
-    letters = file.header["architecture"]["vocabulary"] - 1
-    try:
-        return parse(file.header["program"], letters, file.header["claim"]["length"])
-    except MALFORMED as reason:
-        raise Rejected(f"the Program cannot be read: {reason}") from None
-
-
 def _decide(
     network: _Network,
     source: ChainOfThought,
@@ -353,7 +337,10 @@ def _decide(
     given = [r.expression for r in reads]
     t = len(source.prompt) + i
     stream = _stream(network, t, numbers, asked.noise, conditions)
-    found = _through(network, stream)[network.output]
+    through = stream
+    for layers, mask in network.stack:
+        through = after_mlp(layers, mask, through)
+    found = through[network.output]
     own = _term(source.rules[step.rule], reads).expression
     wanted = own if asked.rule is None else asked.rule(given)
     far = z3.RealVal(asked.error)
@@ -367,7 +354,7 @@ def _decide(
         return StepFinding(i, verdict, answer.reason)
     point = np.array([answer.number(x.expression) for x in stream], dtype=object)
     for layers, mask in network.stack:
-        point = mask * point + (feed(layers, point) if layers else 0)
+        point = exact.after_mlp(layers, mask, point)
     right = answer.number(wanted)
     if abs(point[network.output] - right) <= asked.error:
         raise Rejected(f"the solver's numbers for step {i} are not wrong in fractions")
@@ -407,14 +394,6 @@ def _stream(
         (d,) = channel.span
         off = _unknown(f"e{d}", (-noise, noise), conditions)
         stream[d] = total([stream[d], numbers.get(place, constant(0)), off])
-    return stream
-
-
-def _through(network: _Network, stream: list[Term]) -> list[Term]:
-    for layers, mask in network.stack:
-        kept = [product(constant(m), x) for m, x in zip(mask, stream, strict=True)]
-        added = feed_terms(layers, stream) if layers else [constant(0)] * len(stream)
-        stream = [total(pair) for pair in zip(kept, added, strict=True)]
     return stream
 
 

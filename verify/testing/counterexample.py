@@ -203,7 +203,6 @@ class Pair:
         return None
 
     def _readings(self) -> dict[Reading, Callable[[IntArray], Tensor]]:
-        """The ways of running one word by itself."""
         whole: Reading = "at once"
         ways = {whole: lambda word: self.logits(word[None])}
         return (

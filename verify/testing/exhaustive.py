@@ -180,7 +180,6 @@ class _Walk:
             self.stack.append((Block(grow, states, entered, depth), 0, 0))
 
     def _next(self, above: Block, row: int, first: int) -> tuple[Pass, Way]:
-        """The pass that begins with a node and a letter."""
         letters = len(self.judge.machine.letters)
         width = min(self.block, letters - first)
         generations = self._generations(above.depth) if width == letters else 1
@@ -254,7 +253,6 @@ class _Walk:
 
 
 def _root(judge: Pair, network: Network, word: Word) -> Block:
-    """The node of a word, which the network has read letter by letter."""
     cache, state = network.start(), judge.machine.start
     for letter in word:
         cache = network.step(judge.tokens[letter : letter + 1], cache)[1]

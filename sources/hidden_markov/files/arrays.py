@@ -14,7 +14,7 @@ import numpy as np
 
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.program.real_arrays import real_array
+from krohn.program.user_input import real_array
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 START, STEP, SAY = "startprob", "transmat", "emissionprob"

@@ -13,8 +13,7 @@ import numpy as np
 
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.program.openfst_labels import EPSILONS, may_be_epsilon
-from krohn.program.real_arrays import real_array
+from krohn.program.user_input import EPSILONS, may_be_epsilon, real_array
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 START, MATRICES, FINAL, WEIGHTS = "start", "matrices", "final", "weights"

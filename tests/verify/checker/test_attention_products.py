@@ -20,11 +20,10 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.verify.checker import operator_words
+from krohn.verify.checker import attention_products as checker
 from krohn.verify.checker.arithmetic import FORMATS, Interval, gamma
-from krohn.verify.checker.attention_products import Held, _scaled, _sums
+from krohn.verify.checker.attention_products import Held, OperatorWords, _scaled, _sums
 from krohn.verify.checker.doubling_tensors import Scaling, rows_of, steps
-from krohn.verify.checker.operator_words import OperatorWords
 from krohn.verify.checker.situations import Source
 from krohn.verify.search.find import model_of
 
@@ -122,7 +121,7 @@ def test_bounds_of_long_words_hold_for_all_of_them(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words of two letters are multiplied out, those of six put together of them."""
-    monkeypatch.setattr(operator_words, "LONGEST", 2)
+    monkeypatch.setattr(checker, "LONGEST", 2)
     model = sparse(3, 2, seed)
     found = OperatorWords.of(model.operators, model.start, 6, Interval.of(0.0))
     for length in range(1, 7):

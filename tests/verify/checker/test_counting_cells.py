@@ -21,8 +21,7 @@ from krohn.verify.checker.gated_recurrent import opened
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search import parallelotopes
-from krohn.verify.search.counting import LONG, Counting
-from krohn.verify.search.dynamics import Dynamics
+from krohn.verify.search.dynamics import FLAT, Counting, Dynamics
 from krohn.verify.search.find import for_file, model_of
 
 I0, F0, G0, O0 = 0, 2, 4, 6
@@ -145,7 +144,7 @@ def test_what_a_cell_becomes_lies_in_its_bounds_however_long_they_are(
     """As torch computes it, and as tightly as for short ones at both ends (Lemma 18g)."""
     cell, rng = opened(model_of(counter())), np.random.default_rng(0)
     net: Any = Model(counter()).network
-    low = np.array([0.7, -0.1, LONG, 0.0])
+    low = np.array([0.7, -0.1, FLAT, 0.0])
     high = np.array([1.0, 0.1, 2.0**20, 1.0])
     form = AffineForm.of(Interval(low[None, None], high[None, None]))
     found = cell.after(form.with_noises() if noisy else form).bounds
@@ -157,7 +156,7 @@ def test_what_a_cell_becomes_lies_in_its_bounds_however_long_they_are(
         said = torch.cat(tuple(after), dim=1).double().numpy()
         assert (found.low[0, letter] <= said).all()
         assert (said <= found.high[0, letter]).all()
-        assert found.low[0, letter, 2] > LONG + 0.8
+        assert found.low[0, letter, 2] > FLAT + 0.8
 
 
 def test_cells_count_where_all_letters_add_to_them() -> None:

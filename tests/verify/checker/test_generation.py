@@ -12,9 +12,8 @@ from krohn.program import Map, Operation, Program, Token, table
 from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.errors import Refused
 from krohn.program.expressions import argument
+from krohn.program.language import maximum, minimum, program_to_wire
 from krohn.program.operations.base import Frame
-from krohn.program.rectified_functions import maximum, minimum
-from krohn.program.stated_program import program_to_wire
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker import generation
 from krohn.verify.checker.generation import check

@@ -19,9 +19,8 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.balanced_head import all_cases
 from krohn.verify.checker.brackets import Claim, brackets, claimed
-from krohn.verify.checker.generator import established, shown, tokens
+from krohn.verify.checker.generator import all_cases, established, shown, tokens
 from krohn.verify.checker.layer_norm import REAL, Head, head
 from krohn.verify.checker.network import recheck
 from krohn.verify.search.find import find, machine_of, model_of

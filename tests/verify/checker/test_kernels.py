@@ -12,7 +12,7 @@ from krohn.compiler.linear_recurrence import Realisation, short_realisations
 from krohn.program.errors import Refused
 from krohn.sources.kernels import Kernel, Mode
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.linear_recurrence import (
+from krohn.verify.checker.kernels import (
     Recurrence,
     powers,
     recurrence_of,

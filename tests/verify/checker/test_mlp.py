@@ -28,8 +28,7 @@ from krohn.program import (
     table,
 )
 from krohn.program.errors import Refused
-from krohn.program.expression_bounds import Bounds
-from krohn.program.expressions import argument, number, rectified
+from krohn.program.expressions import Bounds, argument, number, rectified
 from krohn.program.statement import Channel, Statement as Stated, parse
 from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp

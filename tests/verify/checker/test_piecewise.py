@@ -7,7 +7,7 @@ from krohn.network.precision import FloatArray
 from krohn.program import Map, Piecewise, Program, Shift, Token, table
 from krohn.program.errors import Refused
 from krohn.program.expressions import Expression, argument, number, rectified
-from krohn.program.stated_program import program_to_wire
+from krohn.program.language import program_to_wire
 from krohn.program.statement import StatedPlace, parse
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.piecewise import Ridges, _difference

@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies as st
 from normalised_networks import positive
 
 from krohn.program.errors import Refused
+from krohn.verify.checker.belief_products import Projective
 from krohn.verify.checker.positive_operators import MOST_WORDS, PositiveOperators
-from krohn.verify.checker.projective_metric import Projective
 
 
 @settings(max_examples=25, deadline=None)

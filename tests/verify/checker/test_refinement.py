@@ -22,8 +22,7 @@ from krohn.network.precision import FLOAT32
 from krohn.program.errors import Refused
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker import refinement
-from krohn.verify.checker.followed import ways
-from krohn.verify.checker.invariant import Part
+from krohn.verify.checker.invariant import Part, ways
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.refinement import check
 from krohn.verify.search import exploration

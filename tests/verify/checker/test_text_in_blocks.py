@@ -25,7 +25,7 @@ from krohn.program.blocks import Blocks, longest, passes
 from krohn.program.completed_texts import BLANK, blanks, completed_texts
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.stated_program import program_to_wire
+from krohn.program.language import program_to_wire
 from krohn.program.statement import Statement, parse
 from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.verify.checker.model_file import Machine

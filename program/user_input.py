@@ -1,0 +1,87 @@
+"""Input of users: texts in files, arrays from Python, labels; and what is not installed."""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krohn.program.domains import FloatArray
+from krohn.program.errors import Refused, demand
+from krohn.program.files import Unreadable, read_bytes
+
+
+def read_text(path: str | Path, most: int | None = None) -> str:
+    """The text of such a file in UTF-8.
+
+    Raises:
+        Unreadable: As `read_bytes` does; or if it is not UTF-8.
+    """
+    return decode_utf8(read_bytes(path, most), path)
+
+
+def decode_utf8(data: bytes, path: str | Path) -> str:
+    """A text from its bytes in UTF-8.
+
+    Raises:
+        Unreadable: If they are not UTF-8; the message has the line.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Unreadable(
+            f"{path}:{line}: not UTF-8 text; save the file as UTF-8"
+        ) from None
+
+
+def real_array(values: Any, what: str) -> FloatArray:
+    """An array of real numbers from Python: of numpy, of torch, or in lists.
+
+    Args:
+        values: Any array; true and false are 1 and 0.
+        what: The name of the array, for messages.
+
+    Raises:
+        Refused: If it is no array of numbers, an imaginary part would be lost, or float64
+            would have to round a whole number.
+    """
+    try:
+        found = np.asarray(values)
+        imaginary = found.dtype.kind == "c"
+        numbers = found if imaginary else found.astype(np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise Refused(f"{what} is no array of numbers") from None
+    demand(found.dtype.kind in "biufcO", f"{what} is no array of numbers")
+    demand(
+        not imaginary,
+        f"{what} has complex numbers, and real ones are needed; say .real or abs() of "
+        "them, whichever is meant",
+    )
+    if found.dtype.kind in "iu":
+        exact = numbers.astype(found.dtype) == found
+        demand(exact, f"{what} has a whole number that float64 would round")
+    return numbers
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra of Krohn, from a checkout or an index.
+
+    Args:
+        extra: Its name in ``pyproject.toml``.
+    """
+    root = Path(__file__).resolve().parents[1]
+    checkout = (root / "pyproject.toml").is_file()
+    return f"pip install '{root if checkout else 'krohn'}[{extra}]'"
+
+
+EPSILON = "<eps>"
+"""As OpenFst itself writes it."""
+EPSILONS = frozenset({EPSILON, "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@", "ε"})
+_NUMBER = re.compile(r"\d+")
+
+
+def may_be_epsilon(labels: Collection[str]) -> bool:
+    """Whether 0 is a label and all are numbers: then it is epsilon, or a letter's name."""
+    return "0" in labels and all(map(_NUMBER.fullmatch, labels))
