@@ -10,8 +10,7 @@ import numpy.typing as npt
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.groups.permutations import GroupError
-from krohn.algebra.groups.table import GroupTable, listed_keys
+from krohn.algebra.groups.permutations import GroupError, GroupTable, listed_keys
 
 # Isomorphisms between small groups, found by images of generators.
 

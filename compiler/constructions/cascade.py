@@ -20,9 +20,8 @@ from krohn.algebra.cascade import (
 from krohn.algebra.decomposition.diagrams import restrict_to_reachable
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import simplify
-from krohn.algebra.layered_parity import clock
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.structure import as_counter, as_memory
+from krohn.algebra.structure import as_counter, as_memory, clock
 from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.constructions.scan import compose, levels

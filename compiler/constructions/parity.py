@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.layered_parity import LayeredParity, as_layered_parity
+from krohn.algebra.structure import LayeredParity, as_layered_parity
 from krohn.compiler.constructions.counter import LARGEST_SUM
 from krohn.compiler.cost import check_written
 from krohn.compiler.errors import CompileError

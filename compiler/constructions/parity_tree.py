@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, Output
-from krohn.algebra.layered_parity import ParityNode, as_parity_tree
+from krohn.algebra.structure import ParityNode, as_parity_tree
 from krohn.compiler.constructions.parity import kinds, sum_channels
 from krohn.compiler.cost import check_written
 from krohn.compiler.errors import CompileError

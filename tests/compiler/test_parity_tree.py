@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
-from krohn.algebra.layered_parity import as_parity_tree
+from krohn.algebra.structure import as_parity_tree
 from krohn.compiler.construction_choice.known_constructions import construct
 from krohn.compiler.errors import CompileError
 from krohn.network.model import Model
