@@ -74,6 +74,24 @@ def weak_components(nodes: int, first: Nodes, second: Nodes) -> IntArray:
             root = root[root]
 
 
+def reached_from(step: Nodes, start: int) -> npt.NDArray[np.bool_]:
+    """``(nodes,)``: which nodes are reached from one; it is reached itself.
+
+    Args:
+        step: ``(letters, nodes)``: where each letter leads from each node.
+        start: The first node.
+    """
+    seen = np.zeros(step.shape[1], dtype=bool)
+    seen[start] = True
+    frontier = np.array([start], dtype=np.int64)
+    while frontier.size:
+        after = np.zeros_like(seen)
+        after[step[:, frontier]] = True
+        frontier = np.flatnonzero(after & ~seen)
+        seen[frontier] = True
+    return seen
+
+
 def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     """The next node of each, ``(nodes,)``, on a shortest way to the root.
 

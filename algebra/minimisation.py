@@ -1,4 +1,4 @@
-"""Minimal machines, quotients by congruences, and the output classes that a network says."""
+"""Congruences, quotients and minimal machines, and the classes that a network says."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.errors import MachineError
-from krohn.algebra.graphs import strong_components, weak_components
+from krohn.algebra.graphs import reached_from, strong_components, weak_components
 
 # Minimal machines: the reachable part, and quotients by indistinguishable states.
 
@@ -24,14 +24,7 @@ def reachable(a: Automaton) -> Automaton:
     States keep their names, outputs and order; the action stays valid, because it
     only ever spoke about states reached from the start.
     """
-    seen = np.zeros(len(a.states), dtype=bool)
-    seen[a.start] = True
-    frontier = np.array([a.start], dtype=np.int64)
-    while frontier.size:
-        after = np.zeros_like(seen)
-        after[a.transitions[:, frontier]] = True
-        frontier = np.flatnonzero(after & ~seen)
-        seen[frontier] = True
+    seen = reached_from(a.transitions, a.start)
     return a if seen.all() else _restrict(a, np.flatnonzero(seen))
 
 
@@ -191,6 +184,8 @@ def moore(machine: Automaton) -> Automaton:
 
 
 # Congruences: partitions of the states that every letter respects.
+#
+# A partition is an array ``(states,)`` of labels; the label of a block is its first state.
 
 
 PASSES = 10  # over each entry where equivalences are made

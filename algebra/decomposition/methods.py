@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import EFFORTS, Budget, BudgetExceeded
-from krohn.algebra.cascade import Cascade, Component
-from krohn.algebra.covering import Covering, prove
+from krohn.algebra.cascade import Cascade, Component, Covering, prove
 from krohn.algebra.decomposition.congruence import MOST_STATES, Search, by_congruence
 from krohn.algebra.decomposition.diagrams import refine, restrict_to_reachable
 from krohn.algebra.decomposition.group_part import (

@@ -8,16 +8,13 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
-from krohn.algebra.cascade import (
-    INVALID,
-    Cascade,
-    Component,
+from krohn.algebra.cascade import INVALID, Cascade, Component, trivial
+from krohn.algebra.decomposition.diagrams import (
     Dependency,
     Step,
     dependency,
-    trivial,
+    restrict_to_reachable,
 )
-from krohn.algebra.decomposition.diagrams import restrict_to_reachable
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import simplify
 from krohn.algebra.minimisation import reachable

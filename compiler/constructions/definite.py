@@ -3,7 +3,7 @@
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.classification.digraph import equivalences
 from krohn.algebra.minimisation import reachable
 from krohn.compiler.errors import CompileError
 from krohn.program import Latest, Map, Operation, Program, Row, Shift, Token, table

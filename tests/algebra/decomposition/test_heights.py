@@ -5,8 +5,8 @@ import pytest
 
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import dependencies, levels
 from krohn.algebra.decomposition import holonomy as module
+from krohn.algebra.decomposition.diagrams import dependencies, levels
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import cheapest
 from krohn.algebra.skeleton import skeleton
