@@ -10,7 +10,12 @@ import numpy.typing as npt
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.errors import MachineError
-from krohn.algebra.graphs import reached_from, strong_components, weak_components
+from krohn.algebra.graphs import (
+    reached_from,
+    renumbered,
+    strong_components,
+    weak_components,
+)
 
 # Minimal machines: the reachable part, and quotients by indistinguishable states.
 
@@ -63,11 +68,7 @@ def quotient(a: Automaton, block: npt.ArrayLike) -> Automaton:
     labels = np.asarray(block)
     if labels.shape != (len(a.states),):
         raise MachineError(f"give one block for each of the {len(a.states)} states")
-    names, first, label = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[order] = np.arange(len(names))
-    index, chosen = rank[label], first[order]
+    index, chosen = renumbered(labels)
     table = index[a.transitions[:, chosen]]
     if not np.array_equal(table[:, index], index[a.transitions]):
         raise MachineError(f"these blocks are no congruence of {a.name}")

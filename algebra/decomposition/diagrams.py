@@ -1,7 +1,8 @@
 """Diagrams of cascades: grown, put into others, cut down; and read: what values mean."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from krohn.algebra.cascade import INVALID, Cascade, Component, Projection, Wirin
 from krohn.algebra.groups.naming import name
 from krohn.algebra.rows import RowTable, distinct
 
+_T = TypeVar("_T")
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -82,38 +84,26 @@ def refine(
     Raises:
         BudgetExceeded: If a layer has more, or no step remains.
     """
-    components = (
-        *cascade.components[:at],
-        *inner.components,
-        *cascade.components[at + 1 :],
-    )
     emits, across = _inner_wiring(cascade, at, inner, budget or Budget())
     down = _inner_projection(cascade.projection.follow[at], inner)
     return Cascade(
         cascade.letters,
         cascade.states,
-        components,
+        _put(cascade.components, at, inner.components),
         Wiring(
             cascade.wiring.entry,
-            (*cascade.wiring.emit[:at], *emits, *cascade.wiring.emit[at + 1 :]),
-            (*cascade.wiring.follow[:at], *across, *cascade.wiring.follow[at + 1 :]),
+            _put(cascade.wiring.emit, at, emits),
+            _put(cascade.wiring.follow, at, across),
         ),
-        Projection(
-            (
-                *cascade.projection.follow[:at],
-                *down,
-                *cascade.projection.follow[at + 1 :],
-            )
-        ),
-        np.concatenate(
-            [
-                cascade.lift[:, :at],
-                inner.lift[cascade.lift[:, at]],
-                cascade.lift[:, at + 1 :],
-            ],
-            axis=1,
-        ),
+        Projection(_put(cascade.projection.follow, at, down)),
+        np.stack(_put(cascade.lift.T, at, inner.lift[cascade.lift[:, at]].T), axis=1),
     )
+
+
+def _put(items: Iterable[_T], at: int, inner: Iterable[_T]) -> tuple[_T, ...]:
+    """Some items, others in the place of one."""
+    before = tuple(items)
+    return (*before[:at], *inner, *before[at + 1 :])
 
 
 def _inner_wiring(

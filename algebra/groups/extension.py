@@ -51,14 +51,11 @@ def look_alike(first: GroupTable, second: GroupTable) -> bool:
     return np.array_equal(a, b)
 
 
-def embeddings(
-    first: GroupTable, second: GroupTable, budget: Budget | None = None
-) -> IntArray:
+def embeddings(first: GroupTable, second: GroupTable) -> IntArray:
     """Injective homomorphisms ``(count, m)``, at least one of each up to conjugacy.
 
     Raises:
-        BudgetExceeded: If there are too many choices; the budget's size bounds those
-            that are tried at a time.
+        BudgetExceeded: If there are too many choices.
     """
     same = first.order == second.order
     here = fingerprints(first) if same else first.orders
@@ -68,7 +65,7 @@ def embeddings(
     if allowed:
         chosen = [members[0] for members in second.classes]
         allowed[0] = np.intersect1d(allowed[0], chosen)
-    return extensions(first, second, generators, allowed, budget)
+    return extensions(first, second, generators, allowed)
 
 
 def extensions(
