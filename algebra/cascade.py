@@ -1,4 +1,4 @@
-"""Cascades: small machines in a row, who reads whom, and what their values mean."""
+"""Cascades: small machines in a row, and the proof that they cover a machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.automaton import IntArray, Semiautomaton
-from krohn.algebra.errors import MachineError
-from krohn.algebra.groups.naming import name
+from krohn.algebra.budget import Budget
+from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.rows import distinct
 
@@ -116,7 +116,7 @@ class Projection:
 
 @dataclass(frozen=True, eq=False)
 class Cascade:
-    """A cascade that is meant to cover a machine; ``covering.prove`` decides.
+    """A cascade that is meant to cover a machine; `prove` decides.
 
     Attributes:
         letters: The names of the machine's letters.
@@ -284,226 +284,138 @@ def _read_only_table(values: npt.ArrayLike) -> IntArray:
     return table
 
 
-# The structure of a cascade: who reads whom, what runs in parallel, what values mean.
+# Proof that a cascade covers a machine, by code that knows nothing of decompositions.
+#
+# A cascade covers a machine if, for some set V of coordinates (the valid ones),
+# (1) every lift is in V and stands for its state,
+# (2) from coordinates in V every letter leads into V, and
+# (3) if x in V stands for q, then x after the letter a stands for δ(q, a).
+# By induction on the length, coordinates that start at the lift of q and follow any word
+# then stand for the states that the machine passes through: all words, all lengths.
+#
+# V is what the projection's diagram accepts. (2) and (3) speak of all x in V, which may be
+# astronomically many; but diagrams read coordinates one by one. So for each letter we walk
+# down three diagrams at once: the projection at x, the wiring at x, the projection at x
+# after the letter. At each layer only the distinct triples of nodes matter, because what
+# is below depends on nothing else.
 
 
-BoolArray = npt.NDArray[np.bool_]
+PIECE = 2**18  # pairs of a triple and a state that are looked at together
+PASSES = 30  # over each of them, and array operations in a row
 
-MOST_LABELS = 2**20  # labels that are compared at a time
+
+class NotCovering(KrohnError):
+    """The cascade does not cover the machine; the message says where it fails."""
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """The states of the machine that each value of a coordinate leaves possible.
+@dataclass(frozen=True)
+class Covering:
+    """The extent of a proof that a cascade covers a machine.
 
     Attributes:
-        possible: ``(states,)``: the states that the coordinates above leave possible.
-        refined: ``(values, states)``: which of them each value leaves; no states for a
-            value that cannot occur here.
+        triples: How many triples of nodes were visited, over all letters and layers.
+        coordinates: How many valid coordinates there are; the proof holds for each.
     """
 
-    possible: BoolArray
-    refined: BoolArray
+    triples: int
+    coordinates: int
 
 
-def dependencies(cascade: Cascade) -> BoolArray:
-    """``(components, components)``: [i, j] says that component i reads component j.
+def prove(
+    machine: Semiautomaton, cascade: Cascade, budget: Budget | None = None
+) -> Covering:
+    """Prove that a cascade covers a machine, for words of every length.
 
-    Component i reads j if at some node of the wiring two states of j lead to different
-    letters of i in the end. The coordinates in between may make up for the difference,
-    in which case one dependency too many is reported, never one too few.
+    Raises:
+        NotCovering: If it does not; or if the invariant V is too large, so that a
+            coordinate no word reaches is wrong.
+        BudgetExceeded: If there are too many triples, or no step remains.
     """
-    count = len(cascade.components)
-    reads = np.zeros((count, count), dtype=bool)
-    labels = np.empty((1, 0), dtype=np.int64)
-    for j in range(count - 1, -1, -1):
-        above, reads[j + 1 :, j] = _labels_above(labels, cascade.wiring.follow[j])
-        labels = np.concatenate([cascade.wiring.emit[j][:, None], above], axis=1)
-    return reads
+    budget = budget or Budget()
+    if (cascade.letters, cascade.states) != (machine.letters, machine.states):
+        raise NotCovering("the cascade has other letters or states than the machine")
+    _check_lifts(cascade)
+    triples = 0
+    for letter in range(len(machine.letters)):
+        triples += _check_letter(machine, cascade, letter, budget)
+    return Covering(triples, _count(cascade))
 
 
-def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
-    """The labels one layer further up, from the labels of the nodes below.
-
-    Args:
-        labels: ``(nodes below, m)``: for each of m components, equal numbers for nodes
-            from which it reads alike.
-        follow: ``(nodes, states)``: the layer.
-
-    Returns:
-        Such labels ``(nodes, m)``, and ``(m,)`` whether the state matters.
-    """
-    piece = max(1, MOST_LABELS // follow.size)
-    starts = range(0, max(1, labels.shape[1]), piece)
-    parts = [_some_labels(labels[:, at : at + piece], follow) for at in starts]
-    above, matters = zip(*parts, strict=True)
-    return np.concatenate(above, axis=1), np.concatenate(matters)
+def _check_lifts(cascade: Cascade) -> None:
+    node = np.zeros(len(cascade.states), dtype=np.int64)
+    for i, follow in enumerate(cascade.projection.follow):
+        node = follow[node, cascade.lift[:, i]]
+        if (node == INVALID).any():
+            state = cascade.states[int(np.argmax(node == INVALID))]
+            raise NotCovering(
+                f"the lift of state {state} is not valid at level {i + 1}"
+            )
+    wrong = np.flatnonzero(node != np.arange(len(cascade.states)))
+    if len(wrong):
+        state = cascade.states[wrong[0]]
+        raise NotCovering(f"the lift of state {state} stands for another state")
 
 
-def _some_labels(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
-    valid = (follow != INVALID)[:, :, None]
-    below = np.where(valid, labels[follow], INVALID)
-    above = below.max(axis=1)
-    alike = (~valid | (below == above[:, None])).all(axis=1)
-    node, column = np.nonzero(~alike)
-    if len(node):
-        rows = below[node, :, column] - INVALID
-        _, index = distinct(np.concatenate([column[:, None], rows], axis=1))
-        above[node, column] = index + int(labels.max()) + 1
-    return above, ~alike.all(axis=0)
+def _check_letter(
+    machine: Semiautomaton, cascade: Cascade, letter: int, budget: Budget
+) -> int:
+    """The number of triples visited for one letter."""
+    name = machine.letters[letter]
+    triples = np.array([[0, cascade.wiring.entry[letter], 0]])
+    visited = 1
+    for i in range(len(cascade.components)):
+        triples = _descend(cascade, triples, i, name, budget)
+        visited += len(triples)
+        budget.check(visited, "triples of nodes")
+    before, after = triples[:, 0], triples[:, 2]
+    wrong = np.flatnonzero(machine.transitions[letter, before] != after)
+    if len(wrong):
+        state = cascade.states[before[wrong[0]]]
+        raise NotCovering(
+            f"letter {name} takes coordinates of state {state} to coordinates of state "
+            f"{cascade.states[after[wrong[0]]]}, but the machine goes to "
+            f"{machine.states[machine.transitions[letter, before[wrong[0]]]]}"
+        )
+    return visited
 
 
-def levels(cascade: Cascade) -> tuple[tuple[int, ...], ...]:
-    """The components by level: each lies one below the lowest that it reads.
-
-    Components of one level do not read each other, so that they run in parallel.
-    """
-    reads = dependencies(cascade)
-    level: list[int] = []
-    for i, row in enumerate(reads):
-        level.append(max((level[j] + 1 for j in range(i) if row[j]), default=0))
-    deepest = max(level, default=-1)
-    return tuple(
-        tuple(i for i, at in enumerate(level) if at == number)
-        for number in range(deepest + 1)
-    )
+def _descend(
+    cascade: Cascade, triples: IntArray, i: int, letter: str, budget: Budget
+) -> IntArray:
+    """The triples of the next layer, over all valid states of component ``i``."""
+    rows = max(1, PIECE // cascade.components[i].size)
+    found = []
+    for start in range(0, len(triples), rows):
+        part = triples[start : start + rows]
+        budget.spend(PASSES * len(part) * cascade.components[i].size, PASSES)
+        found.append(_triples_below(cascade, part, i, letter))
+        budget.check(sum(map(len, found)), "triples of nodes")
+    return found[0] if len(found) == 1 else distinct(np.concatenate(found))[0]
 
 
-def meaning(cascade: Cascade) -> tuple[tuple[Reading, ...], ...]:
-    """For each component, the meaning of its values in each context where they matter."""
-    possible = np.eye(len(cascade.states), dtype=bool)
-    readings: list[tuple[Reading, ...]] = []
+def _triples_below(
+    cascade: Cascade, triples: IntArray, i: int, letter: str
+) -> IntArray:
+    old, wire, new = triples.T[:, :, None]
+    states = np.arange(cascade.components[i].size)
+    down = cascade.projection.follow[i][old, states]
+    table = cascade.components[i].machine.transitions
+    moved = table[cascade.wiring.emit[i][wire], states]
+    across = cascade.wiring.follow[i][wire, states]
+    down_after = cascade.projection.follow[i][new, moved]
+    after = np.stack([down, across, down_after], axis=-1)[down != INVALID]
+    if (after == INVALID).any():
+        raise NotCovering(
+            f"letter {letter} leads from valid coordinates to invalid ones in component "
+            f"{i + 1} of {len(cascade.components)}"
+        )
+    return distinct(after)[0]
+
+
+def _count(cascade: Cascade) -> int:
+    """The number of valid coordinates, exactly."""
+    ways = np.ones(len(cascade.states), dtype=object)
     for follow in reversed(cascade.projection.follow):
-        refined = possible[follow] & (follow != INVALID)[:, :, None]
-        possible = refined.any(axis=1)
-        readings.append(tuple(_distinct_readings(possible, refined)))
-    return tuple(reversed(readings))
-
-
-def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]:
-    """The readings that tell something, contexts with many states first."""
-    occurs = np.asarray(refined.any(axis=2))
-    fewer = occurs[:, :, None] & (refined != possible[:, None])
-    tells = np.asarray(fewer.any(axis=(1, 2)))
-    if not tells.any():
-        return []
-    flat = refined[tells].reshape(int(tells.sum()), -1)
-    _, first = np.unique(flat, axis=0, return_index=True)
-    chosen = np.flatnonzero(tells)[np.sort(first)]
-    order = np.argsort(-possible[chosen].sum(axis=1), kind="stable")
-    return [Reading(possible[u], refined[u]) for u in chosen[order].tolist()]
-
-
-def kind(component: Component) -> str:
-    """The kind of a component, in the words of the field."""
-    size, group, resets = component.size, component.group, component.resets.any()
-    if not component.is_permutation_reset:
-        return f"machine of {size} states"
-    if group.order == 1:
-        if not resets:
-            return f"constant of {size} values"
-        return "flip-flop" if size == 2 else f"memory of {size} values"
-    if resets:
-        return f"{name(group)} with resets on {size} values"
-    if group.is_abelian and group.order == size and name(group) == f"C{size}":
-        return f"counter modulo {size}"
-    regular = group.is_transitive and group.order == size
-    return f"{name(group)} on itself" if regular else f"{name(group)} on {size} values"
-
-
-# The dependency function of one component of a cascade, apart from the others.
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """How one more coordinate is taken into account.
-
-    Attributes:
-        component: The component whose state is read.
-        follow: ``(nodes, states)``: the node after it; ``INVALID`` where no valid
-            coordinates lead.
-    """
-
-    component: int
-    follow: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Dependency:
-    """The dependency function of one component, as a diagram of its own.
-
-    Attributes:
-        entry: ``(letters,)``: the first node for each input letter.
-        steps: The coordinates that are really read, top one first.
-        emit: ``(nodes,)``: the letter of the component at each node after the last step.
-    """
-
-    entry: IntArray
-    steps: tuple[Step, ...]
-    emit: IntArray
-
-
-def dependency(cascade: Cascade, component: int) -> Dependency:
-    """The dependency function of a component, reduced to the coordinates that it reads.
-
-    Nodes of the wiring that lead to the same letters of this component are one, and a
-    coordinate whose states make no difference is not read.
-    """
-    label = cascade.wiring.emit[component]
-    steps: list[Step] = []
-    for i in range(component - 1, -1, -1):
-        follow = cascade.wiring.follow[i]
-        below = np.where(follow == INVALID, INVALID, label[follow])
-        largest = below.max(axis=1)
-        alike = ((below == INVALID) | (below == largest[:, None])).all(axis=1)
-        if alike.all():
-            label = largest
-            continue
-        # Where a node does not care, every valid state leads on alike.
-        rows, above = distinct(below - INVALID)
-        steps.append(Step(i, rows + INVALID))
-        label = above
-    return _numbered(cascade, label, steps[::-1])
-
-
-def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependency:
-    """Nodes numbered from 0 where they are reached, layer by layer."""
-    used, entry = np.unique(label[cascade.wiring.entry], return_inverse=True)
-    kept: list[Step] = []
-    for step in steps:
-        led = step.follow[used]
-        valid = led != INVALID
-        follow = np.full_like(led, INVALID)
-        used, follow[valid] = np.unique(led[valid], return_inverse=True)
-        kept.append(Step(step.component, follow))
-    return Dependency(entry.reshape(-1).astype(np.int64), tuple(kept), used)
-
-
-# The meanings of a coordinate's values, in as few words as are exact.
-
-
-def common(readings: Sequence[Reading]) -> Reading | None:
-    """One reading that says the same as all, if there is one.
-
-    Value v says U(v) in every context if what it leaves of a set P of possible states is
-    always P ∩ U(v). Then one needs no list of contexts: the value leaves those of the
-    states still possible that lie in U(v).
-
-    Returns:
-        The reading with U; None where a value says different things in different
-        contexts, or where there are no readings.
-    """
-    if not readings:
-        return None
-    possible = np.stack([reading.possible for reading in readings])
-    refined = np.stack([reading.refined for reading in readings])
-    union: BoolArray = np.logical_or.reduce(refined)
-    occurs = refined.any(axis=2, keepdims=True)
-    same = (refined == (possible[:, None] & union)) | ~occurs
-    return Reading(np.logical_or.reduce(possible), union) if same.all() else None
-
-
-def merged(readings: Sequence[Reading]) -> tuple[Reading, ...]:
-    """The common reading alone if there is one, else all."""
-    found = common(readings)
-    return tuple(readings) if found is None else (found,)
+        below = np.append(ways, 0)  # INVALID is the last entry
+        ways = below[follow].sum(axis=1)
+    return int(ways[0])

@@ -1,7 +1,7 @@
 """Components of graphs, searches in them, and words that lead to each state."""
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +35,8 @@ def strong_components(nodes: int, source: Nodes, target: Nodes) -> IntArray:
         ``(nodes,)`` numbers from 0.
     """
     if len(source) > MOST_PLAIN_EDGES:
-        return _renumber(_by_scipy(nodes, source, target))
-    return _renumber(_by_searches(nodes, source, target))
+        return renumbered(_by_scipy(nodes, source, target))[0]
+    return renumbered(_by_searches(nodes, source, target))[0]
 
 
 def components_of_steps(step: Nodes) -> IntArray:
@@ -74,6 +74,24 @@ def weak_components(nodes: int, first: Nodes, second: Nodes) -> IntArray:
             root = root[root]
 
 
+def reached_from(step: Nodes, start: int) -> npt.NDArray[np.bool_]:
+    """``(nodes,)``: which nodes are reached from one; it is reached itself.
+
+    Args:
+        step: ``(letters, nodes)``: where each letter leads from each node.
+        start: The first node.
+    """
+    seen = np.zeros(step.shape[1], dtype=bool)
+    seen[start] = True
+    frontier = np.array([start], dtype=np.int64)
+    while frontier.size:
+        after = np.zeros_like(seen)
+        after[step[:, frontier]] = True
+        frontier = np.flatnonzero(after & ~seen)
+        seen[frontier] = True
+    return seen
+
+
 def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     """The next node of each, ``(nodes,)``, on a shortest way to the root.
 
@@ -105,12 +123,12 @@ def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     return following
 
 
-def _renumber(label: Nodes) -> IntArray:
-    """The classes, numbered in the order of their first nodes."""
+def renumbered(label: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Classes numbered in the order of their first members, and these members."""
     _, first, index = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return rank[index.reshape(-1)]
+    return rank[index.reshape(-1)], np.sort(first)
 
 
 def _by_scipy(nodes: int, source: Nodes, target: Nodes) -> Nodes:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
-from krohn.algebra.graphs import components_of_steps, weak_components
+from krohn.algebra.graphs import components_of_steps, renumbered, weak_components
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import TransformationMonoid
@@ -193,23 +192,15 @@ class Green:
 def green(monoid: TransformationMonoid) -> Green:
     """Green's relations, from the strongly connected components of the Cayley graphs."""
     r, left = (components_of_steps(g.T) for g in (monoid.right, monoid.left))
-    h, first = _renumber(r * (int(left.max()) + 1) + left)
+    h, first = renumbered(r * (int(left.max()) + 1) + left)
     joined = _d_classes(r[first], left[first])
-    return Green(monoid, r, left, h, _renumber(joined[h])[0])
+    return Green(monoid, r, left, h, renumbered(joined[h])[0])
 
 
 def _d_classes(r: IntArray, left: IntArray) -> IntArray:
     """The D-class of each H-class, from its R-class and its L-class."""
     rows, columns = int(r.max()) + 1, int(left.max()) + 1
     return weak_components(rows + columns, r, rows + left)[r]
-
-
-def _renumber(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
-    """Classes numbered in the order of their first members, and these members."""
-    _, first, index = np.unique(label, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[index], np.sort(first)
 
 
 def _group_of_elements(elements: IntArray) -> PermutationGroup:

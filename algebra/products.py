@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,6 @@ from krohn.algebra.errors import MachineError
 UNDEFINED = -1
 MOST_ENTRIES = 20_000_000
 _SEPARATORS = (",", ";", "|", "/", " × ")
-
-Policy = Literal["sink", "stay", "reject"]
 
 
 def parallel(*machines: Automaton, name: str | None = None) -> Automaton:
@@ -98,26 +95,22 @@ def complete(
     partial: npt.ArrayLike,
     letters: Sequence[str],
     states: Sequence[str],
-    policy: Policy = "sink",
     sink: str = "error",
 ) -> Semiautomaton:
     """A total machine from a partial transition table.
 
-    The thesis leaves illegal letters undefined (Dyck languages, erratum E37). A sink
-    is the safe choice: staying can create groups that the legal words never see.
+    The thesis leaves illegal letters undefined (Dyck languages, erratum E37). Here they
+    lead to a new absorbing state, if there are any: to stay instead could create groups
+    that the legal words never see.
 
     Args:
         partial: ``(letters, states)`` state indices, -1 where nothing is defined.
         letters: The name of each letter.
         states: The name of each state.
-        policy: ``"sink"`` sends undefined moves to a new absorbing state (none is
-            added to a total table), ``"stay"`` ignores the letter, ``"reject"``
-            refuses a table that is not total.
         sink: The name of the new state.
 
     Raises:
-        MachineError: If the shape does not fit, the policy is unknown, the sink's
-            name is taken, or a move is undefined under ``"reject"``.
+        MachineError: If the shape does not fit, or the sink's name is taken.
     """
     table = np.array(partial, dtype=np.int64)
     if table.shape != (len(letters), len(states)):
@@ -126,21 +119,15 @@ def complete(
             f"{len(letters)} letters and {len(states)} states"
         )
     holes = table == UNDEFINED
-    if policy not in ("sink", "stay", "reject"):
-        raise MachineError(f"complete with 'sink', 'stay' or 'reject', not {policy!r}")
     if not holes.any():
-        return _semiautomaton(table, letters, states)
-    if policy == "stay":
-        return _semiautomaton(
-            np.where(holes, np.arange(len(states)), table), letters, states
+        return Semiautomaton(table, tuple(letters), tuple(states))
+    if sink in states:
+        raise MachineError(
+            f"there is a state named {sink!r} already; choose another name for the sink"
         )
-    if policy == "sink":
-        return _with_sink(table, letters, states, sink)
-    letter, state = np.argwhere(holes)[0]
-    raise MachineError(
-        f"no move is defined for the letter {letters[letter]!r} in the state "
-        f"{states[state]!r}; define it, or complete the machine with a sink"
-    )
+    widened = np.full((len(letters), len(states) + 1), len(states), dtype=np.int64)
+    widened[:, :-1] = np.where(holes, len(states), table)
+    return Semiautomaton(widened, tuple(letters), (*states, sink))
 
 
 def join_names(factors: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -157,12 +144,6 @@ def join_names(factors: Sequence[Sequence[str]]) -> tuple[str, ...]:
         free = (s for s in _SEPARATORS if s not in text)
         separator = next(free, _SEPARATORS[-1])
     return tuple(separator.join(names) for names in product(*factors))
-
-
-def _semiautomaton(
-    table: IntArray, letters: Sequence[str], states: Sequence[str]
-) -> Semiautomaton:
-    return Semiautomaton(table, tuple(letters), tuple(states))
 
 
 def _at_least_one(machines: Sequence[Automaton]) -> Automaton:
@@ -198,7 +179,7 @@ def _assemble(
     table = np.asarray(np.ravel_multi_index(tuple(moved), shape), dtype=np.int64)
     start = np.ravel_multi_index(tuple(m.start for m in machines), shape)
     return Automaton(
-        _semiautomaton(table, letters, join_names([m.states for m in machines])),
+        Semiautomaton(table, tuple(letters), join_names([m.states for m in machines])),
         start=int(start),
         output=_joint_output(machines, read, at),
         name=name or " × ".join(m.name for m in machines),
@@ -251,15 +232,3 @@ def _joint_action(
         columns.append(maps[letters] + offset)
         offset += maps.shape[1]
     return tuple(tuple(row) for row in np.concatenate(columns, axis=1).tolist())
-
-
-def _with_sink(
-    table: IntArray, letters: Sequence[str], states: Sequence[str], sink: str
-) -> Semiautomaton:
-    if sink in states:
-        raise MachineError(
-            f"there is a state named {sink!r} already; choose another name for the sink"
-        )
-    widened = np.full((len(letters), len(states) + 1), len(states), dtype=np.int64)
-    widened[:, :-1] = np.where(table == UNDEFINED, len(states), table)
-    return _semiautomaton(widened, letters, (*states, sink))

@@ -1,23 +1,26 @@
-"""Recognising the kind of a machine: counter, memory, corridor, machines side by side."""
+"""Recognising the kind of a machine: counter, memory, corridor, parity, side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import gcd
+from math import gcd, prod
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.congruences import principal_congruences
 from krohn.algebra.errors import MachineError
-from krohn.algebra.minimisation import quotient
+from krohn.algebra.groups.permutations import factorise, power
+from krohn.algebra.minimisation import (
+    blocks,
+    factor_congruences,
+    principal_congruences,
+    quotient,
+)
 
 # Recognising the kind of a machine: a counter, a memory, machines side by side.
 
 
 MOST_FACTORED_STATES = 128
 MOST_LABELS = 130_000
-
-Blocks = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Factor:
     """
 
     machine: Automaton
-    block: Blocks
+    block: tuple[int, ...]
 
 
 def as_counter(a: Automaton) -> Counter | None:
@@ -116,19 +119,15 @@ def parallel_factors(
     """
     if not 2 <= len(a.states) <= most_states:
         return None
-    found = principal_congruences(a.transitions)
-    if len(found) * len(a.states) > MOST_LABELS:
+    principal = principal_congruences(a.transitions)
+    if len(principal) * len(a.states) > MOST_LABELS:
         return None
-    principal = sorted((tuple(row.tolist()) for row in found), key=_size_then_name)
-    atoms = _minimal(principal)
-    if len(atoms) < 2:
+    # Of congruences with equally many blocks the first one is tried first.
+    principal.sort(key=lambda found: (-blocks(found), *-found))
+    found = factor_congruences(principal, coarse_first=True)
+    if found is None:
         return None
-    chosen: list[Blocks] = []
-    for atom in atoms:
-        if all(_refines(atom, found) for found in chosen):
-            chosen.append(_coarsest_avoiding(atom, principal))
-    needed = sorted(_without_redundant(chosen, atoms), key=_size_then_name)
-    return tuple(_factor(a, blocks, i) for i, blocks in enumerate(needed, start=1))
+    return tuple(_factor(a, labels, i) for i, labels in enumerate(found, start=1))
 
 
 def reached_pairs(
@@ -217,40 +216,17 @@ def _cycle(permutation: IntArray, start: int) -> list[int]:
     return cycle
 
 
-def _power(permutation: IntArray, exponent: int) -> IntArray:
-    result = np.arange(len(permutation))
-    while exponent:
-        if exponent & 1:
-            result = permutation[result]
-        permutation = permutation[permutation]
-        exponent >>= 1
-    return result
-
-
 def _merge_cycles(p: IntArray, q: IntArray, start: int) -> IntArray:
     """A product of powers of commuting ``p`` and ``q`` whose order is their lcm."""
     # All cycles of an element of a regular group are equally long, so that the cycle
     # through the start shows the order.
     m, n = len(_cycle(p, start)), len(_cycle(q, start))
-    part = _part_to_keep(m, n)
+    # The prime powers of m that are no less than those in n.
+    part = prod(p**k for p, k in factorise(m).items() if n % p ** (k + 1))
     rest = n
     while (common := gcd(rest, part)) > 1:
         rest //= common
-    return _power(p, m // part)[_power(q, n // rest)]
-
-
-def _part_to_keep(m: int, n: int) -> int:
-    """The product of the prime powers of ``m`` that are no less than those in ``n``."""
-    part, left, prime = 1, m, 2
-    while left > 1:
-        power = 1
-        while left % prime == 0:
-            left //= prime
-            power *= prime
-        if n % (power * prime):
-            part *= power
-        prime += 1
-    return part
+    return power(p, m // part)[power(q, n // rest)]
 
 
 def _best_unit(increments: IntArray, modulus: int) -> int:
@@ -263,70 +239,12 @@ def _by_maximum(increments: IntArray) -> tuple[int, list[int]]:
     return int(increments.max()), increments.tolist()
 
 
-def _size_then_name(blocks: Blocks) -> tuple[int, Blocks]:
-    return len(set(blocks)), blocks
-
-
-def _root(parent: list[int], state: int) -> int:
-    while parent[state] != state:
-        parent[state] = parent[parent[state]]
-        state = parent[state]
-    return state
-
-
-def _join(first: Blocks, second: Blocks) -> Blocks:
-    """The smallest congruence that contains both; blocks by their first states."""
-    parent = list(range(len(first)))
-    # Each argument respects the letters, hence so does the equivalence they generate.
-    for state, label in (*enumerate(first), *enumerate(second)):
-        p, q = _root(parent, state), _root(parent, label)
-        parent[max(p, q)] = min(p, q)
-    return tuple(_root(parent, state) for state in range(len(parent)))
-
-
-def _refines(fine: Blocks, coarse: Blocks) -> bool:
-    return all(coarse[label] == coarse[q] for q, label in enumerate(fine))
-
-
-def _minimal(congruences: Sequence[Blocks]) -> list[Blocks]:
-    """The congruences that contain no other one."""
-    table = np.array(congruences, dtype=np.int64)
-    inside = [(coarse[table] == coarse).all(axis=1).sum() for coarse in table]
-    return [c for c, count in zip(congruences, inside, strict=True) if count == 1]
-
-
-def _coarsest_avoiding(atom: Blocks, principal: Sequence[Blocks]) -> Blocks:
-    """A largest congruence that does not contain ``atom``, coarse parts first."""
-    best: Blocks = tuple(range(len(atom)))
-    for extra in principal:
-        if _refines(extra, best):
-            continue
-        grown = _join(best, extra)
-        if not _refines(atom, grown):
-            best = grown
-        if len(set(best)) == 2:
-            break
-    return best
-
-
-def _without_redundant(
-    chosen: Sequence[Blocks], atoms: Sequence[Blocks]
-) -> list[Blocks]:
-    """The chosen congruences without superfluous ones; large quotients stay first."""
-    kept = sorted(chosen, key=_size_then_name)
-    for candidate in reversed(list(kept)):
-        others = [blocks for blocks in kept if blocks != candidate]
-        if all(any(not _refines(atom, o) for o in others) for atom in atoms):
-            kept = others
-    return kept
-
-
-def _factor(a: Automaton, blocks: Blocks, number: int) -> Factor:
+def _factor(a: Automaton, labels: IntArray, number: int) -> Factor:
     # Only all factors together know the state, so none of them can show a's outputs.
-    machine = quotient(replace(a, output=None), blocks)
+    machine = quotient(replace(a, output=None), labels)
     named = replace(machine, name=f"factor {number} of {a.name}", action=None)
-    index = {label: i for i, label in enumerate(dict.fromkeys(blocks))}
-    return Factor(named, tuple(index[label] for label in blocks))
+    # Each block is labelled by its first state.
+    return Factor(named, tuple(np.unique(labels, return_inverse=True)[1].tolist()))
 
 
 # Recognising gridworlds: machines whose states are cells between two walls.
@@ -391,3 +309,162 @@ def _along(line: list[int], table: IntArray) -> Corridor | None:
     if not np.array_equal(walks, clamped):
         return None
     return Corridor(tuple(cell.tolist()), tuple(moves.tolist()))
+
+
+# Machines that are a parity at every position, whatever they are in the long run.
+
+
+@dataclass(frozen=True)
+class LayeredParity:
+    """A machine of which words of one length reach at most two states.
+
+    Attributes:
+        increments: For each position 1..T and letter 0 or 1: what is added to the label.
+        states: For each position 0..T the states of the labels; the start has label 0.
+    """
+
+    increments: tuple[tuple[int, ...], ...]
+    states: tuple[dict[int, int], ...]
+
+
+def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
+    """The parity that ``a`` is for words up to ``length``, or None.
+
+    Letters must be one-to-one between the states of one length and of the next. The
+    first letter keeps the label; the others keep or flip it, for both states alike.
+    """
+    found = _run(a.transitions.tolist(), a.start, length)
+    return found if len(found.increments) == length else None
+
+
+@dataclass(frozen=True)
+class ParityNode:
+    """A parity of the letters from a position on, where words so far have led to one state.
+
+    Attributes:
+        first: How many letters were read before.
+        parity: The parity that letters from then on are, as long as they are one.
+        children: The node that goes on from each label; empty at the end of words.
+    """
+
+    first: int
+    parity: LayeredParity
+    children: tuple[int, ...]
+
+    @property
+    def last(self) -> int:
+        """How many letters were read when it ends."""
+        return self.first + len(self.parity.increments)
+
+
+def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | None:
+    """The tree of parities that ``a`` is for words up to ``length``, or None.
+
+    From the start, letters are a parity for as long as they can be. Where they no longer
+    are, each of the two states is the start of another parity. The tree must end for
+    words of every length: cut off at some length, every machine would be one.
+
+    Args:
+        a: The machine.
+        length: T.
+        most: Trees of more nodes are given up.
+    """
+    table = a.transitions.tolist()
+    if not _ends(table, a.start):
+        return None
+    todo, found = [(a.start, 0)], list[ParityNode]()
+    for start, first in todo:  # grows on the way
+        parity = _run(table, start, length - first)
+        last = first + len(parity.increments)
+        if last == first < length or len(todo) > most:
+            return None
+        children: tuple[int, ...] = ()
+        if last < length:
+            ends = parity.states[-1]
+            children = tuple(len(todo) + i for i in range(len(ends)))
+            todo += [(ends[label], last) for label in sorted(ends)]
+        found.append(ParityNode(first, parity, children))
+    return found
+
+
+def _ends(table: list[list[int]], start: int) -> bool:
+    """Whether no parity that begins at a state leads back to its own beginning."""
+    todo, after = [start], dict[int, set[int]]()
+    for state in todo:  # grows on the way
+        if state not in after:
+            after[state] = _begins(table, state)
+            todo += sorted(after[state])
+    while after:
+        last = [state for state, others in after.items() if not others & after.keys()]
+        if not last:
+            return False
+        for state in last:
+            del after[state]
+    return True
+
+
+def _begins(table: list[list[int]], start: int) -> set[int]:
+    """The states at which the parity of words from a state ends; none if it goes on."""
+    labels, seen = {start: 0}, set[frozenset[tuple[int, int]]]()
+    while frozenset(labels.items()) not in seen:
+        seen.add(frozenset(labels.items()))
+        step = _step(table, labels)
+        if step is None:
+            return set(labels)
+        labels = step[0]
+    return set()
+
+
+def _run(table: list[list[int]], start: int, length: int) -> LayeredParity:
+    """The parity that words from a state are, up to the length at which that ends."""
+    labels, states = {start: 0}, [{0: start}]
+    increments: list[tuple[int, ...]] = []
+    # Labels return, and with them all that follows.
+    known: dict[frozenset[tuple[int, int]], _Step | None] = {}
+    while len(increments) < length:
+        here = frozenset(labels.items())
+        if here not in known:
+            known[here] = _step(table, labels)
+        step = known[here]
+        if step is None:
+            break
+        labels, added, named = step
+        increments.append(added)
+        states.append(named)
+    return LayeredParity(tuple(increments), tuple(states))
+
+
+def clock(a: Automaton) -> int:
+    """How many letters a state counts: words of up to so many reach states of their own.
+
+    The greatest n such that no two words of different lengths up to n reach one state.
+    """
+    layer = np.array([a.start])
+    seen = np.zeros(len(a.states), dtype=bool)
+    letters = -1
+    while not seen[layer].any():
+        seen[layer] = True
+        layer = np.unique(a.transitions[:, layer])
+        letters += 1
+    return letters
+
+
+_Step = tuple[dict[int, int], tuple[int, ...], dict[int, int]]
+"""The labels after a letter, what each letter adds, and the states by their labels."""
+
+
+def _step(table: list[list[int]], labels: dict[int, int]) -> _Step | None:
+    after = {table[0][q]: label for q, label in labels.items()}
+    if len(after) < len(labels):
+        return None
+    added = []
+    for row in table:
+        for q in labels:
+            if row[q] not in after and len(after) == 2:
+                return None
+            after.setdefault(row[q], 1 - next(iter(after.values())))
+        flips = {after[row[q]] ^ label for q, label in labels.items()}
+        if len(flips) > 1:
+            return None
+        added.append(flips.pop())
+    return after, tuple(added), {label: q for q, label in after.items()}

@@ -20,7 +20,8 @@ from report import Row, Table, each, parser, publish
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
-from krohn.algebra.cascade import Cascade, kind, levels
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.decomposition.diagrams import kind, levels
 from krohn.algebra.decomposition.methods import Decomposition, decompose
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.green import green

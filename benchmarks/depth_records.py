@@ -13,9 +13,9 @@ from time import monotonic
 
 from report import Row, Table, each, parser, publish
 
+from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo import catalogue
 from krohn.compiled_model import model_file
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise
@@ -124,7 +124,7 @@ def _printed(job: Job) -> int | None:
 
 def _machine(job: Job) -> Automaton:
     """The machine without outputs: its states are asked for."""
-    return replace(catalogue.machine(job.machine), output=None)
+    return replace(zoo.machine(job.machine), output=None)
 
 
 def _name(plan: Plan | None) -> str | None:
@@ -138,7 +138,7 @@ def again(printed: Mapping[str, str]) -> Row:
 
 def tables(options: argparse.Namespace) -> Iterator[Table]:
     """One row for each machine."""
-    names = options.machines or catalogue.names()
+    names = options.machines or zoo.names()
     jobs = [Job(name, options.length, options.parameters) for name in names]
     yield Table(
         f"The shallowest proved networks at T = {options.length} in float32",

@@ -14,8 +14,8 @@ import torch
 from report import Row, Table, parser, publish
 
 import krohn
+from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.zoo import catalogue
 from krohn.gpt2 import verify
 from krohn.network.exports import gpt2
 from krohn.network.exports.gpt2 import open_logits, write
@@ -121,7 +121,7 @@ def main() -> None:
     found = parser(__doc__)
     found.add_argument("names", nargs="*", help="machines; all of the zoo by default")
     options = found.parse_args()
-    names = options.names or list(catalogue.names())
+    names = options.names or list(zoo.names())
     publish([Table(TITLE, list(rows(names)))], options)
 
 

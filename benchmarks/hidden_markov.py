@@ -12,10 +12,9 @@ from report import Row, Table, parser, publish
 from krohn.model_facts import facts, gamma
 from krohn.program.domains import FloatArray
 from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import driven
+from krohn.sources.hidden_markov import HiddenMarkovModel, driven
 from krohn.sources.hidden_markov.structure import mixing_time, observed, rank
-from krohn.sources.linear_dynamics import (
+from krohn.sources.linear_systems import (
     mixing_time as dynamics_mixing_time,
     named as dynamics_named,
 )

@@ -28,7 +28,7 @@ from krohn.compare.training.sweep import Result
 from krohn.comparison.belief_comparison import MEASURED, PROBED, rules
 from krohn.comparison.belief_result import over_seeds
 from krohn.sources import hidden_markov
-from krohn.sources.hidden_markov.families import mixture
+from krohn.sources.hidden_markov import mixture
 
 MODELS, STATES, LETTERS, SEEDS = 4, 3, 3, (0, 1)
 DESK = preset("desk")

@@ -32,7 +32,7 @@ from krohn.page.belief_page import triangles
 from krohn.program.errors import Refused
 from krohn.program.writing import atomic_write
 from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov.families import driven
+from krohn.sources.hidden_markov import driven
 from krohn.sources.hidden_markov.structure import mixing_time
 from krohn.sources.linear_systems import LinearSystem
 

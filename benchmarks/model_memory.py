@@ -10,7 +10,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.hidden_markov.families import undriven
+from krohn.sources.hidden_markov import undriven
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 from krohn.sources.hidden_markov.structure import MOST_NUMBERS
 

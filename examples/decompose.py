@@ -15,7 +15,7 @@ import numpy as np
 
 import krohn
 from krohn import decomposition
-from krohn.algebra import covering
+from krohn.algebra.cascade import prove
 from krohn.decomposition import Decomposed, decompose, describe, save
 
 
@@ -52,7 +52,7 @@ def survives(found: Decomposed) -> str:
         save(found, path)
         again = decomposition.load_cascade(path)
     machine = krohn.zoo(found.machine.name).semiautomaton
-    proof = covering.prove(machine, again)
+    proof = prove(machine, again)
     return f"proved again, for {proof.coordinates} coordinates"
 
 

@@ -31,9 +31,8 @@ from krohn.sources.hidden_markov.decompile import (
     decompiled,
 )
 from krohn.sources.hidden_markov.masked import Task, factors
-from krohn.sources.posterior_heads import PosteriorHead
+from krohn.sources.posterior_heads import NEXT, PosteriorHead
 from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from krohn.sources.posterior_heads.head import NEXT
 
 SUFFIX = ".json"
 """Of a file of a recovered model."""

@@ -10,13 +10,11 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
-from krohn.algebra.cascade import (
+from krohn.algebra.cascade import Cascade, Component, Projection, Wiring
+from krohn.algebra.decomposition import methods
+from krohn.algebra.decomposition.diagrams import (
     BoolArray,
-    Cascade,
-    Component,
-    Projection,
     Reading,
-    Wiring,
     common,
     dependencies,
     kind,
@@ -24,7 +22,6 @@ from krohn.algebra.cascade import (
     meaning,
     merged,
 )
-from krohn.algebra.decomposition import methods
 from krohn.algebra.decomposition.simplify import CascadeCost
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.formats.files import read_text
@@ -87,7 +84,7 @@ def _component(component: Component) -> dict[str, Any]:
 
 
 def from_object(obj: Mapping[str, Any]) -> Cascade:
-    """The cascade of such values; ``covering.prove`` says what it covers.
+    """The cascade of such values; `krohn.algebra.cascade.prove` says what it covers.
 
     Raises:
         MachineError: If it is no cascade.

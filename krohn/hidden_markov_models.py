@@ -16,12 +16,10 @@ from krohn.sources import grammars
 from krohn.sources.grammars import END, HIDDEN, Grammar, Words
 from krohn.sources.grammars.bounded import compared, cut, depths
 from krohn.sources.grammars.words import letters_of, numbers_of, sentences
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import driven
+from krohn.sources.hidden_markov import HiddenMarkovModel, driven
 from krohn.sources.hidden_markov.masked import Task
 from krohn.sources.linear_systems import LinearSystem
-from krohn.sources.posterior_heads import PosteriorHead
-from krohn.sources.posterior_heads.head import gaussian, of_model
+from krohn.sources.posterior_heads import PosteriorHead, gaussian, of_model
 
 # Hidden Markov models by name, from files, of machines and of linear systems.
 

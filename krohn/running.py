@@ -20,7 +20,7 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
 from krohn.network.reading import NOT_FINITE, Array, Begin, named, plain_reader
-from krohn.sources.written_letters import split_letters
+from krohn.sources import split_letters
 
 # Running a model on words given by name.
 

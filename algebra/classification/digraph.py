@@ -1,13 +1,19 @@
-"""Properties that show on the graph of states: edges, cycles, synchronising words."""
-
-from dataclasses import dataclass
+"""Properties that show on the graph of states, and on the graph of its pairs."""
 
 import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.automaton import IntArray, Semiautomaton
-from krohn.algebra.classification.properties import Property, Witness, act, call, spell
-from krohn.algebra.graphs import components_of_steps, towards
+from krohn.algebra.classification.properties import (
+    MOST_PAIR_STEPS,
+    Property,
+    Witness,
+    act,
+    call,
+    spell,
+)
+from krohn.algebra.graphs import components_of_steps, reached_from
+from krohn.algebra.monoid import idempotent_power
 from krohn.algebra.wording import count
 
 # Properties that show on the graph of states: its edges and its cycles.
@@ -28,13 +34,13 @@ def restricted_transitions(machine: Semiautomaton, states: IntArray) -> IntArray
     return place[machine.transitions[:, states]]
 
 
-def path(machine: Semiautomaton, source: int, target: int) -> tuple[int, ...] | None:
-    """A shortest non-empty word from one state to another; None if there is none."""
+def path(machine: Semiautomaton, source: int, *targets: int) -> tuple[int, ...] | None:
+    """A shortest non-empty word from a state to one of others; None if there is none."""
     words: dict[int, tuple[int, ...]] = {}
     queue: list[tuple[int, tuple[int, ...]]] = [(source, ())]
     for state, word in queue:
         for letter, after in enumerate(machine.transitions[:, state].tolist()):
-            if after == target:
+            if after in targets:
                 return (*word, letter)
             if after not in words:
                 words[after] = (*word, letter)
@@ -260,119 +266,154 @@ def _two_ends(machine: Semiautomaton, sinks: Flags, steps: int) -> Witness | Non
     }
 
 
-# Whether some word leads all states to one, and a short word that does.
+# Whether the last letters decide the state: definite and generalised definite.
 
 
-MOST_PAIR_STEPS = 6_000_000
-LONGEST_WORD = 20_000
+def definite(machine: Semiautomaton) -> Property:
+    """The last k letters decide the state (Perles, Rabin, Shamir 1963).
 
-
-@dataclass(frozen=True)
-class _Merging:
-    """How pairs of states are merged by shortest words.
-
-    Attributes:
-        pair: ``(states, states)``: the number of each pair; equal states are the last.
-        distance: ``(pairs + 1,)``: the length of the word, −1 if there is none.
-        letter: ``(pairs + 1,)``: its first letter.
+    Call states i-equivalent if all words of i letters take them to the same state: 0 is
+    equality, and p, q are (i+1)-equivalent if pa, qa are i-equivalent for all letters
+    a. The machine is definite if these equivalences, which only grow, come to hold for
+    all states; the first such i is k. If they stop growing before that, then from two
+    states that are never equivalent some letter leads to two such states again, for
+    ever: in the end a word takes two different states to themselves, and so does every
+    power of it. Where one state leads to all others, this says se = e for all
+    idempotents e and elements s of T(A).
     """
-
-    pair: IntArray
-    distance: IntArray
-    letter: IntArray
-
-
-def synchronising(machine: Semiautomaton) -> Property:
-    """Some word leads all states to one: a reset word (Černý).
-
-    It exists if and only if every pair of states is led to one state by some word:
-    merging pairs one after another merges all. A breadth-first search backwards from
-    the merged pairs decides this, and merging a nearest pair each time gives a short
-    word (D. Eppstein, Reset sequences for monotonic automata, 1990).
-    """
-    letters, n = machine.transitions.shape
-    if n > 1 and (np.sort(machine.transitions, axis=1) == np.arange(n)).all():
-        return _apart(machine, np.arange(2))
-    few = MOST_PAIR_STEPS // max(1, n * (n - 1) // 2)
-    if not few:
-        return _undecided()
-    chosen = np.argsort([len(np.unique(row)) for row in machine.transitions])[:few]
-    merging = _merging(machine.transitions[chosen])
-    apart = np.argwhere(merging.distance[merging.pair] < 0)
-    if not len(apart):
-        word = _reset_word(machine.transitions[chosen], merging)
-        return _reset(machine, None if word is None else chosen[word])
-    if few < letters:
-        return _undecided()
-    return _apart(machine, apart[0])
-
-
-def _undecided() -> Property:
-    return Property("synchronising", None, "too many pairs of states to search")
-
-
-def _apart(machine: Semiautomaton, pair: IntArray) -> Property:
-    return Property(
-        "synchronising",
-        False,
-        "no word leads two of the states to one state",
-        {"states": call(machine, pair)},
-    )
-
-
-def _reset(machine: Semiautomaton, word: IntArray | None) -> Property:
-    if word is None:
-        reason = (
-            f"any two states are merged by a word; more than {LONGEST_WORD:,} letters"
+    blocks = equivalences(machine)
+    if blocks[-1].any():
+        return Property(
+            "definite",
+            False,
+            "a word keeps two different states, so that it can be repeated "
+            "for ever without deciding between them",
+            _endless_pair(machine, blocks[-1]),
         )
-        return Property("synchronising", True, f"{reason} merge all")
-    end = 0
-    for letter in word:
-        end = int(machine.transitions[letter, end])
+    k = len(blocks) - 1
     return Property(
-        "synchronising",
-        True,
-        f"a word of {count(len(word), 'letter')} leads all states to one",
-        {"word": spell(machine, word), "ends": call(machine, [end])},
+        "definite", True, f"{_last(k)} the state, whatever it was before", {"k": k}
     )
 
 
-def _merging(rows: IntArray) -> _Merging:
-    letters, n = rows.shape
-    p, q = np.triu_indices(n, 1)
-    merged = len(p)
-    pair = np.full((n, n), merged, dtype=np.int64)
-    pair[p, q] = pair[q, p] = np.arange(merged)
-    after = np.full((letters, merged + 1), merged, dtype=np.int64)
-    after[:, :merged] = pair[rows[:, p], rows[:, q]]
-    source = np.repeat(np.arange(merged + 1), letters)
-    next_pair = towards(merged + 1, source, after.T.ravel(), merged)
-    letter = (after == next_pair).argmax(axis=0)
-    return _Merging(pair, _distances(next_pair, merged), letter)
+def equivalences(machine: Semiautomaton) -> list[IntArray]:
+    """``(states,)`` the i-equivalence class of each state, for i = 0, 1, … until it stays.
+
+    The last is one class, all labels 0, exactly if the machine is definite.
+    """
+    blocks = [np.arange(len(machine.states))]
+    while blocks[-1].any():
+        coarser = _same_columns(blocks[-1][machine.transitions])
+        if coarser.max() == blocks[-1].max():
+            break
+        blocks.append(coarser)
+    return blocks
 
 
-def _distances(next_node: IntArray, root: int) -> IntArray:
-    """The steps from each node to the root, −1 for nodes that do not lead to it."""
-    steps = (next_node != np.arange(len(next_node))).astype(np.int64)
-    for _ in range(len(next_node).bit_length()):
-        steps = steps + steps[next_node]
-        next_node = next_node[next_node]
-    return np.where(next_node == root, steps, -1)
+def generalised_definite(machine: Semiautomaton) -> Property:
+    """The first and the last k letters decide the state: ese = e in T(A).
+
+    If rese ≠ re for a state r, then e fixes p = re and q = rese, and p leads to q. If a
+    word u fixes p ≠ q and p leads to q by x, then e = u^ω fixes both and p·exe = q ≠ p.
+    So the test looks for two states in a cycle of the graph of pairs, the first of
+    which leads to the second.
+    """
+    name = "generalised definite"
+    found = _kept_by_powers(machine)
+    letters, states = machine.transitions.shape
+    if found is None and letters * states**2 > MOST_PAIR_STEPS:
+        return Property(name, None, "too many pairs of states to search")
+    found = found or _kept_pair(machine)
+    if found is None:
+        reason = "a word that keeps two states never leads from one to the other"
+        return Property(name, True, f"{reason}: the first and last letters decide")
+    (p, q), word = found
+    between = path(machine, p, q)
+    assert between is not None
+    witness: Witness = {
+        "states": call(machine, (p, q)),
+        "kept by": spell(machine, word),
+        "path": spell(machine, between),
+    }
+    reason = "a word keeps two states of which the first leads to the second"
+    return Property(name, False, reason, witness)
 
 
-def _reset_word(rows: IntArray, merging: _Merging) -> list[int] | None:
-    """A word that merges all states; None if the one that was sought is very long."""
-    states, word = np.arange(rows.shape[1]), list[int]()
-    while len(states) > 1:
-        first, second = np.triu_indices(len(states), 1)
-        pairs = merging.pair[states[first], states[second]]
-        best = int(merging.distance[pairs].argmin())
-        p, q = int(states[first[best]]), int(states[second[best]])
-        if len(word) + merging.distance[pairs[best]] > LONGEST_WORD:
-            return None
-        while p != q:
-            letter = int(merging.letter[merging.pair[p, q]])
-            word.append(letter)
-            p, q = int(rows[letter, p]), int(rows[letter, q])
-            states = np.unique(rows[letter, states])
-    return word
+def _last(k: int) -> str:
+    return f"the last {count(k, 'letter')} decide{'s' if k == 1 else ''}"
+
+
+def _same_columns(rows: IntArray) -> IntArray:
+    """A label ``(n,)`` for each column of ``(k, n)``, from 0; equal columns share it."""
+    label = np.unique(rows, axis=1, return_inverse=True)[1]
+    return np.asarray(label, dtype=np.int64).reshape(-1)
+
+
+def _endless_pair(machine: Semiautomaton, block: IntArray) -> Witness:
+    """Two states and a word that keeps both, from states in different blocks."""
+    second = int(np.flatnonzero(block != block[0])[0])
+    pair, word, seen = (0, second), list[int](), dict[tuple[int, int], int]()
+    while pair not in seen:
+        seen[pair] = len(word)
+        after = machine.transitions[:, pair]
+        letter = int((block[after[:, 0]] != block[after[:, 1]]).argmax())
+        word.append(letter)
+        pair = int(after[letter, 0]), int(after[letter, 1])
+    return {
+        "states": call(machine, pair),
+        "kept by": spell(machine, word[seen[pair] :]),
+    }
+
+
+def _kept_by_powers(machine: Semiautomaton) -> tuple[tuple[int, int], list[int]] | None:
+    """Two states, the first leading to the second, that a power of a letter keeps."""
+    powers = idempotent_power(machine.transitions)
+    for letter, power in enumerate(powers):
+        kept = np.flatnonzero(power == np.arange(len(power)))
+        pair = _leads(machine, kept)
+        if pair is not None:
+            period = _period(machine.transitions[letter], pair)
+            return pair, [letter] * period
+    return None
+
+
+def _leads(machine: Semiautomaton, states: IntArray) -> tuple[int, int] | None:
+    """Two of the states, the first of which leads to the second."""
+    wanted = np.zeros(len(machine.states), dtype=bool)
+    wanted[states] = True
+    for source in states.tolist():
+        reached = reached_from(machine.transitions, source) & wanted
+        reached[source] = False
+        if reached.any():
+            return source, int(np.flatnonzero(reached)[0])
+    return None
+
+
+def _period(row: IntArray, pair: tuple[int, int]) -> int:
+    """How often a letter must be repeated until both states have come back."""
+    after, steps = row[list(pair)], 1
+    while not np.array_equal(after, pair):
+        after, steps = row[after], steps + 1
+    return steps
+
+
+def _kept_pair(machine: Semiautomaton) -> tuple[tuple[int, int], list[int]] | None:
+    """Two states, the first leading to the second, that some word keeps."""
+    letters, n = machine.transitions.shape
+    after = machine.transitions[:, :, None] * n + machine.transitions[:, None, :]
+    edges = after.reshape(letters, n * n).T
+    label = components_of_steps(edges.T)
+    own = (edges == np.arange(n * n)[:, None]).any(axis=1)
+    cyclic = ((np.bincount(label)[label] > 1) | own).reshape(n, n)
+    np.fill_diagonal(cyclic, False)
+    for p in np.flatnonzero(cyclic.any(axis=1)).tolist():
+        both = np.flatnonzero(cyclic[p] & reached_from(machine.transitions, p))
+        if len(both):
+            pairs = Semiautomaton(
+                edges.T, machine.letters, tuple(map(str, range(n * n)))
+            )
+            node = p * n + int(both[0])
+            word = path(pairs, node, node)
+            assert word is not None
+            return (p, int(both[0])), list(word)
+    return None

@@ -13,7 +13,15 @@ from krohn.algebra.classification.findings import (
     tractable,
     writable,
 )
-from krohn.algebra.classification.properties import Property, Witness, act, call, spell
+from krohn.algebra.classification.properties import (
+    Found,
+    Property,
+    Witness,
+    act,
+    call,
+    first_pair,
+    spell,
+)
 from krohn.algebra.green import Green
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import (
@@ -28,9 +36,6 @@ from krohn.algebra.skeleton import ImageClass, Skeleton
 # Properties of the elements of T(A), read off the enumerated monoid.
 #
 # T(A) has no adjoined identity: that the empty word does nothing says nothing about T(A).
-
-
-Found = tuple[str, Witness] | None
 
 
 def band(findings: Findings) -> Property:
@@ -93,7 +98,7 @@ def _decide(
 
 
 def _l_related(machine: Semiautomaton, found: Green) -> Found:
-    pair = _first_pair(found.l_class)
+    pair = first_pair(found.l_class)
     if pair is None:
         return None
     words = [spell(machine, found.monoid.word(i)) for i in pair]
@@ -129,7 +134,7 @@ def _not_locally_testable(machine: Semiautomaton, found: Green) -> Found:
                 "e": word,
                 "x": x,
             }
-        pair = _first_pair(found.d_class[local])
+        pair = first_pair(found.d_class[local])
         if pair is not None:
             x, y = (spell(machine, monoid.word(int(local[i]))) for i in pair)
             reason = "e is idempotent and neutral for x and y, but xy is not yx"
@@ -145,15 +150,6 @@ def _local_monoid(monoid: TransformationMonoid, e: int) -> IntArray:
     inside[found] = (row[monoid.elements[found]] == monoid.elements[found]).all(axis=1)
     inside[0] &= monoid.identity_is_product
     return np.flatnonzero(inside)
-
-
-def _first_pair(label: IntArray) -> tuple[int, int] | None:
-    """The first two places with one label, by the later of them."""
-    first = np.unique(label, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[1][first[2]] != np.arange(len(label)))
-    if not len(again):
-        return None
-    return int(first[1][first[2][again[0]]]), int(again[0])
 
 
 def _from_left(monoid: TransformationMonoid, source: int, target: int) -> list[int]:

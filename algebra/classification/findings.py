@@ -13,9 +13,8 @@ from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.green import Green, green
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import SMALL_ORDER, PermutationGroup
-from krohn.algebra.groups.permutations import is_even
+from krohn.algebra.groups.permutations import closure, is_even
 from krohn.algebra.groups.series import composition_factors
-from krohn.algebra.groups.table import closure
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.monoid import Enumeration, TransformationMonoid
 from krohn.algebra.rows import firsts

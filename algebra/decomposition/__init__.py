@@ -1,1 +1,1 @@
-"""Ways to take a machine apart into a cascade; ``covering.prove`` checks the cascades."""
+"""Ways to take a machine apart into a cascade; `krohn.algebra.cascade.prove` checks it."""

@@ -17,12 +17,6 @@ from krohn.algebra.cascade import (
     component_of,
     trivial,
 )
-from krohn.algebra.congruences import (
-    blocks,
-    factor_congruences,
-    independent,
-    principal_congruences,
-)
 from krohn.algebra.decomposition.diagrams import (
     letters_of,
     next_layer,
@@ -31,6 +25,12 @@ from krohn.algebra.decomposition.diagrams import (
 )
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.simplify import cost, simplify
+from krohn.algebra.minimisation import (
+    blocks,
+    factor_congruences,
+    independent,
+    principal_congruences,
+)
 
 # Decompositions by congruences: which block first, then where in the block.
 

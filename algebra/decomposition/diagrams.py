@@ -1,21 +1,27 @@
-"""The diagrams of a cascade: grown, put into another one, cut down to what is reached."""
+"""Diagrams of cascades: grown, put into others, cut down; and read: what values mean."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring
+from krohn.algebra.cascade import INVALID, Cascade, Component, Projection, Wiring
+from krohn.algebra.groups.naming import name
 from krohn.algebra.rows import RowTable, distinct
+
+_T = TypeVar("_T")
+BoolArray = npt.NDArray[np.bool_]
+
 
 # Growing diagrams layer by layer: nodes are rows of numbers, alike rows one node.
 
 
 def next_layer(
-    rows: IntArray, valid: npt.NDArray[np.bool_] | None = None
+    rows: IntArray, valid: BoolArray | None = None
 ) -> tuple[IntArray, IntArray]:
     """The nodes of the next layer and how they are reached.
 
@@ -78,38 +84,26 @@ def refine(
     Raises:
         BudgetExceeded: If a layer has more, or no step remains.
     """
-    components = (
-        *cascade.components[:at],
-        *inner.components,
-        *cascade.components[at + 1 :],
-    )
     emits, across = _inner_wiring(cascade, at, inner, budget or Budget())
     down = _inner_projection(cascade.projection.follow[at], inner)
     return Cascade(
         cascade.letters,
         cascade.states,
-        components,
+        _put(cascade.components, at, inner.components),
         Wiring(
             cascade.wiring.entry,
-            (*cascade.wiring.emit[:at], *emits, *cascade.wiring.emit[at + 1 :]),
-            (*cascade.wiring.follow[:at], *across, *cascade.wiring.follow[at + 1 :]),
+            _put(cascade.wiring.emit, at, emits),
+            _put(cascade.wiring.follow, at, across),
         ),
-        Projection(
-            (
-                *cascade.projection.follow[:at],
-                *down,
-                *cascade.projection.follow[at + 1 :],
-            )
-        ),
-        np.concatenate(
-            [
-                cascade.lift[:, :at],
-                inner.lift[cascade.lift[:, at]],
-                cascade.lift[:, at + 1 :],
-            ],
-            axis=1,
-        ),
+        Projection(_put(cascade.projection.follow, at, down)),
+        np.stack(_put(cascade.lift.T, at, inner.lift[cascade.lift[:, at]].T), axis=1),
     )
+
+
+def _put(items: Iterable[_T], at: int, inner: Iterable[_T]) -> tuple[_T, ...]:
+    """Some items, others in the place of one."""
+    before = tuple(items)
+    return (*before[:at], *inner, *before[at + 1 :])
 
 
 def _inner_wiring(
@@ -247,3 +241,226 @@ def _trie(cascade: Cascade, rows: IntArray) -> Projection:
             layers[i - 1] == INVALID, INVALID, index[layers[i - 1]]
         )
     return Projection(tuple(layers))
+
+
+# The structure of a cascade: who reads whom, what runs in parallel, what values mean.
+
+
+MOST_LABELS = 2**20  # labels that are compared at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The states of the machine that each value of a coordinate leaves possible.
+
+    Attributes:
+        possible: ``(states,)``: the states that the coordinates above leave possible.
+        refined: ``(values, states)``: which of them each value leaves; no states for a
+            value that cannot occur here.
+    """
+
+    possible: BoolArray
+    refined: BoolArray
+
+
+def dependencies(cascade: Cascade) -> BoolArray:
+    """``(components, components)``: [i, j] says that component i reads component j.
+
+    Component i reads j if at some node of the wiring two states of j lead to different
+    letters of i in the end. The coordinates in between may make up for the difference,
+    in which case one dependency too many is reported, never one too few.
+    """
+    count = len(cascade.components)
+    reads = np.zeros((count, count), dtype=bool)
+    labels = np.empty((1, 0), dtype=np.int64)
+    for j in range(count - 1, -1, -1):
+        above, reads[j + 1 :, j] = _labels_above(labels, cascade.wiring.follow[j])
+        labels = np.concatenate([cascade.wiring.emit[j][:, None], above], axis=1)
+    return reads
+
+
+def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
+    """The labels one layer further up, from the labels of the nodes below.
+
+    Args:
+        labels: ``(nodes below, m)``: for each of m components, equal numbers for nodes
+            from which it reads alike.
+        follow: ``(nodes, states)``: the layer.
+
+    Returns:
+        Such labels ``(nodes, m)``, and ``(m,)`` whether the state matters.
+    """
+    piece = max(1, MOST_LABELS // follow.size)
+    starts = range(0, max(1, labels.shape[1]), piece)
+    parts = [_some_labels(labels[:, at : at + piece], follow) for at in starts]
+    above, matters = zip(*parts, strict=True)
+    return np.concatenate(above, axis=1), np.concatenate(matters)
+
+
+def _some_labels(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
+    valid = (follow != INVALID)[:, :, None]
+    below = np.where(valid, labels[follow], INVALID)
+    above = below.max(axis=1)
+    alike = (~valid | (below == above[:, None])).all(axis=1)
+    node, column = np.nonzero(~alike)
+    if len(node):
+        rows = below[node, :, column] - INVALID
+        _, index = distinct(np.concatenate([column[:, None], rows], axis=1))
+        above[node, column] = index + int(labels.max()) + 1
+    return above, ~alike.all(axis=0)
+
+
+def levels(cascade: Cascade) -> tuple[tuple[int, ...], ...]:
+    """The components by level: each lies one below the lowest that it reads.
+
+    Components of one level do not read each other, so that they run in parallel.
+    """
+    reads = dependencies(cascade)
+    level: list[int] = []
+    for i, row in enumerate(reads):
+        level.append(max((level[j] + 1 for j in range(i) if row[j]), default=0))
+    deepest = max(level, default=-1)
+    return tuple(
+        tuple(i for i, at in enumerate(level) if at == number)
+        for number in range(deepest + 1)
+    )
+
+
+def meaning(cascade: Cascade) -> tuple[tuple[Reading, ...], ...]:
+    """For each component, the meaning of its values in each context where they matter."""
+    possible = np.eye(len(cascade.states), dtype=bool)
+    readings: list[tuple[Reading, ...]] = []
+    for follow in reversed(cascade.projection.follow):
+        refined = possible[follow] & (follow != INVALID)[:, :, None]
+        possible = refined.any(axis=1)
+        readings.append(tuple(_distinct_readings(possible, refined)))
+    return tuple(reversed(readings))
+
+
+def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]:
+    """The readings that tell something, contexts with many states first."""
+    occurs = np.asarray(refined.any(axis=2))
+    fewer = occurs[:, :, None] & (refined != possible[:, None])
+    tells = np.asarray(fewer.any(axis=(1, 2)))
+    if not tells.any():
+        return []
+    flat = refined[tells].reshape(int(tells.sum()), -1)
+    _, first = np.unique(flat, axis=0, return_index=True)
+    chosen = np.flatnonzero(tells)[np.sort(first)]
+    order = np.argsort(-possible[chosen].sum(axis=1), kind="stable")
+    return [Reading(possible[u], refined[u]) for u in chosen[order].tolist()]
+
+
+def kind(component: Component) -> str:
+    """The kind of a component, in the words of the field."""
+    size, group, resets = component.size, component.group, component.resets.any()
+    if not component.is_permutation_reset:
+        return f"machine of {size} states"
+    if group.order == 1:
+        if not resets:
+            return f"constant of {size} values"
+        return "flip-flop" if size == 2 else f"memory of {size} values"
+    if resets:
+        return f"{name(group)} with resets on {size} values"
+    if group.is_abelian and group.order == size and name(group) == f"C{size}":
+        return f"counter modulo {size}"
+    regular = group.is_transitive and group.order == size
+    return f"{name(group)} on itself" if regular else f"{name(group)} on {size} values"
+
+
+# The dependency function of one component of a cascade, apart from the others.
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """How one more coordinate is taken into account.
+
+    Attributes:
+        component: The component whose state is read.
+        follow: ``(nodes, states)``: the node after it; ``INVALID`` where no valid
+            coordinates lead.
+    """
+
+    component: int
+    follow: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dependency:
+    """The dependency function of one component, as a diagram of its own.
+
+    Attributes:
+        entry: ``(letters,)``: the first node for each input letter.
+        steps: The coordinates that are really read, top one first.
+        emit: ``(nodes,)``: the letter of the component at each node after the last step.
+    """
+
+    entry: IntArray
+    steps: tuple[Step, ...]
+    emit: IntArray
+
+
+def dependency(cascade: Cascade, component: int) -> Dependency:
+    """The dependency function of a component, reduced to the coordinates that it reads.
+
+    Nodes of the wiring that lead to the same letters of this component are one, and a
+    coordinate whose states make no difference is not read.
+    """
+    label = cascade.wiring.emit[component]
+    steps: list[Step] = []
+    for i in range(component - 1, -1, -1):
+        follow = cascade.wiring.follow[i]
+        below = np.where(follow == INVALID, INVALID, label[follow])
+        largest = below.max(axis=1)
+        alike = ((below == INVALID) | (below == largest[:, None])).all(axis=1)
+        if alike.all():
+            label = largest
+            continue
+        # Where a node does not care, every valid state leads on alike.
+        rows, above = distinct(below - INVALID)
+        steps.append(Step(i, rows + INVALID))
+        label = above
+    return _numbered(cascade, label, steps[::-1])
+
+
+def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependency:
+    """Nodes numbered from 0 where they are reached, layer by layer."""
+    used, entry = np.unique(label[cascade.wiring.entry], return_inverse=True)
+    kept: list[Step] = []
+    for step in steps:
+        led = step.follow[used]
+        valid = led != INVALID
+        follow = np.full_like(led, INVALID)
+        used, follow[valid] = np.unique(led[valid], return_inverse=True)
+        kept.append(Step(step.component, follow))
+    return Dependency(entry.reshape(-1).astype(np.int64), tuple(kept), used)
+
+
+# The meanings of a coordinate's values, in as few words as are exact.
+
+
+def common(readings: Sequence[Reading]) -> Reading | None:
+    """One reading that says the same as all, if there is one.
+
+    Value v says U(v) in every context if what it leaves of a set P of possible states is
+    always P ∩ U(v). Then one needs no list of contexts: the value leaves those of the
+    states still possible that lie in U(v).
+
+    Returns:
+        The reading with U; None where a value says different things in different
+        contexts, or where there are no readings.
+    """
+    if not readings:
+        return None
+    possible = np.stack([reading.possible for reading in readings])
+    refined = np.stack([reading.refined for reading in readings])
+    union: BoolArray = np.logical_or.reduce(refined)
+    occurs = refined.any(axis=2, keepdims=True)
+    same = (refined == (possible[:, None] & union)) | ~occurs
+    return Reading(np.logical_or.reduce(possible), union) if same.all() else None
+
+
+def merged(readings: Sequence[Reading]) -> tuple[Reading, ...]:
+    """The common reading alone if there is one, else all."""
+    found = common(readings)
+    return tuple(readings) if found is None else (found,)

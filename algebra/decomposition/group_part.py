@@ -13,8 +13,7 @@ from krohn.algebra.decomposition.diagrams import (
     number_names,
     refine,
 )
-from krohn.algebra.groups.abelian import factorise
-from krohn.algebra.groups.table import GroupTable, table_of
+from krohn.algebra.groups.permutations import GroupTable, factorise, table_of
 from krohn.algebra.rows import distinct
 
 # Chains of subgroups, each normal in the one before, with coset representatives.

@@ -71,24 +71,18 @@ class _Tiling:
         return last or self.slots[slot + 1].height < self.slots[slot].height
 
 
-def holonomy(
-    machine: Semiautomaton,
-    budget: Budget | None = None,
-    found: Skeleton | None = None,
-) -> Cascade:
+def holonomy(machine: Semiautomaton, budget: Budget | None = None) -> Cascade:
     """The holonomy decomposition of any machine into permutation-reset components.
 
     Args:
         machine: Any semiautomaton.
         budget: How many images and nodes there may be, and how much work to do.
-        found: The skeleton, if it is known already.
 
     Raises:
         BudgetExceeded: If the skeleton or the wiring is too large.
     """
     budget = budget or Budget()
-    found = found or skeleton(machine, budget)
-    tiling = _tiling(found)
+    tiling = _tiling(skeleton(machine, budget))
     projection = _projection(tiling)
     components, wiring = _wiring(tiling, budget)
     return Cascade(

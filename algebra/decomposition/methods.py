@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import EFFORTS, Budget, BudgetExceeded
-from krohn.algebra.cascade import Cascade, Component
-from krohn.algebra.congruences import principal_congruences
-from krohn.algebra.covering import Covering, prove
+from krohn.algebra.cascade import Cascade, Component, Covering, prove
 from krohn.algebra.decomposition.congruence import MOST_STATES, Search, by_congruence
 from krohn.algebra.decomposition.diagrams import refine, restrict_to_reachable
 from krohn.algebra.decomposition.group_part import (
@@ -20,6 +18,7 @@ from krohn.algebra.decomposition.group_part import (
 from krohn.algebra.decomposition.holonomy import holonomy as plain_holonomy
 from krohn.algebra.decomposition.simplify import CascadeCost, cheapest, cost, simplify
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import principal_congruences
 from krohn.algebra.rows import firsts
 from krohn.algebra.wording import near
 

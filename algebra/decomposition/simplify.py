@@ -17,9 +17,8 @@ from krohn.algebra.cascade import (
     Projection,
     Wiring,
     component_of,
-    dependencies,
 )
-from krohn.algebra.decomposition.diagrams import letters_of, next_layer
+from krohn.algebra.decomposition.diagrams import dependencies, letters_of, next_layer
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.rows import distinct
 

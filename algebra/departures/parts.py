@@ -14,7 +14,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
-from krohn.algebra.classification.digraph import components
+from krohn.algebra.classification.digraph import components, restricted_transitions
 from krohn.algebra.structure import as_counter
 
 Kind = Literal["clock", "counter", "window", "memory", "resets"]
@@ -26,6 +26,7 @@ MOST_STEPS = 200_000
 """Of all guesses together; a pass over so many entries of a table counts as one."""
 ENTRIES_A_STEP = 20
 OUTSIDE = -1
+"""As `restricted_transitions` has it where a letter leaves a component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
         states = np.flatnonzero(label == component)
         if len(states) == 1:
             continue
-        inner = _inner(machine.transitions, states)
+        inner = restricted_transitions(machine.semiautomaton, states)
         if _is_cycle(inner):
             periods.append(len(states))
             continue
@@ -81,13 +82,6 @@ def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
     if before or len(periods) > 1:
         found.append(_clock(letters, before, lcm(*periods)))
     return tuple(_distinct(found))
-
-
-def _inner(table: IntArray, states: IntArray) -> IntArray:
-    """``(letters, size)``: the transitions within a component, `OUTSIDE` elsewhere."""
-    number = np.full(table.shape[1], OUTSIDE)
-    number[states] = np.arange(len(states))
-    return np.asarray(number[table[:, states]])
 
 
 def _is_cycle(inner: IntArray) -> bool:

@@ -93,11 +93,22 @@ def machine_of(
         raise problem(
             name, 0, "nondeterministic, so --complete stay has no meaning; leave it out"
         )
+    accepting = {q for q, said in shown.items() if said == "accept"}
+    return _smallest(transitions, start, name, letters, accepting)
+
+
+def _smallest(
+    transitions: Sequence[Transition],
+    start: str,
+    name: str,
+    letters: Iterable[str],
+    accepting: set[str],
+) -> Automaton:
+    """The smallest deterministic acceptor of one with choices, and a remark."""
     moves: dict[str, dict[str, list[str]]] = {}
     for t in transitions:
         moves.setdefault(t.source, {}).setdefault(t.letter, []).append(t.target)
     every = dict.fromkeys([*letters, *(t.letter for t in transitions)])
-    accepting = {q for q, said in shown.items() if said == "accept"}
     choices = Choices([a for a in every if a != EMPTY], start, moves, accepting)
     refuse = "nondeterministic, and its smallest deterministic acceptor {}".format
     machine = acceptor(choices, name, lambda said: problem(name, 0, refuse(said)))

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.groups.permutations import GroupError
-from krohn.algebra.groups.table import GroupTable, listed_keys
+from krohn.algebra.groups.permutations import GroupError, GroupTable, listed_keys
 
 # Isomorphisms between small groups, found by images of generators.
 
@@ -52,14 +51,11 @@ def look_alike(first: GroupTable, second: GroupTable) -> bool:
     return np.array_equal(a, b)
 
 
-def embeddings(
-    first: GroupTable, second: GroupTable, budget: Budget | None = None
-) -> IntArray:
+def embeddings(first: GroupTable, second: GroupTable) -> IntArray:
     """Injective homomorphisms ``(count, m)``, at least one of each up to conjugacy.
 
     Raises:
-        BudgetExceeded: If there are too many choices; the budget's size bounds those
-            that are tried at a time.
+        BudgetExceeded: If there are too many choices.
     """
     same = first.order == second.order
     here = fingerprints(first) if same else first.orders
@@ -69,7 +65,7 @@ def embeddings(
     if allowed:
         chosen = [members[0] for members in second.classes]
         allowed[0] = np.intersect1d(allowed[0], chosen)
-    return extensions(first, second, generators, allowed, budget)
+    return extensions(first, second, generators, allowed)
 
 
 def extensions(

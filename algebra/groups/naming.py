@@ -13,15 +13,13 @@ from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.groups.abelian import (
     abelian_name,
     direct_factors,
-    factorise,
-    is_prime,
     primary_parts,
     primary_parts_of_table,
 )
 from krohn.algebra.groups.extension import isomorphism
 from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.groups.permutations import GroupTable, factorise, is_prime
 from krohn.algebra.groups.series import composition_factors, simple_name
-from krohn.algebra.groups.table import GroupTable
 
 # Groups of known names, as permutations.
 

@@ -9,21 +9,23 @@ import numpy.typing as npt
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.groups import permutations
-from krohn.algebra.groups.permutations import GroupError, as_permutations, commutator
+from krohn.algebra.groups.permutations import (
+    GroupError,
+    GroupTable,
+    as_permutations,
+    closure,
+    commutator,
+    keys,
+    listed_keys,
+    narrowest,
+    table_of,
+)
 from krohn.algebra.groups.stabiliser_chain import (
     Giants,
     StabiliserChain,
     find_giants,
     holds_alternating,
     random_elements,
-)
-from krohn.algebra.groups.table import (
-    GroupTable,
-    closure,
-    keys,
-    listed_keys,
-    narrowest,
-    table_of,
 )
 
 SMALL_ORDER = 4_096

@@ -13,12 +13,13 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.graphs import weak_components
 from krohn.algebra.groups import abelian as decomposition
-from krohn.algebra.groups.abelian import factorise, is_prime
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import (
     conjugate,
     cycle_lengths,
+    factorise,
     inverse,
+    is_prime,
     orbits,
     orders,
     power,

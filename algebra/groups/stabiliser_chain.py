@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
-from math import factorial, isqrt, prod
+from math import factorial, prod
 from random import Random
 
 import numpy as np
@@ -12,7 +12,13 @@ import numpy.typing as npt
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import BudgetExceeded
-from krohn.algebra.groups.permutations import cycle_lengths, inverse, is_even, product
+from krohn.algebra.groups.permutations import (
+    cycle_lengths,
+    inverse,
+    is_even,
+    is_prime,
+    product,
+)
 
 # Recognising that a group holds all even permutations of an orbit.
 
@@ -124,7 +130,7 @@ def holds_alternating(generators: IntArray, transitive: bool) -> bool:
     degree = generators.shape[1]
     if not transitive or degree < FEWEST_POINTS or len(generators) < 2:
         return False
-    good = _primes_between(degree // 2, degree - 2)
+    good = [p for p in range(degree // 2 + 1, degree - 2) if is_prime(p)]
     return any(
         np.isin(cycle_lengths(random_elements(generators, tries, tries)), good).any()
         for tries in _TRIES
@@ -150,14 +156,6 @@ def random_walk(generators: IntArray, seed: int = 0) -> Iterator[IntArray]:
         current = pool[i][current]
         if step >= 5 * size:
             yield current
-
-
-def _primes_between(low: int, high: int) -> list[int]:
-    return [
-        p
-        for p in range(max(low + 1, 2), high)
-        if all(p % d for d in range(2, isqrt(p) + 1))
-    ]
 
 
 # Bases and strong generating sets: large permutation groups without their elements.

@@ -7,6 +7,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
+from krohn.algebra.groups.permutations import is_even
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.products import UNDEFINED, complete, direct_product
 
@@ -114,7 +115,7 @@ def alternating(n: int) -> Automaton:
     for row, i in enumerate(range(2, n)):
         letters[row, [0, 1, i]] = [1, i, 0]
     elements = arrangements(n)
-    return permutation_group(f"A{n}", letters, elements[_is_even(elements)])
+    return permutation_group(f"A{n}", letters, elements[is_even(elements)])
 
 
 def permutation_group(name: str, letters: IntArray, elements: IntArray) -> Automaton:
@@ -175,12 +176,6 @@ def require(fits: bool, name: str, advice: str) -> None:
     """
     if not fits:
         raise MachineError(f"there is no machine {name} in the zoo: {advice}")
-
-
-def _is_even(elements: IntArray) -> IntArray:
-    later = np.triu(np.ones((elements.shape[1],) * 2, dtype=bool), k=1)
-    inversions = (elements[:, :, None] > elements[:, None, :]) & later
-    return np.flatnonzero(inversions.sum(axis=(1, 2)) % 2 == 0)
 
 
 # Sparse parity: how many ones stand at given positions, modulo 2; trees of parities.
@@ -406,7 +401,7 @@ def dyck(depth: int, kinds: int) -> Automaton:
     brackets = [_bracket(kind) for kind in range(kinds)]
     letters = [side for pair in brackets for side in pair]
     states = ["".join(brackets[kind][0] for kind in s) or EMPTY_STACK for s in stacks]
-    machine = complete(_stack_moves(stacks, kinds), letters, states, "sink", ERROR)
+    machine = complete(_stack_moves(stacks, kinds), letters, states, ERROR)
     return Automaton(machine, name=name)
 
 

@@ -102,7 +102,7 @@ def acceptor(values: int) -> Automaton:
     table[VALUES + v, reading] = ready
     table[np.ix_(VALUES + v, ignoring)] = ready
     states = ["start", "w", *(f"{i}{after}" for i in v for after in ("", "r", "i"))]
-    machine = complete(table, letters(values), states, "sink", ERROR)
+    machine = complete(table, letters(values), states, ERROR)
     return Automaton(machine, output=_followers(machine), name=name)
 
 

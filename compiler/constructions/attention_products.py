@@ -28,7 +28,7 @@ from krohn.compiler.transformer import Network, transformer_network
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.domains import BoolArray, IntArray
 from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.sizes import Sizes
+from krohn.sources.hidden_markov.beliefs import Sizes
 
 NAME = "attention-products"
 MOST_NUMBERS = 2**26

@@ -8,21 +8,17 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import NORMAL, Budget, BudgetExceeded
-from krohn.algebra.cascade import (
-    INVALID,
-    Cascade,
-    Component,
+from krohn.algebra.cascade import INVALID, Cascade, Component, trivial
+from krohn.algebra.decomposition.diagrams import (
     Dependency,
     Step,
     dependency,
-    trivial,
+    restrict_to_reachable,
 )
-from krohn.algebra.decomposition.diagrams import restrict_to_reachable
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import simplify
-from krohn.algebra.layered_parity import clock
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.structure import as_counter, as_memory
+from krohn.algebra.structure import as_counter, as_memory, clock
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.constructions.scan import compose, levels

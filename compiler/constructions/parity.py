@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, Output
-from krohn.algebra.layered_parity import (
+from krohn.algebra.structure import (
     LayeredParity,
     ParityNode,
     as_layered_parity,

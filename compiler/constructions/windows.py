@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.classification.digraph import equivalences
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.windows import WindowMemory, as_window_memory
 from krohn.compiler import CompileError

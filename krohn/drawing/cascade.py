@@ -7,16 +7,15 @@ from itertools import accumulate
 import numpy as np
 from matplotlib.figure import Figure
 
-from krohn.algebra.cascade import (
+from krohn.algebra.cascade import Cascade, Covering
+from krohn.algebra.decomposition.diagrams import (
     BoolArray,
-    Cascade,
     Reading,
     dependencies,
     levels,
     meaning,
     merged,
 )
-from krohn.algebra.covering import Covering
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import INK, SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size

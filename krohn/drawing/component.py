@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
-from krohn.algebra.cascade import Component, kind
+from krohn.algebra.cascade import Component
+from krohn.algebra.decomposition.diagrams import kind
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.wording import count

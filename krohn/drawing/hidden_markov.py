@@ -26,8 +26,7 @@ from krohn.drawing.canvas import (
     measure,
 )
 from krohn.drawing.layout import Layout, arrange
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import undriven
+from krohn.sources.hidden_markov import HiddenMarkovModel, undriven
 
 MOST_STATES, MOST_LABELS = 40, 40
 """Of how many states a picture is drawn, and how many letters are written at arrows."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
-from krohn.algebra.cascade import BoolArray, Cascade, Reading
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.decomposition.diagrams import BoolArray, Reading
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     FAINT,

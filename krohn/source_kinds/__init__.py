@@ -114,7 +114,7 @@ ENTRIES = {
     "posterior-head": Entry(
         ("posterior_heads", "PosteriorHeads"),
         rf"GaussianHMM|Power|Twin|({PROCESSES}).*given",
-        objects=("krohn.sources.posterior_heads.head",),
+        objects=("krohn.sources.posterior_heads",),
     ),
     "rewriting": Entry(
         ("rewritings", "Rewritings"),

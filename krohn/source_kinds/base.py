@@ -43,7 +43,7 @@ from krohn.program.strict_json import canonical
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Kind, Runs, S
-from krohn.sources.written_letters import split_letters
+from krohn.sources import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation

@@ -27,9 +27,8 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.real_outputs import Reference, held, outputs
-from krohn.sources import linear_dynamics, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import driven
+from krohn.sources import linear_systems
+from krohn.sources.hidden_markov import HiddenMarkovModel, driven
 from krohn.sources.linear_systems import LinearSystem
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -52,10 +51,10 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     def of_name(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is the name of none."""
-        if linear_dynamics.named(text) is not None:
+        if linear_systems.named_dynamics(text) is not None:
             raise KrohnError(
                 f"{text} emits vectors of numbers, and networks read letters; from "
-                "Python, use krohn.sources.linear_dynamics, with its Kalman filter"
+                "Python, use krohn.sources.linear_systems, with its Kalman filter"
             )
         return linear_systems.named(text)
 

@@ -14,8 +14,8 @@ from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
+from krohn.sources import split_letters
 from krohn.sources.dynamic_programs.assembly import BAR
-from krohn.sources.written_letters import split_letters
 from krohn.verify.attention_limits.prompt_memory import (
     collision,
     least_width,

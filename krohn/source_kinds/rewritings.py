@@ -31,7 +31,7 @@ from krohn.source_kinds.written_texts import (
     row_of,
 )
 from krohn.sources import rewriting
-from krohn.sources.rewriting.arithmetic import no_value
+from krohn.sources.rewriting import no_value
 from krohn.sources.rewriting.termination import most_steps, order
 from krohn.sources.rewriting.text import random_line, unused
 
@@ -223,7 +223,7 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """A line as a person writes it, with blanks between letters or without.
 
     Of several letters that a text can begin with the longest one is read, and of digits
-    all that follow each other, as in `krohn.sources.written_letters`. What stands at the
+    all that follow each other, as in `krohn.sources.split_letters`. What stands at the
     end of a line may be written too.
 
     Raises:

@@ -33,15 +33,15 @@ def norm_measure(lipschitz: float, value: float, bases: float) -> float:
     return max(lipschitz * value * bases, 1.0)
 
 
-def decay(sigma: FloatArray, first: int = TAIL) -> float:
-    """α: minus the slope of log σ_k against log k, by least squares, from `first` on.
+def decay(sigma: FloatArray) -> float:
+    """α: minus the slope of log σ_k against log k, by least squares, from `TAIL` on.
 
     Infinite if fewer than two singular values are left: a finite rank decays at any rate.
     """
-    tail = sigma[first - 1 :]
+    tail = sigma[TAIL - 1 :]
     if len(tail) < 2:
         return float("inf")
-    places = np.log(np.arange(first, first + len(tail)))
+    places = np.log(np.arange(TAIL, TAIL + len(tail)))
     return -float(np.polyfit(places, np.log(tail), 1)[0])
 
 

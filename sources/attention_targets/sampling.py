@@ -192,18 +192,8 @@ def attention_target(
     demand(is_power(size), "a grid has 2, 4, 8, … pieces")
     demand(2 <= size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
     grid = np.arange(size + 1) / size
-    demand(
-        F is None or callable(F),
-        "F is a function, no table: write F=lambda a: np.interp(a, points, values), with "
-        "its lipschitz=",
-    )
     _check_bounds(given.lipschitz, given.second_derivatives, rho=rho, f=f, F=F)
-    coupled, of_rho = rho, 0.0
-    if callable(rho):
-        coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
-        demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
-        of_rho = given.modulus("rho", coupled, 1 / size, axes=2)
-    left, right, missed = _factors(rho, real_array(coupled, "rho"), grid)
+    left, right, of_rho = _coupling(rho, given, grid)
     inner = grid if f is None else _sampled("f", f, grid) if callable(f) else f
     inner = real_array(inner, "f")
     demand(inner.ndim > 0, "f must give a number, or a row, for each x")
@@ -211,19 +201,38 @@ def attention_target(
     of_f = given.modulus("f", values, 1 / size) if callable(f) else 0.0
     outer = None if F is None else _outer(F, values, of_f, size)
     of_F = 0.0 if outer is None else given.modulus("F", outer.values, outer.step)
-    moduli, of_network = Moduli(of_rho + missed, of_f, of_F), (given.rank, given.knots)
+    moduli, of_network = Moduli(of_rho, of_f, of_F), (given.rank, given.knots)
     parts = (left, right, values, outer, moduli)
     return AttentionTarget(given.name, length, *parts, given.causal, *of_network)
+
+
+def _coupling(
+    rho: Function | FloatArray, given: Given, grid: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """The factors of ρ, and how far it can be from their product anywhere."""
+    coupled, size, off = rho, len(grid) - 1, 0.0
+    if callable(rho):
+        coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
+        demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
+        off = given.modulus("rho", coupled, 1 / size, axes=2)
+    left, right, missed = _factors(rho, real_array(coupled, "rho"), grid)
+    return left, right, off + missed
 
 
 def _check_bounds(
     lipschitz: Bounds | None, second_derivatives: Bounds | None, **functions: Any
 ) -> None:
-    """Refuse a bound of what is no function here, or that is no number.
+    """Refuse a bound of what is no function here, or that is no number; and a table F.
 
     Raises:
         Refused: With the functions that there are.
     """
+    outer = functions["F"]
+    demand(
+        outer is None or callable(outer),
+        "F is a function, no table: write F=lambda a: np.interp(a, points, values), with "
+        "its lipschitz=",
+    )
     bounds = {"lipschitz": lipschitz, "second_derivatives": second_derivatives}
     needing = [name for name, each in functions.items() if callable(each)]
     for called, said in bounds.items():

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from krohn.program import user_input
 from krohn.program.errors import demand
+from krohn.sources import first_line, texts
 from krohn.sources.dynamic_programs.dynamic_program import DynamicProgram, Table
 from krohn.sources.dynamic_programs.evaluation import MOST_TEXT
 from krohn.sources.dynamic_programs.reading import read_text
-from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = [
     "DynamicProgram",

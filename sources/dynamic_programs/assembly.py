@@ -323,15 +323,10 @@ def assembled(
     ways = _ways([each for each in said if isinstance(each, Number)])
     alphabet = tuple(dict.fromkeys(x for i in inputs for x in i.letters))
     low, high = _range(inputs, alphabet, said, ways)
-    commas = [COMMA] * any(isinstance(each, Comma) for each in written)
-    signs = [*[BAR] * (len(inputs) > 1), *commas, SEPARATOR, END]
+    signs = [BAR] * (len(inputs) > 1) + [COMMA] * (Comma() in written)
+    signs += [SEPARATOR, END]
     names = (*map(str, range(low, high + 1)), *alphabet, *signs)
-    twice = next((n for n in alphabet if names.count(n) > 1), None)
-    demand(
-        twice is None,
-        f"the letter {twice!r} is also another token: numbers are, {BAR!r} stands between "
-        f"inputs and {COMMA!r} behind rows; choose another letter",
-    )
+    _check_tokens(names, alphabet)
     numbers = high - low + 1
     ways = [way.moved(-low) for way in ways]
     rules = tuple(dict.fromkeys(way.expression for way in ways))
@@ -357,6 +352,15 @@ def assembled(
         rules=rules,
         steps=tuple(steps),
         answer=len(prompt) + len(steps) - len(answer),
+    )
+
+
+def _check_tokens(names: tuple[str, ...], alphabet: tuple[str, ...]) -> None:
+    twice = next((n for n in alphabet if names.count(n) > 1), None)
+    demand(
+        twice is None,
+        f"the letter {twice!r} is also another token: numbers are, {BAR!r} stands between "
+        f"inputs and {COMMA!r} behind rows; choose another letter",
     )
 
 

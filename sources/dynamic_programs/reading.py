@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
 from krohn.program.parsing import Node
+from krohn.sources.dynamic_programs.cases import NumberTable
 from krohn.sources.dynamic_programs.dynamic_program import (
     MOST_TOKENS,
     DynamicProgram,
@@ -16,7 +17,6 @@ from krohn.sources.dynamic_programs.evaluation import (
     Evaluator,
     Index,
     Later,
-    NumberTable,
     Scope,
     Wrong,
     parse,

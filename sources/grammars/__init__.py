@@ -5,11 +5,11 @@ from pathlib import Path
 
 from krohn.program.errors import demand
 from krohn.program.user_input import read_text
+from krohn.sources import first_line, texts
 from krohn.sources.grammars.bounded import DEEPEST, cut, derivations
 from krohn.sources.grammars.grammar import END, MOST_TEXT, SUFFIX, Grammar, Rule, parse
 from krohn.sources.grammars.words import HIDDEN, Words, sentences
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
-from krohn.sources.text_catalogue import first_line, texts
 
 __all__ = [
     "CATALOGUE",

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.sources import split_letters
 from krohn.sources.grammars.grammar import Grammar, closed
-from krohn.sources.written_letters import split_letters
 
 # Grammars in Chomsky's normal form, and what they say of words (inside, prefixes).
 
@@ -242,6 +242,7 @@ def numbers_of(grammar: Grammar, word: Iterable[str]) -> IntArray:
 # The probabilities of words and prefixes of a grammar, of next and of hidden letters.
 
 
+LONGEST_SENTENCE = 1_000_000
 HIDDEN = "_"
 """How a person writes a letter that is not told."""
 
@@ -325,7 +326,7 @@ class Words:
 
 
 def sentences(
-    grammar: Grammar, count: int, seed: int, most: int = 1_000_000
+    grammar: Grammar, count: int, seed: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
     """Random sentences, each with the depth of its derivation (`bounded`).
 
@@ -333,7 +334,6 @@ def sentences(
         grammar: The grammar.
         count: How many.
         seed: Of the random numbers.
-        most: No sentence has more letters.
 
     Raises:
         Refused: If one is longer.
@@ -351,7 +351,8 @@ def sentences(
             waiting += [tuple(rest)] if rest else []
             if first not in ladders:
                 word.append(first)
-                demand(len(word) <= most, f"a sentence has more than {most:,} letters")
+                long = len(word) > LONGEST_SENTENCE
+                demand(not long, f"a sentence has over {LONGEST_SENTENCE:,} letters")
                 continue
             deepest = max(deepest, len(waiting))
             ladder = ladders[first]

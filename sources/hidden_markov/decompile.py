@@ -112,14 +112,7 @@ def decompiled(
     given, first, second = _fitted(tensor, best)
     _apart(given, np.einsum("ai,bi->abi", first, second), off)
     given = given * first.sum(axis=0) * second.sum(axis=0)  # now B and C are laws
-    if task.given == 2:
-        parts = _around(given, _law(first), _law(second))
-    else:
-        parts = _onwards(given, _law(first), _law(second))
-    if task.given == 3:
-        emissions, back, prior = parts
-        demand(prior > 0, "a state of the law never occurs")
-        parts = emissions, _law(reversed_chain(back, back @ prior)), prior
+    parts = _model_of(task, given, _law(first), _law(second))
     recovered = _told(said, nearest(said, task, parts), task)
     # The true model has at most this residual, if there is one.
     most = max(off, np.sqrt(UNIT)) * len(said) ** 1.5
@@ -292,6 +285,19 @@ def _law(columns: FloatArray) -> FloatArray:
     )
     found: FloatArray = kept / total
     return found
+
+
+def _model_of(
+    task: Task, given: FloatArray, first: FloatArray, second: FloatArray
+) -> Factors:
+    """Emissions, transitions and the law of the first state, of the factors of a law."""
+    if task.given == 2:
+        return _around(given, first, second)
+    emissions, step, prior = _onwards(given, first, second)
+    if task.given == 3:
+        demand(prior > 0, "a state of the law never occurs")
+        step = _law(reversed_chain(step, step @ prior))
+    return emissions, step, prior
 
 
 def _onwards(given: FloatArray, first: FloatArray, second: FloatArray) -> Factors:

@@ -88,6 +88,20 @@ SUM = 1e-9
 """How far probabilities may add up to something else than 1, for they are rounded."""
 
 
+def _check_laws(what: str, matrix: FloatArray) -> None:
+    demand(matrix.ndim == 2, f"the {what} are no matrix")
+    demand(np.isfinite(matrix) & (matrix >= 0), f"the {what} have a negative entry")
+    check_sums(what, matrix)
+
+
+def _first_law(first: npt.ArrayLike, step: FloatArray) -> FloatArray:
+    law = real_array(first, "first")
+    fits = law.shape == step.shape[:1] == step.shape[1:]
+    is_law = fits and (law >= 0).all() and abs(law.sum() - 1) <= SUM
+    demand(is_law, f"first is no law of {len(step)} states")
+    return law
+
+
 def check_sums(what: str, columns: FloatArray) -> None:
     """Refuse columns that do not add up to 1, by the name of the worst."""
     sums = columns.sum(axis=0)
@@ -206,17 +220,13 @@ class HiddenMarkovModel:
             letters: Their names; 1, 2, … if absent.
 
         Raises:
-            Refused: If these are no probabilities, not one of ``before`` and ``first`` is
-                given, or a state has the name of the one that is added.
+            Refused: If these are no probabilities, not one of the two laws is given, or a
+                state has the name of the one that is added.
         """
-        step, say = (
-            real_array(transitions, "transitions"),
-            real_array(emissions, "emissions"),
-        )
-        for what, law in (("transitions", step), ("emissions", say)):
-            demand(law.ndim == 2, f"the {what} are no matrix")
-            demand(np.isfinite(law) & (law >= 0), f"the {what} have a negative entry")
-            check_sums(what, law)
+        step = real_array(transitions, "transitions")
+        say = real_array(emissions, "emissions")
+        _check_laws("transitions", step)
+        _check_laws("emissions", say)
         demand(
             (before is None) != (first is None),
             "say one law of the start: before=, of the state before the first step; or "
@@ -225,16 +235,14 @@ class HiddenMarkovModel:
         names = tuple(states or (str(i + 1) for i in range(len(step))))
         symbols = tuple(letters or (str(i + 1) for i in range(len(say))))
         if first is None:
-            start: FloatArray | None = real_array(before, "before")
+            start = real_array(before, "before")
         else:
-            law = real_array(first, "first")
-            fits = law.shape == step.shape[:1] == step.shape[1:]
-            is_law = fits and (law >= 0).all() and abs(law.sum() - 1) <= SUM
-            demand(is_law, f"first is no law of {len(step)} states")
-            start = law_before(step, law)
-        if start is None:
-            step, say = with_one_before(step, say, law)
-            names, start = (*names, BEFORE), np.eye(len(step))[-1]
+            law = _first_law(first, step)
+            earlier = law_before(step, law)
+            if earlier is None:
+                step, say = with_one_before(step, say, law)
+                names, earlier = (*names, BEFORE), np.eye(len(step))[-1]
+            start = earlier
         return cls(name, names, symbols, say[:, :, None] * step, start)
 
     @classmethod

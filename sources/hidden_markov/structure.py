@@ -9,8 +9,8 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.sources.hidden_markov import undriven
 from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
-from krohn.sources.hidden_markov.families import undriven
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 # What a hidden Markov model is, and what that means for the depth of networks.

@@ -15,7 +15,7 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.sources.hidden_markov.masked import Task
-from krohn.sources.posterior_heads.head import (
+from krohn.sources.posterior_heads import (
     FARTHEST,
     LARGEST,
     NEXT,

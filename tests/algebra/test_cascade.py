@@ -10,8 +10,7 @@ import pytest
 from bestiary import BESTIARY, full_transformations, machine
 
 from krohn.algebra.automaton import IntArray
-from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, trivial
-from krohn.algebra.covering import prove
+from krohn.algebra.cascade import INVALID, Cascade, Projection, Wiring, prove, trivial
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.errors import MachineError

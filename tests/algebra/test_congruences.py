@@ -10,7 +10,7 @@ from hypothesis import given
 from krohn.algebra import zoo
 from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.congruences import (
+from krohn.algebra.minimisation import (
     blocks,
     canonical_labels,
     factor_congruences,

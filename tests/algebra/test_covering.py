@@ -14,11 +14,12 @@ from krohn.algebra.cascade import (
     INVALID,
     Cascade,
     Component,
+    NotCovering,
     Projection,
     Wiring,
+    prove,
     trivial,
 )
-from krohn.algebra.covering import NotCovering, prove
 from krohn.algebra.decomposition.holonomy import holonomy
 from krohn.algebra.decomposition.methods import METHODS, decompose
 from krohn.algebra.errors import MachineError

@@ -235,32 +235,17 @@ class TestComplete:
     def test_total_tables_get_no_sink(self) -> None:
         assert complete([[0, 1]], "a", "pq").states == ("p", "q")
 
-    def test_stay(self) -> None:
-        assert complete(self.PARTIAL, "ab", "pq", "stay").run("aab", 0) == tuple("qqp")
-
-    def test_reject_names_the_gap(self) -> None:
-        with pytest.raises(MachineError, match="letter 'a' in the state 'q'"):
-            complete(self.PARTIAL, "ab", "pq", "reject")
-
     def test_the_sink_needs_a_new_name(self) -> None:
         with pytest.raises(MachineError, match="another name"):
             complete([[-1]], "a", ["error"])
-
-    def test_unknown_policy(self) -> None:
-        with pytest.raises(MachineError, match="'sink', 'stay' or 'reject'"):
-            complete(self.PARTIAL, "ab", "pq", "guess")
 
     def test_shape(self) -> None:
         with pytest.raises(MachineError, match="2 letters and 1 states"):
             complete(self.PARTIAL, "ab", "p")
 
-    @given(machines(output="none"), words())
-    def test_completing_a_total_machine_changes_nothing(
-        self, a: Automaton, word: list[str]
-    ) -> None:
-        for policy in ("sink", "stay", "reject"):
-            whole = complete(a.transitions, a.letters, a.states, policy)
-            assert whole == a.semiautomaton
+    @given(machines(output="none"))
+    def test_completing_a_total_machine_changes_nothing(self, a: Automaton) -> None:
+        assert complete(a.transitions, a.letters, a.states) == a.semiautomaton
 
     def test_states_follow_letters(self) -> None:
         machine = zoo.machine("Grid4")

@@ -5,7 +5,7 @@ from math import factorial, prod
 import pytest
 from sympy import factorint, isprime
 
-from krohn.algebra.groups.abelian import factorise, is_prime
+from krohn.algebra.groups.permutations import factorise, is_prime
 
 
 def test_all_small_numbers() -> None:

@@ -17,8 +17,8 @@ from krohn.program import Map, Program, Table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import states
 from krohn.program.statement import parse
+from krohn.sources.hidden_markov import named
 from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
-from krohn.sources.hidden_markov.families import named
 from krohn.verify.checker import refinement
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.errors import WrongWord

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import krohn
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
-from krohn.algebra.classification.definite import equivalences
+from krohn.algebra.classification.digraph import equivalences
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.products import parallel
 from krohn.compiler import CompileError

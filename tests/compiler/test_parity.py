@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.layered_parity import as_layered_parity, clock
+from krohn.algebra.structure import as_layered_parity, clock
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct
 from krohn.compiler.passes.simplify import InferDomains

@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
-from krohn.algebra.layered_parity import as_parity_tree
+from krohn.algebra.structure import as_parity_tree
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct
 from krohn.network.model import Model

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from krohn import decomposition
-from krohn.algebra import covering, zoo
-from krohn.algebra.cascade import Cascade
+from krohn.algebra import zoo
+from krohn.algebra.cascade import Cascade, prove
 from krohn.algebra.decomposition.methods import METHODS, decompose
 from krohn.algebra.errors import KrohnError, MachineError
 
@@ -30,7 +30,7 @@ def test_what_is_read_is_what_was_written(
     read = decomposition.load_cascade(tmp_path / "c.json")
     assert decomposition.to_object(read) == decomposition.to_object(written)
     machine = zoo.machine(name).semiautomaton
-    assert covering.prove(machine, read) == covering.prove(machine, written)
+    assert prove(machine, read) == prove(machine, written)
 
 
 def test_the_data_alone_follow_the_machine() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from krohn.algebra.cascade import Reading, common, merged
+from krohn.algebra.decomposition.diagrams import Reading, common, merged
 
 
 def reading(possible: str, *refined: str) -> Reading:

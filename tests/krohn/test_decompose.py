@@ -10,8 +10,9 @@ import pytest
 from command import Done
 
 from krohn import cli, decomposition
-from krohn.algebra import covering, zoo
+from krohn.algebra import zoo
 from krohn.algebra.budget import BudgetExceeded
+from krohn.algebra.cascade import prove
 from krohn.algebra.decomposition.methods import METHODS
 from krohn.algebra.errors import KrohnError
 from krohn.decomposition import decompose, describe
@@ -170,9 +171,7 @@ def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
     assert command("decompose", "Adder", "-o", again).code == 0
     assert again.read_bytes() == path.read_bytes()
     if suffix == "json":
-        covering.prove(
-            zoo.machine("Adder").semiautomaton, decomposition.load_cascade(path)
-        )
+        prove(zoo.machine("Adder").semiautomaton, decomposition.load_cascade(path))
 
 
 @pytest.mark.sample(2)

@@ -14,7 +14,8 @@ from matplotlib.patches import PathPatch, Rectangle
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Semiautomaton
-from krohn.algebra.cascade import dependencies, meaning, trivial
+from krohn.algebra.cascade import trivial
+from krohn.algebra.decomposition.diagrams import dependencies, meaning
 from krohn.algebra.decomposition.methods import Decomposition, decompose
 from krohn.algebra.errors import KrohnError
 from krohn.drawing import draw_cascade, save

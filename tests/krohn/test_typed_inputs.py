@@ -19,7 +19,7 @@ from krohn.sources.attention_targets.sampling import attention_target
 from krohn.sources.attention_targets.target import AttentionTarget
 from krohn.sources.hidden_markov.masked import Task
 from krohn.sources.kernels.kernel import Kernel, Mode
-from krohn.sources.posterior_heads.head import PosteriorHead
+from krohn.sources.posterior_heads import PosteriorHead
 
 TYPED = ("0.1", "0.3", "0." + "3" * 40, "0.7", "0.99999999999999999999", "1e-41")
 Vectors = list[tuple[Fraction, ...]]

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from krohn.program.errors import Refused
-from krohn.sources.linear_dynamics import (
+from krohn.sources.linear_systems import (
     FORGETTING,
     GOLDEN,
     LinearDynamics,
     mixing_time,
-    named,
+    named_dynamics,
 )
 
 
 def system(name: str = "RanLDS5@3") -> LinearDynamics:
-    found = named(name)
+    found = named_dynamics(name)
     assert found is not None
     return found
 
@@ -80,11 +80,11 @@ def test_names_mean_the_same_numbers_everywhere() -> None:
         -0.1655807364362327,
         0.6132297455554524,
     ]
-    assert named("RanLDS5") is None
-    assert named("S5") is None
+    assert named_dynamics("RanLDS5") is None
+    assert named_dynamics("S5") is None
     for wrong in ("RanLDS0@1", "RanLDS99@1"):
         with pytest.raises(Refused, match="1 to 64 states"):
-            named(wrong)
+            named_dynamics(wrong)
 
 
 def test_other_matrices_are_refused() -> None:

@@ -21,7 +21,7 @@ from krohn.sources.attention_targets.target import AttentionTarget
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 from krohn.sources.kernels.kernel import Kernel
 from krohn.sources.linear_systems import LinearSystem
-from krohn.sources.posterior_heads.head import PosteriorHead
+from krohn.sources.posterior_heads import PosteriorHead
 from krohn.verify.checker import (
     attention_target,
     grid_function,

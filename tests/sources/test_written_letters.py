@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.cli import app
-from krohn.sources.written_letters import split_letters
+from krohn.sources import split_letters
 
 DIGITS = "0123456789"
 

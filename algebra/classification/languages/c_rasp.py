@@ -11,7 +11,7 @@ from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.digraph import components, restricted_transitions
 from krohn.algebra.classification.languages.language import Language
-from krohn.algebra.classification.properties import Property, Witness, call
+from krohn.algebra.classification.properties import Property, Witness, call, first_pair
 from krohn.algebra.wording import count
 
 # A product of integers of any size takes about as long as this many of fixed size.
@@ -41,11 +41,8 @@ def c_rasp(
     for number in np.flatnonzero(np.bincount(label) > 1).tolist():
         states = np.flatnonzero(label == number)
         told = told_apart(language.machine, states, budget)
-        if told.block.max() + 1 < len(states):
-            first, second = _same(told.block)
-            witness: Witness = {
-                "states": call(language.machine, states[[first, second]])
-            }
+        if pair := first_pair(told.block):
+            witness: Witness = {"states": call(language.machine, states[list(pair)])}
             reason = "no counts of letters, nor of counts, tell two states apart"
             return Property(name, False, reason, witness)
         rounds = max(rounds, len(told.rounds))
@@ -240,10 +237,3 @@ def _counts(machine: Semiautomaton, first: Round) -> list[dict[str, int]]:
     letters = [machine.letters[a] for a in first.labels[:, 0]]
     named = (zip(letters, weight, strict=True) for weight in first.weights)
     return [{letter: value for letter, value in pairs if value} for pairs in named]
-
-
-def _same(block: IntArray) -> tuple[int, int]:
-    """The first two places with one number."""
-    _, first, index = np.unique(block, return_index=True, return_inverse=True)
-    second = int(np.flatnonzero(first[index] != np.arange(len(block)))[0])
-    return int(first[index[second]]), second

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
+from krohn.algebra.classification.digraph import path
+from krohn.algebra.classification.properties import MOST_PAIR_STEPS
 from krohn.algebra.formats.assembly import acceptance
 from krohn.algebra.graphs import towards
 from krohn.algebra.minimisation import minimise
@@ -86,16 +88,9 @@ class Language:
 
     def word(self, source: int, targets: Flags) -> tuple[int, ...] | None:
         """A shortest word, perhaps empty, from a state to one of the targets."""
-        words: dict[int, tuple[int, ...]] = {source: ()}
-        queue = [source]
-        for state in queue:
-            if targets[state]:
-                return words[state]
-            for letter, after in enumerate(self.machine.transitions[:, state].tolist()):
-                if after not in words:
-                    words[after] = (*words[state], letter)
-                    queue.append(after)
-        return None
+        if targets[source]:
+            return ()
+        return path(self.machine, source, *np.flatnonzero(targets).tolist())
 
     def to(self, state: int) -> tuple[int, ...]:
         """A shortest word from the start to a state."""
@@ -127,10 +122,6 @@ def language_of(machine: Automaton) -> Language:
 
 
 # Pairs of states that one word leads along: the graph that most tests walk on.
-
-
-# The arrays of a graph of pairs then have some 50 MB each.
-MOST_PAIR_STEPS = 6_000_000
 
 
 def check_size(letters: int, states: int) -> None:

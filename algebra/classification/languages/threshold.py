@@ -10,15 +10,12 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.classification.findings import Findings
 from krohn.algebra.classification.languages.language import Language
-from krohn.algebra.classification.properties import Property, Witness, spell
+from krohn.algebra.classification.properties import Found, Property, Witness, spell
 from krohn.algebra.graphs import towards
 from krohn.algebra.green import Green
 from krohn.algebra.monoid import IntegerRows, compose
 
 # Tests on pairs of idempotents: threshold testable, and dot-depth one.
-
-
-Found = tuple[str, Witness] | None
 
 
 class Locals:

@@ -8,7 +8,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import Cascade, Dependency, dependency
+from krohn.algebra.cascade import Cascade
+from krohn.algebra.decomposition.diagrams import Dependency, dependency
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError

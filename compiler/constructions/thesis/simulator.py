@@ -18,7 +18,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.budget import BudgetExceeded
 from krohn.algebra.decomposition.group_part import derived_chain
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.algebra.groups.table import GroupTable, listed_keys
+from krohn.algebra.groups.permutations import GroupTable, listed_keys
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum

@@ -21,7 +21,7 @@ from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 SIGNS = (
     KIND,
-    pomegranate.CLASS,
+    arrays.SAVED_CLASS,
     arrays.START,
     *arrays.OTHER_NAMES,
     weighted.MATRICES,
@@ -81,8 +81,8 @@ def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
         return None
     if said.get("kind") == KIND:
         return _own(said)
-    if said.get("class") == pomegranate.CLASS:
-        return pomegranate.model(said, path.stem)
+    if said.get("class") == arrays.SAVED_CLASS:
+        return arrays.saved_model(said, path.stem)
     if weighted.KEYS <= set(said):
         return weighted.model(said, path.stem)
     return arrays.model(said, path.stem) if arrays.names(said) else None

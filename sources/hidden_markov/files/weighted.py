@@ -6,7 +6,7 @@ from s to s'. Weights are real numbers, or their negative logarithms.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,19 +86,7 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
     lines = [
         (n, line.split()) for n, line in enumerate(text.split("\n"), 1) if line.split()
     ]
-    demand(bool(lines), "there are no transitions")
-    wide = max(len(words) for _, words in lines)
-    demand(
-        wide in (3, 4, 5), "no line is a transition, or one has more than five parts"
-    )
-    letters_at = 2 if wide == 5 else 1
-    fours = [words for _, words in lines if len(words) == 4]
-    unlike = wide != 4 or any(words[2] != words[3] for words in fours)
-    demand(
-        unlike,
-        "the fourth part of each line is its letter or its weight, which are the same; "
-        "write both the letter twice and the weight",
-    )
+    letters_at = _letters_of_a_line([words for _, words in lines])
     number: dict[str, int] = {}
     arcs: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     ends: dict[int, float] = defaultdict(float)
@@ -131,6 +119,23 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
             matrices[letter][source, target] += weight
     final = np.array([ends[at] for at in range(size)])
     return _small(name, np.eye(size)[0], matrices, final, number)
+
+
+def _letters_of_a_line(lines: Sequence[list[str]]) -> int:
+    """How often a line has its letter: twice if some line has a weight behind that."""
+    demand(bool(lines), "there are no transitions")
+    wide = max(map(len, lines))
+    demand(
+        wide in (3, 4, 5), "no line is a transition, or one has more than five parts"
+    )
+    fours = [words for words in lines if len(words) == 4]
+    unlike = wide != 4 or any(words[2] != words[3] for words in fours)
+    demand(
+        unlike,
+        "the fourth part of each line is its letter or its weight, which are the same; "
+        "write both the letter twice and the weight",
+    )
+    return 2 if wide == 5 else 1
 
 
 def _small(

@@ -13,11 +13,9 @@ from krohn.algebra.cascade import (
     Projection,
     Wiring,
     component_of,
-    kind,
-    levels,
+    prove,
 )
-from krohn.algebra.covering import prove
-from krohn.algebra.decomposition.diagrams import refine
+from krohn.algebra.decomposition.diagrams import kind, levels, refine
 from krohn.algebra.decomposition.group_part import flip_flops
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import simplify

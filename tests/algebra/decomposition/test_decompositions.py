@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
-from krohn.algebra.cascade import Cascade, dependencies, kind, levels, meaning
-from krohn.algebra.covering import prove
+from krohn.algebra.cascade import Cascade, prove
 from krohn.algebra.decomposition.diagrams import (
+    dependencies,
+    kind,
+    levels,
+    meaning,
     reachable_coordinates,
     restrict_to_reachable,
 )

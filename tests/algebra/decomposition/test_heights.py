@@ -5,8 +5,8 @@ import pytest
 
 from krohn.algebra.automaton import Semiautomaton
 from krohn.algebra.budget import Budget
-from krohn.algebra.cascade import dependencies, levels
 from krohn.algebra.decomposition import holonomy as module
+from krohn.algebra.decomposition.diagrams import dependencies, levels
 from krohn.algebra.decomposition.methods import decompose
 from krohn.algebra.decomposition.simplify import cheapest
 from krohn.algebra.skeleton import skeleton
@@ -30,7 +30,7 @@ def random_machines(count: int, first: int = 0) -> list[Semiautomaton]:
 def check(m: Semiautomaton) -> None:
     found = skeleton(m)
     height = max(c.height for c in found.classes)
-    plain = module.holonomy(m, found=found)
+    plain = module.holonomy(m)
     assert len(levels(plain)) <= height
     decomposed = decompose(m, "holonomy")
     assert len(levels(decomposed.cascade)) <= height
@@ -44,7 +44,7 @@ def test_classes_of_one_height_do_not_read_each_other() -> None:
     slots = module._tiling(found).slots
     heights = np.array([slot.height for slot in slots])
     assert len(set(heights.tolist())) < len(heights)
-    reads = dependencies(module.holonomy(m, found=found))
+    reads = dependencies(module.holonomy(m))
     assert not reads[heights[:, None] == heights].any()
     check(m)
 

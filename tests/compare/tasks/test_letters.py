@@ -22,7 +22,7 @@ def rng() -> np.random.Generator:
 
 def stuck() -> Automaton:
     """One letter leads on from the start, and none from where it leads."""
-    return Automaton(complete([[1, -1], [-1, -1]], LETTERS, ("start", "end"), "sink"))
+    return Automaton(complete([[1, -1], [-1, -1]], LETTERS, ("start", "end")))
 
 
 @given(st.floats(0, 1), st.sampled_from(["C2", "C5", "S5"]))

@@ -7,8 +7,7 @@ import pytest
 
 from krohn.program.errors import Refused
 from krohn.sources import linear_systems
-from krohn.sources.hidden_markov import EXAMPLES, HiddenMarkovModel, named
-from krohn.sources.hidden_markov.families import PROCESSES
+from krohn.sources.hidden_markov import EXAMPLES, PROCESSES, HiddenMarkovModel, named
 
 
 def model(name: str) -> HiddenMarkovModel:

@@ -7,8 +7,8 @@ import pytest
 
 from krohn.program.errors import Refused
 from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import (
+from krohn.sources.hidden_markov import (
+    HiddenMarkovModel,
     driven,
     mixture,
     moore_form,

@@ -8,8 +8,7 @@ from model_memory import forgotten, history_spread, stated_memory, stationary
 
 from krohn.program.errors import Refused
 from krohn.sources import hidden_markov
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import moore_form
+from krohn.sources.hidden_markov import HiddenMarkovModel, moore_form
 from krohn.sources.hidden_markov.structure import emissions, observed, rank
 
 

@@ -5,8 +5,7 @@ import pytest
 
 import krohn
 from krohn.program.errors import Refused
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.families import undriven
+from krohn.sources.hidden_markov import HiddenMarkovModel, undriven
 from krohn.sources.hidden_markov.structure import NEAR, MixingTime, mixing_time
 
 LENGTH = 120

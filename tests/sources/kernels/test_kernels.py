@@ -16,10 +16,10 @@ from krohn.sources.kernels import (
     mixed,
     named,
     permuted,
+    random_filter,
     read,
     swapped,
 )
-from krohn.sources.kernels.families import random_filter
 from krohn.sources.kernels.kernel import complexity, decay, under_mixing
 
 

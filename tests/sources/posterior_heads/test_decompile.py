@@ -8,9 +8,8 @@ from model_aliases import mirrored
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
-from krohn.sources.posterior_heads import PosteriorHead, named
+from krohn.sources.posterior_heads import PosteriorHead, gaussian, named
 from krohn.sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
-from krohn.sources.posterior_heads.head import gaussian
 
 
 def error(found: DecompiledPoints, source: PosteriorHead) -> float:

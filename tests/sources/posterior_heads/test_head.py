@@ -8,8 +8,7 @@ from scipy.stats import multivariate_normal
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from krohn.sources.hidden_markov.masked import Task, predictor
-from krohn.sources.posterior_heads import PosteriorHead, named
-from krohn.sources.posterior_heads.head import gaussian
+from krohn.sources.posterior_heads import PosteriorHead, gaussian, named
 
 
 def head(name: str) -> PosteriorHead:

@@ -11,8 +11,7 @@ import pytest
 from krohn.program.errors import Refused
 from krohn.program.rewriting import Line, Rewriting
 from krohn.program.written_text import applicable_rules, apply_rule, text_of
-from krohn.sources.rewriting import named, usual_length
-from krohn.sources.rewriting.arithmetic import arithmetic, no_value
+from krohn.sources.rewriting import arithmetic, named, no_value, usual_length
 from krohn.sources.rewriting.text import random_line
 
 INTEGERS: dict[type[ast.operator], Callable[[int, int], int]] = {

@@ -18,8 +18,7 @@ from krohn.program.rewriting import Rewriting, Rule
 from krohn.program.rewriting_program import program_of
 from krohn.program.written_text import text_of
 from krohn.source_kinds.rewritings import Rewritings, window
-from krohn.sources.rewriting import named
-from krohn.sources.rewriting.arithmetic import arithmetic
+from krohn.sources.rewriting import arithmetic, named
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.fetches import against

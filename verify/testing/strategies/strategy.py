@@ -10,7 +10,7 @@ import numpy.typing as npt
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.cascade import Cascade
-from krohn.algebra.classification.digraph import synchronising
+from krohn.algebra.classification.properties import synchronising
 from krohn.algebra.decomposition.diagrams import reachable_coordinates
 from krohn.algebra.decomposition.methods import derived
 from krohn.algebra.errors import KrohnError
