@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.asked import Asked
 from krohn.compare.tasks.texts import subsequences
+from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse
 from krohn.network.decoding import decode

@@ -45,16 +45,6 @@ def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> N
                 raise KrohnError(f"{spelled(option)} {need.why}")
 
 
-def check_within(within: float | None) -> None:
-    """Refuse an error that no network can have.
-
-    Raises:
-        KrohnError: If it is not above 0.
-    """
-    if within is not None and not within > 0:  # NaN is not, either
-        raise KrohnError(f"an error is above 0, not {within:g}")
-
-
 def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> None:
     """Refuse options that a source of another kind than a machine has no use for.
 

@@ -13,6 +13,19 @@ from krohn.commands.options import DONE, REFUTED, check, emit, grouped
 from krohn.commands.progress import progress
 from krohn.option_rules import BATCH
 
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The table: .csv, .json or .html"),
+]
+JobFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Note here which rows are done, and keep it. Without: beside -o, until "
+        "the table is written.",
+    ),
+]
+
 
 @dataclass(frozen=True)
 class Work:
@@ -48,22 +61,12 @@ def batch(
         ),
     ],
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The table: .csv, .json or .html"),
-    ] = None,
+    output: Output = None,
     work: Work,
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Processes, each on one thread.")
     ] = 1,
-    job: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Note here which rows are done, and keep it. Without: beside -o, until "
-            "the table is written.",
-        ),
-    ] = None,
+    job: JobFile = None,
     as_json: common.Json = False,
 ) -> int:
     """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
@@ -82,9 +85,8 @@ def batch(
             f"-o {output} is the table itself; name another file for the results"
         )
     kept = job or (None if output is None else output.with_name(output.name + ".job"))
+    each = BatchWork(work.length, work.dtype, work.effort if work.longest else None)
     with progress() as report:
-        effort = work.effort if work.longest else None
-        each = BatchWork(work.length, work.dtype, effort)
         found = done(todo, each, workers, kept, partial(report, "rows"))
     if output is not None:
         write(found, output)

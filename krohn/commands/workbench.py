@@ -1,7 +1,7 @@
 """``krohn workbench`` and ``krohn score``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,19 @@ from krohn import show
 from krohn.commands.options import DONE, REFUTED, Json, check, emit
 from krohn.commands.progress import progress
 from krohn.option_rules import WORKBENCH
+
+Words = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Words and interchanges to list (200); with --check, words to run in "
+        "each form (1,000).",
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option(min=1, help="Networks that are made, or checked, at once.")
+]
 
 
 def workbench(
@@ -21,48 +34,30 @@ def workbench(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this network; may be given again."),
     ] = None,
-    words: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Words and interchanges to list (200); with --check, words to run in "
-            "each form (1,000).",
-        ),
-    ] = None,
+    words: Words = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
-    jobs: Annotated[
-        int, typer.Option(min=1, help="Networks that are made, or checked, at once.")
-    ] = 2,
+    jobs: Jobs = 2,
     again: Annotated[bool, typer.Option("--check", help="Verify a set again.")] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Make a set of networks with known circuits, or check it again."""
     check(context, WORKBENCH)
     from krohn import workbench as bench
 
-    with progress() as report:
-        if not again:
-            made = bench.make(
-                directory,
-                only or (),
-                words=words or 200,
-                seed=seed,
-                jobs=jobs,
-                progress=report,
-            )
-        else:
-            rows = bench.check(
-                directory, only or (), words=words or 1_000, jobs=jobs, progress=report
-            )
+    asked: dict[str, Any] = {"only": only or (), "jobs": jobs}
+    asked |= {} if words is None else {"words": words}
     if not again:
+        with progress() as report:
+            made = bench.make(directory, **asked, seed=seed, progress=report)
         told = {"models": [vars(each) for each in made]}
         emit("workbench", told, as_json, lambda: show.workbench(made))
-        return
+        return DONE
+    with progress() as report:
+        rows = bench.check(directory, **asked, progress=report)
     wrong = sum(len(row.wrong) for row in rows)
     found = {"models": [vars(row) for row in rows], "wrong": wrong}
     emit("workbench", found, as_json, lambda: show.workbench_check(rows))
-    raise typer.Exit(REFUTED if wrong else DONE)
+    return REFUTED if wrong else DONE
 
 
 def score(

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
 from krohn.compare.tasks.languages import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
 from krohn.comparison.result import Proved
-from krohn.compilation import compile as compiled
+from krohn.compilation import Asked, compile as compiled
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.construction_choice.planning import planning
 from krohn.counting_machines import unrolled

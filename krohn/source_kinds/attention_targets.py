@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler.attention_layer import POD, attention_layer
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError

@@ -23,9 +23,8 @@ from typing import (
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
 from krohn.checks import Checks
-from krohn.claimed_answers import Answers, marked
+from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.cost import Cost
@@ -42,7 +41,7 @@ from krohn.program.errors import Refused
 from krohn.program.strict_json import canonical
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
-from krohn.source_kinds.kind import Kind, Runs, S
+from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
 from krohn.sources.written_letters import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED
 from krohn.compiler.compiled_network import as_written
 from krohn.compiler.constructions.chain_of_thought import (
@@ -30,7 +29,7 @@ from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
-from krohn.source_kinds.kind import Whole
+from krohn.source_kinds.kind import Answers, Whole
 from krohn.source_kinds.recurrence_facts import prompt_of, sentences, width_needed
 from krohn.source_kinds.written_texts import (
     BATCH,

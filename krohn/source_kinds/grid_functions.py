@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler.attention_layer import UNIVERSAL, grid_function
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError

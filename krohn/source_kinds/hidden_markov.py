@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import (
@@ -37,6 +36,7 @@ from krohn.source_kinds.base import (
     sizes,
     sizes_of,
 )
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked, check_one_of
+from krohn.compilation import Asked, check_one_of
 from krohn.compiler import linear_recurrence, short_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError

@@ -8,8 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import gated_rnn
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import NAME, realise
@@ -27,6 +26,7 @@ from krohn.source_kinds.base import (
     letters_in,
     sizes_of,
 )
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import linear_dynamics, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel

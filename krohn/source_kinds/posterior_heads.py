@@ -7,8 +7,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.posterior_head import CONSTRUCTIONS, network
@@ -18,6 +17,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built, letters_in
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.masked import Task, freedom

@@ -24,7 +24,6 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, exactly
-from krohn.claimed_answers import Answers
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.pipeline import Options
@@ -36,6 +35,7 @@ from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Batch, judged, vectors
 from krohn.verify.testing.simulation_result import Simulation
 

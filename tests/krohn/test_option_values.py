@@ -12,9 +12,9 @@ import pytest
 import torch
 
 import krohn
-from krohn.asked import Asked, CompileKeywords, ExplainKeywords
 from krohn.checks import Checks, VerifyKeywords
 from krohn.comparison.measurements import SettingKeywords, Settings
+from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
 from krohn.learning.learner import Lesson, LessonKeywords
 from krohn.machine_objects import Told, ToldKeywords
