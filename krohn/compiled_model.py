@@ -280,6 +280,11 @@ class Way(NamedTuple, Generic[Made]):
     dtype: str = ""
 
 
+def as_it_is(made: Made) -> Made:
+    """A network that is there already, or of which nothing more is to be shown."""
+    return made
+
+
 @dataclass(frozen=True)
 class Choice(Generic[Made, Found]):
     """The way that was chosen among several, with the ways tried before it.

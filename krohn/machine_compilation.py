@@ -16,6 +16,7 @@ from krohn.compiled_model import (
     CompiledModel,
     MachineClaim,
     Way,
+    as_it_is,
     choose,
     planned,
     reasons,
@@ -125,7 +126,7 @@ def _ways(
         raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {asked.arch}")
     if asked.arch != "transformer":
         for built in _without_planning(machine, asked):
-            yield Way(built.construction, built.cost, partial(_made, built))
+            yield Way(built.construction, built.cost, partial(as_it_is, built))
         return
     longest = asked.longest("a Transformer needs the longest length")
     known = planning(machine, longest, asked.options, asked.construction, budget)
@@ -134,10 +135,6 @@ def _ways(
         yield way
     if way is None:
         raise CompileError(known.reasons())
-
-
-def _made(built: CompiledNetwork) -> CompiledNetwork:
-    return built
 
 
 def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:

@@ -139,7 +139,6 @@ class Target:
             KrohnError: If a letter is unknown, the word is too long, or no model could
                 give that answer.
         """
-        from krohn.foreign import names_machine, own_machine
         from krohn.replaying import replay
 
         says_states = self.file.header["claim"].get("shows", "states") == "states"

@@ -250,7 +250,10 @@ def run(
     answers = _answers(file)
     for result in answers([word]) if word else _to_lines(answers):
         if text_only and "steps" not in result:
-            raise no_text()
+            raise KrohnError(
+                "--steps and --quiet are for texts: of dynamic programs and rewriting "
+                "systems"
+            )
         emit("run", result, as_json, partial(_print, result, printed))
     return DONE
 
@@ -303,13 +306,6 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
         why = str(error).removesuffix(NOT_COMPILED)
         return KrohnError(f"{why}; a model file is run: {how.format('MACHINE')}")
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
-
-
-def no_text() -> KrohnError:
-    """The error of options that are for texts."""
-    return KrohnError(
-        "--steps and --quiet are for texts: of dynamic programs and rewriting systems"
-    )
 
 
 def _print(result: dict[str, Any], printed: Printed) -> None:

@@ -80,14 +80,14 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     wrong = found.counterexample
     if wrong is None:
         return None
-    from krohn.replaying import quoted, replay_command, replay_elsewhere
+    from krohn.replaying import command_line, replay_command, replay_elsewhere
 
     if found.elsewhere is not None:
         claim, start = _compiled(file), found.elsewhere
         return replay_elsewhere(file, claim, start, wrong.word, against.machine)
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
-        return " ".join(map(quoted, [*how, "--", file]))
+        return command_line([*how, "--", file])
     return replay_command(file, wrong.word, against.arguments())
 
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import (
-    TYPE_CHECKING,
     Any,
     Protocol,
     Self,
@@ -46,9 +45,6 @@ from krohn.sources.written_letters import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 MOST_WORDS = 2**20

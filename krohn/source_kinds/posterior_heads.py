@@ -8,7 +8,6 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.compilation import Asked
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.errors import CompileError
 from krohn.compiler.posterior_head import CONSTRUCTIONS, network
 from krohn.network.architecture import parameters
@@ -102,8 +101,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         length = TOGETHER if asked.length is None else asked.length
         within, options = asked.within, asked.options
         made = network(source, name, length, options.precision)
-        built = CompiledNetwork(name, made, {}, None)
-        built, claim = self.with_error(source, built, length, options)
+        built, claim = self.with_error(source, name, made, length, options)
         if within is not None and not claim["error"] <= within:
             raise CompileError(
                 f"the guess is off by {claim['error']:.2g} in {options.precision.name}"
