@@ -9,7 +9,7 @@ import typer
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.commands.batch import batch
+from krohn.commands.batch import batch, score, workbench
 from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
 from krohn.commands.draw import attention, draw
@@ -20,7 +20,6 @@ from krohn.commands.learn import decompile, learn
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.run import BareExpect, run as run_word
 from krohn.commands.verify import recheck, verify
-from krohn.commands.workbench import score, workbench
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"

@@ -67,7 +67,8 @@ def explain(
             source, **{n: v for n, v in given.items() if n not in unsaid}
         )
     if output is not None:
-        from krohn.drawing import draw_front, save
+        from krohn.drawing import save
+        from krohn.pictures import draw_front
 
         save(draw_front(result), output)
     shown = show.explanation if "constructions" in result else show.facts

@@ -13,7 +13,6 @@ from krohn.drawing.attention import draw_rollout
 from krohn.drawing.canvas import DrawingError
 from krohn.drawing.cascade import draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes
-from krohn.drawing.front import draw_front
 from krohn.drawing.hidden_markov import draw_hidden_markov
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
@@ -25,7 +24,6 @@ __all__ = [
     "check_suffix",
     "draw_cascade",
     "draw_eggboxes",
-    "draw_front",
     "draw_hidden_markov",
     "draw_machine",
     "draw_model",
