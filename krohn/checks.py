@@ -166,14 +166,6 @@ class Checks:
         """Whether one of some options is given, that are None by default."""
         return any(getattr(self, name) is not None for name in options)
 
-    def check_digest(self, claim: Claim) -> None:
-        """Refuse a claim that is not the one with the digest.
-
-        Raises:
-            KrohnError: If it is another one, or no digest.
-        """
-        check_digest(claim, self.digest)
-
 
 def check_digest(claim: Claim, digest: str | None) -> None:
     """Refuse a claim that is not the one with a digest.

@@ -15,8 +15,7 @@ from krohn.compiler.passes.base import Observer
 from krohn.network.blas import one_thread
 from krohn.network.modelfile import claimed_length
 from krohn.network.precision import PRECISIONS
-from krohn.option_rules import Architecture
-from krohn.python_values import format_name, whole
+from krohn.option_rules import Architecture, format_name, whole
 from krohn.source_kinds import with_kind
 
 if TYPE_CHECKING:

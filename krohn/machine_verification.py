@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Checks
+from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
 from krohn.report import Report, refuted, unrefuted
 from krohn.verification_target import (
@@ -43,7 +43,7 @@ def verified(file: ModelFile, checks: Checks) -> Report:
             "length; say --exhaustive N as well"
         )
     target = open_target(file, checks.machine, checks.observation, checks.report)
-    checks.check_digest(target.claim)
+    check_digest(target.claim, checks.digest)
     target = replace(
         target, budget=checks.budget, asked=checks.length, sharding=checks.sharding
     )

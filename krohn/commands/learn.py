@@ -10,7 +10,7 @@ from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import CANNOT, DONE, REFUTED, Wanted, check, emit, grouped
 from krohn.commands.progress import progress, waiting
-from krohn.option_rules import LEARN
+from krohn.option_rules import HELD
 
 if TYPE_CHECKING:
     from krohn.learning import Learned
@@ -80,7 +80,7 @@ def learn(
     from krohn.learning import learn as learned
     from krohn.learning.learner import check_output, save
 
-    check(context, LEARN)
+    check(context, HELD)
     if output is not None:
         check_output(output)
     with progress() as report:

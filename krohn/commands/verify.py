@@ -25,7 +25,7 @@ from krohn.commands.verify_methods import (
     Shown,
     Solver,
 )
-from krohn.option_rules import RECHECK, VERIFY, refuse_others
+from krohn.option_rules import HELD, VERIFY, refuse_others
 from krohn.source_kinds import machines
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def recheck(
     from krohn.evidence import check as checked
     from krohn.verification import subject
 
-    check(context, RECHECK)
+    check(context, HELD)
     wanted = against.read() if (about := subject(file)).of_machine else None
     held = wanted if about.of_machine else against.machine
     with waiting("checking"):

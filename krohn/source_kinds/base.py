@@ -22,7 +22,7 @@ from typing import (
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Checks
+from krohn.checks import Checks, check_digest
 from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -309,7 +309,7 @@ class SourceKind(Kind[S]):
                 f"{self.called}"
             )
         source = None if checks.machine is None else self.wanted(checks.machine)
-        checks.check_digest(about := self._about(file, source))
+        check_digest(about := self._about(file, source), checks.digest)
         shown, report = None, checks.report
         runs = self._run_inputs(file, checks)
         if checks.proves:

@@ -130,7 +130,7 @@ def test_python_refuses_the_same(how: dict[str, Any], message: str) -> None:
     [
         (compile_command.compile, option_rules.COMPILE),
         (verify.verify, option_rules.VERIFY),
-        (verify.recheck, option_rules.RECHECK),
+        (verify.recheck, option_rules.HELD),
         (run.run, option_rules.RUN),
         (draw.draw, option_rules.DRAW),
     ],
