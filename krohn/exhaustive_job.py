@@ -79,7 +79,6 @@ def every_start(
 
 
 def _wrong_machine(todo: Job, done: Tally) -> Automaton:
-    """The machine of the network that is wrong; the first one if none is."""
     number = 0 if done.best is None else int(done.best.shard.partition(":")[0])
     return todo.pairs[number][1]
 

@@ -77,7 +77,6 @@ def _beyond(target: Target, exhaustive: int | None) -> int | None:
 
 
 def _unproved(target: Target) -> str:
-    """Why there is no proof."""
     if target.provable:
         return "no proof was asked for"
     return "the file has no Program, and a proof needs one"

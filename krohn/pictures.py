@@ -205,6 +205,5 @@ def _file(source: object) -> ModelFile | None:
 
 
 def _of_file(file: ModelFile, word: str | None) -> Figure:
-    """The picture of a network: its residual stream, or its attention on a word."""
     kind = of_file(file)
     return kind.draw_file(file) if word is None else kind.draw_text(file, [word])

@@ -109,10 +109,9 @@ def expanded(function: Callable[..., Any]) -> Signature:
 def _usual(keywords: type) -> dict[str, Any]:
     """The defaults of keywords: those of the dataclass beside them that has them all."""
     names = set(get_type_hints(keywords))
-    for each in vars(sys.modules[keywords.__module__]).values():
-        if is_dataclass(each) and names <= {field.name for field in fields(each)}:
-            return {f.name: f.default for f in fields(each) if f.name in names}
-    raise AssertionError(f"no dataclass has the fields of {keywords.__name__}")
+    beside = filter(is_dataclass, vars(sys.modules[keywords.__module__]).values())
+    own = next(fs for fs in map(fields, beside) if names <= {f.name for f in fs})
+    return {f.name: f.default for f in own if f.name in names}
 
 
 def _reader(name: str, annotation: Any) -> Reader | None:

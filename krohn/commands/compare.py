@@ -131,7 +131,6 @@ def compare(
 
 
 def _announce(cost: object) -> None:
-    """Say what it will cost, before it starts."""
     print(f"krohn: {cost}", file=sys.stderr)
 
 
@@ -145,7 +144,6 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
 
 
 def _check(output: Path | None) -> None:
-    """Refuse what could not be written, before anything is trained."""
     if output is None:
         return
     from krohn.page import check_suffix

@@ -17,7 +17,6 @@ from krohn.drawing.canvas import (
     SOFT,
     Box,
     Canvas,
-    DrawingError,
     Points,
     bold_if,
     legible,
@@ -46,12 +45,7 @@ def draw_attention(
         patterns: ``(positions, positions)`` weights.
         labels: What stands at each position.
         remarks: Lines to put below.
-
-    Raises:
-        DrawingError: If there is nothing to draw.
     """
-    if not patterns:
-        raise DrawingError("there is no attention pattern to draw")
     canvas = Canvas()
     for i, (title, pattern) in enumerate(zip(titles, patterns, strict=True)):
         x, y = (i % PER_ROW) * (SIDE + GAP), -(i // PER_ROW) * (SIDE + GAP + 0.3)

@@ -319,12 +319,6 @@ def _names(steps: ChainOfThought, source: Source | None) -> Sequence[str]:
 
 
 def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
-    """The cells of all steps.
-
-    Args:
-        source: Whose steps.
-        called: What each token of a text is called.
-    """
     start = len(source.prompt)
     return [
         (called[t], {called[r.place - 1]: r.place - 1 for r in step.reads if r.place})
