@@ -336,14 +336,10 @@ def proof_steps(cost: Cost, length: int) -> float:
     return cost.parameters / 4 + cost.depth * length * min(length, 2**10) / 100
 
 
-def _every(way: Way[Made]) -> bool:
-    return True
-
-
 def choose(
     ways: Iterable[Way[Made]],
     shown: Callable[[Made], Found],
-    wanted: Callable[[Way[Made]], bool] = _every,
+    wanted: Callable[[Way[Made]], bool] = lambda _: True,
 ) -> Choice[Made, Found]:
     """Go through ways, best first, up to one of which something is shown.
 

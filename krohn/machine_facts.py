@@ -1,7 +1,7 @@
 """The facts of a machine: its kind, its language, and what follows for networks."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
@@ -55,8 +55,9 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     claim = MachineClaim(
         machine, length, asked.options.precision, asked.observation is not None
     )
-    allowed = _Allowance(budget.steps, length)
-    choice = choose(planned(ways, asked.minimise), claim.proved, allowed)
+    choice = choose(
+        planned(ways, asked.minimise), claim.proved, _allowance(budget.steps, length)
+    )
     offered = construction_table(ways, asked.minimise, choice)
     return {
         **_facts(machine, part),
@@ -70,22 +71,16 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     }
 
 
-@dataclass
-class _Allowance:
-    """Which networks are proved while a machine is explained.
+def _allowance(left: float, length: int) -> Callable[[Way[Any]], bool]:
+    """Whether a network is proved while a machine is explained, by the steps left."""
 
-    Attributes:
-        left: The steps that remain for it.
-        length: T.
-    """
-
-    left: float
-    length: int
-
-    def __call__(self, way: Way[Any]) -> bool:
+    def allowed(way: Way[Any]) -> bool:
+        nonlocal left
         assert way.cost is not None
-        self.left -= proof_steps(way.cost, self.length)
-        return self.left >= 0
+        left -= proof_steps(way.cost, length)
+        return left >= 0
+
+    return allowed
 
 
 def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:

@@ -187,38 +187,32 @@ Expect = Annotated[
 ExpectOwn = Annotated[bool, typer.Option(OWN, hidden=True)]
 
 
-Streamed = Annotated[
-    str | None,
-    typer.Option(
-        "--stream",
-        metavar="FILE",
-        help="Read letters from a file, or from standard input (-), as one word of any "
-        "length: RNNs go on, Transformers begin a segment where the last one ended.",
-    ),
-]
-Last = Annotated[
-    bool, typer.Option("--last", help="With --stream: only the state at the end.")
-]
-Steps = Annotated[
-    bool,
-    typer.Option(
-        "--steps",
-        help="For each token of a text, print its name and the places that it reads.",
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print only the answer of a text.")
-]
-
-
 @dataclass(frozen=True)
 class Printed:
     """How a stream, or a text, is printed."""
 
-    stream: Streamed = None
-    last: Last = False
-    steps: Steps = False
-    quiet: Quiet = False
+    stream: Annotated[
+        str | None,
+        typer.Option(
+            "--stream",
+            metavar="FILE",
+            help="Read letters from a file, or from standard input (-), as one word of any "
+            "length: RNNs go on, Transformers begin a segment where the last one ended.",
+        ),
+    ] = None
+    last: Annotated[
+        bool, typer.Option("--last", help="With --stream: only the state at the end.")
+    ] = False
+    steps: Annotated[
+        bool,
+        typer.Option(
+            "--steps",
+            help="For each token of a text, print its name and the places that it reads.",
+        ),
+    ] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print only the answer of a text.")
+    ] = False
 
 
 @grouped
