@@ -22,8 +22,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.blocks import Blocks, longest, passes
 from krohn.program.completed_texts import blanks, completed_texts
-from krohn.source_kinds.blocks import TextsInBlocks
-from krohn.source_kinds.vectors_in_blocks import said_by
+from krohn.source_kinds.blocks import TextsInBlocks, said_by
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov.beliefs import reachable
 from krohn.verify.proof import prove

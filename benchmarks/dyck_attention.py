@@ -25,7 +25,7 @@ from krohn.compare.measures.attention_variation import (
     reader,
 )
 from krohn.compiler.generator import Freedom
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
 from krohn.verify.attention_limits.balance import balance, pumping_distances
 

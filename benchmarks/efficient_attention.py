@@ -12,7 +12,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse, attention_kind, parts
 from krohn.source_kinds import named

@@ -16,10 +16,10 @@ from report import Row, Table, parser, publish
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.gpt2 import verify
 from krohn.network.exports import gpt2
 from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
+from krohn.verification import verify
 
 MOST_PARAMETERS = 150_000_000
 LENGTH, EVERY, RANDOM = 32, 2_000, 2_000

@@ -18,7 +18,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.explanation import explain
+from krohn.compilation import explain
 from krohn.machines import read
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

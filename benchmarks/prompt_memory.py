@@ -16,8 +16,8 @@ import torch
 from report import Row, Table, each, parser, publish
 from short_mantissas import ShortMantissas, shorten, shorten_heads
 
-from krohn.asked import Asked
 from krohn.compare.tasks.texts import subsequences
+from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model

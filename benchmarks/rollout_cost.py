@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
 from krohn.network.attention_kind import parts
 from krohn.network.model import Model

@@ -16,7 +16,7 @@ from report import Row, Table, each, parser, publish
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiled_model import model_file
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise

@@ -24,7 +24,10 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
     )
     from krohn.comparison.compare import compare as compare
     from krohn.comparison.result import Comparison as Comparison
-    from krohn.compilation import compile as compile  # noqa: A004  (the command)
+    from krohn.compilation import (
+        compile as compile,  # noqa: A004  (the command)
+        explain as explain,
+    )
     from krohn.compiled_model import CompiledModel as CompiledModel
     from krohn.compiler import CompileError as CompileError
     from krohn.decompiling import decompile as decompile
@@ -32,10 +35,8 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
     from krohn.equivalence import equivalent as equivalent
     from krohn.equivalence.models import twins as twins
     from krohn.examination import examine as examine
-    from krohn.explanation import explain as explain
     from krohn.exporting import Export as Export, export as export
     from krohn.fine_tuning import fine_tuned as fine_tuned
-    from krohn.generation import compile_generator as compile_generator
     from krohn.hidden_markov_models import (
         gaussian_hmm as gaussian_hmm,
         grammar as grammar,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
         masked as masked,
     )
     from krohn.learning import Learned as Learned, learn as learn
+    from krohn.machine_compilation import compile_generator as compile_generator
     from krohn.machines import automaton as automaton, read as read, zoo as zoo
     from krohn.network import (
         ExportError as ExportError,

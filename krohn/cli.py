@@ -9,26 +9,17 @@ import typer
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.commands.attention import attention
-from krohn.commands.batch import batch
+from krohn.commands.batch import batch, score, workbench
 from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
-from krohn.commands.decompile import decompile
-from krohn.commands.decompose import decompose
-from krohn.commands.draw import draw
+from krohn.commands.draw import attention, draw
 from krohn.commands.equivalent import crasp, equivalent
-from krohn.commands.explain import explain
-from krohn.commands.export import export
-from krohn.commands.formal import formal
-from krohn.commands.grammar import grammar
-from krohn.commands.learn import learn
+from krohn.commands.explain import decompose, explain, grammar, schema, zoo
+from krohn.commands.export import export, formal
+from krohn.commands.learn import decompile, learn
 from krohn.commands.options import CANNOT, DONE, json_line
-from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect, run as run_word
-from krohn.commands.schema import schema
-from krohn.commands.verify import verify
-from krohn.commands.workbench import score, workbench
-from krohn.commands.zoo import zoo
+from krohn.commands.verify import recheck, verify
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"

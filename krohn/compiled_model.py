@@ -280,6 +280,11 @@ class Way(NamedTuple, Generic[Made]):
     dtype: str = ""
 
 
+def as_it_is(made: Made) -> Made:
+    """A network that is there already, or of which nothing more is to be shown."""
+    return made
+
+
 @dataclass(frozen=True)
 class Choice(Generic[Made, Found]):
     """The way that was chosen among several, with the ways tried before it.
@@ -331,14 +336,10 @@ def proof_steps(cost: Cost, length: int) -> float:
     return cost.parameters / 4 + cost.depth * length * min(length, 2**10) / 100
 
 
-def _every(way: Way[Made]) -> bool:
-    return True
-
-
 def choose(
     ways: Iterable[Way[Made]],
     shown: Callable[[Made], Found],
-    wanted: Callable[[Way[Made]], bool] = _every,
+    wanted: Callable[[Way[Made]], bool] = lambda _: True,
 ) -> Choice[Made, Found]:
     """Go through ways, best first, up to one of which something is shown.
 

@@ -245,22 +245,18 @@ def _task(name: str | None) -> Task:
 
 def _array(model: object) -> FloatArray:
     if isinstance(model, np.ndarray):
-        return _numbers(model, "the law")
+        return real_array(model, "the law")
     try:
         data = BytesIO(read_bytes(str(model)))
-        return _numbers(np.load(data, allow_pickle=False), str(model))
+        return real_array(np.load(data, allow_pickle=False), str(model))
     except (OSError, EOFError, ValueError, TypeError):
         raise KrohnError(f"{model}: cannot be read as an array of numbers") from None
-
-
-def _numbers(values: object, what: str) -> FloatArray:
-    return real_array(values, what)
 
 
 def _joint(laws: Laws, letters: int) -> FloatArray:
     """``(d, d, d)``: Pr(x_2, x_3 | x_1), of laws of the next letter."""
     words = np.indices((letters, letters)).reshape(2, -1).T
-    said = _numbers(laws(words), "what the network says")
+    said = real_array(laws(words), "what the network says")
     if said.shape != (letters**2, 2, letters):
         raise KrohnError(f"{letters**2} words of 2 letters gave {said.shape} numbers")
     second = said[::letters, 0]

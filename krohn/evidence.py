@@ -10,6 +10,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
+from krohn.foreign import is_trained
 from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -22,7 +23,6 @@ from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
-from krohn.state_dicts import is_trained
 from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
 from krohn.verify.checker.established import Established

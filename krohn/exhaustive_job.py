@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
+from krohn.checks import Sharding
 from krohn.compilation import compile as compiled
 from krohn.jobs.cluster import cluster
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.machines import OWN
 from krohn.network.modelfile import ModelFile
-from krohn.sharding import Sharding
 from krohn.verify.testing.sharded import ShardWork, Tally, run_shards, share
 from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, job
 from krohn.verify.testing.simulation_result import Progress, Simulation
@@ -79,7 +79,6 @@ def every_start(
 
 
 def _wrong_machine(todo: Job, done: Tally) -> Automaton:
-    """The machine of the network that is wrong; the first one if none is."""
     number = 0 if done.best is None else int(done.best.shard.partition(":")[0])
     return todo.pairs[number][1]
 

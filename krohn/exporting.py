@@ -168,7 +168,6 @@ def _many(length: int, count: int | None) -> int:
 
 
 def _batches(words: int, length: int, progress: WordProgress) -> Iterator[slice]:
-    """As many words at once as fit."""
     batch = at_once(length)
     for first in range(0, words, batch):
         yield slice(first, first + batch)

@@ -1,7 +1,6 @@
 """Networks as GPT-2s: what is on disk is proved, not what was meant to be written."""
 
 import os
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
@@ -86,40 +85,24 @@ def opened(directory: str | Path) -> Opened:
 
 
 def verify_directory(directory: str | Path, checks: Checks) -> Report:
-    """Verify a directory.
+    """Decide by proof whether the GPT-2 in a directory computes a machine.
+
+    Args:
+        directory: What `krohn export --to gpt2` wrote.
+        checks: What it must compute; by default the machine that the directory names.
 
     Raises:
-        KrohnError: If words are to be run.
+        KrohnError: If it is no such directory, words are to be run, the alphabets do not
+            fit, or its claim has another digest.
     """
     others = "exhaustive", "sample", "observation", "length", "sharding"
     if checks.given(*others) or checks.proof is False:
         raise KrohnError(
             "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
         )
-    return verify(directory, checks.machine, checks.digest, checks.progress)
-
-
-def verify(
-    directory: str | Path,
-    machine: object = None,
-    digest: str | None = None,
-    progress: Progress | None = None,
-) -> Report:
-    """Decide by proof whether the GPT-2 in a directory computes a machine.
-
-    Args:
-        directory: What `krohn export --to gpt2` wrote.
-        machine: What it must compute; by default the machine that the directory names.
-        digest: Of the claim that it must be about, as in `krohn.verify`.
-        progress: Called with what is being done, how much is done, and of how much.
-
-    Raises:
-        KrohnError: If it is no such directory, the alphabets do not fit, or its claim
-            has another digest.
-    """
-    began, found = time.monotonic(), opened(directory)
-    target = found.held(machine, None, progress or silent)
-    check_digest(target.claim, digest)
+    found = opened(directory)
+    target = found.held(checks.machine, None, checks.report)
+    check_digest(target.claim, checks.digest)
     done = prove(target.file, target.machine, target.report("proving"), found.model)
     # Nothing is run here, so a wrong Program is no wrong network yet.
     verdict: Verdict = "undecided"
@@ -128,8 +111,7 @@ def verify(
         verdict, covers = "verified", f"{target.proved}, over the whole vocabulary"
     reason = "" if verdict == "verified" else done.reason
     report = Report(verdict, "proof", reason, target.length, 0, covers, proof=done)
-    seconds = time.monotonic() - began
-    return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
+    return replace(report, about=target.claim, notes=target.notes)
 
 
 def proved(file: ModelFile, directory: Path) -> str:

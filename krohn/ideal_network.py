@@ -142,22 +142,31 @@ def verify_gadgets(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     check_digest(about := claim.of(file.header), digest)
-    found = _verify_tables(file, (noise, error), limits, progress or silent)
-    return replace(found, about=about)
+    began, source, report = time.monotonic(), source_of(file), progress or silent
+    if isinstance(source, ChainOfThought):
+        of_steps = OfSteps(noise, error, limits=limits)
+        found = _of_steps(file, source, of_steps, report)
+    else:
+        found = _of_tables(file, (noise, error), limits, report)
+    verdict, reason, covers = found
+    covers = covers if verdict == "verified" else "nothing"
+    length, seconds = file.header["claim"].get("length"), time.monotonic() - began
+    told = Report(verdict, "gadgets", reason, length, 0, covers, seconds=seconds)
+    return replace(told, about=about)
 
 
-def _verify_tables(
+Decided = tuple[Verdict, str, str]
+"""A verdict, the reason why it is not `verified`, and what it covers if it is."""
+
+
+def _of_tables(
     file: ModelFile,
     bounds: tuple[Fraction, Fraction],
     limits: Limits,
     report: Progress,
-) -> Report:
-    """The verdict on all tables, or on the steps of a chain of thought."""
-    began, (noise, error) = time.monotonic(), bounds
-    source = source_of(file)
-    if isinstance(source, ChainOfThought):
-        of_steps = OfSteps(noise, error, limits=limits)
-        return _of_steps(file, source, of_steps, report)
+) -> Decided:
+    """The verdict on all tables."""
+    noise, error = bounds
     try:
         asked = list(gadgets(file))
         if not asked:
@@ -171,10 +180,7 @@ def _verify_tables(
         f"{len(findings)} tables with {rows} rows, over the rationals: inputs within "
         f"{noise} of their codes give outputs within {error} of theirs"
     )
-    covers = covers if verdict == "verified" else "nothing"
-    length = file.header["claim"].get("length")
-    done = time.monotonic() - began
-    return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
+    return verdict, reason, covers
 
 
 def _decide_each(
@@ -215,9 +221,8 @@ def _described(wrong: Finding) -> str:
 
 def _of_steps(
     file: ModelFile, source: ChainOfThought, asked: OfSteps, report: Progress
-) -> Report:
+) -> Decided:
     """The verdict on the steps of a chain of thought."""
-    began = time.monotonic()
     count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
     verdict: Verdict = "verified"
     reason = ""
@@ -236,10 +241,7 @@ def _of_steps(
         f"{count} steps over the rationals: for all real numbers within their bounds, "
         f"delivered within {asked.noise}, what is said is within {asked.error} of the rule"
     )
-    covers = covers if verdict == "verified" else "nothing"
-    length = file.header["claim"].get("length")
-    done = time.monotonic() - began
-    return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
+    return verdict, reason, covers
 
 
 def _step(found: StepFinding) -> str:

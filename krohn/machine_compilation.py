@@ -1,17 +1,22 @@
-"""Compiling a machine: the best construction whose network is proved."""
+"""Compiling a machine: the best construction whose network is proved; and generators."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.budget import Budget, steps_of
-from krohn.asked import Asked, check_one_of
+from krohn.algebra.formats import json_format
+from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import (
     CompiledModel,
     MachineClaim,
     Way,
+    as_it_is,
     choose,
     planned,
     reasons,
@@ -19,7 +24,6 @@ from krohn.compiled_model import (
 )
 from krohn.compiler import (
     CompileError,
-    generator,
     linear_recurrence,
     pruned,
     state_space,
@@ -33,11 +37,14 @@ from krohn.compiler.compiled_network import (
 )
 from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.disguise import Disguise
+from krohn.compiler.generator import NAME as GENERATOR, Freedom, generator
 from krohn.compiler.planning import planning
-from krohn.machines import with_outputs
+from krohn.machines import machine_of, with_outputs
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
 from krohn.option_rules import TRANSFORMER, refuse
 from krohn.source_kinds import KINDS
+from krohn.verify.proof import prove
 
 
 def compiled(source: Automaton, asked: Asked) -> CompiledModel:
@@ -80,7 +87,7 @@ def _check(asked: Asked) -> None:
     refuse(TRANSFORMER, vars(asked), asked.given)
     if asked.attention is not None:
         raise CompileError("--attention is for chains of thought; this is a machine")
-    if asked.construction == generator.NAME:
+    if asked.construction == GENERATOR:
         raise CompileError(
             "a balanced generator says laws instead of states; make it with "
             "krohn.compile_generator"
@@ -123,7 +130,7 @@ def _ways(
         raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {asked.arch}")
     if asked.arch != "transformer":
         for built in _without_planning(machine, asked):
-            yield Way(built.construction, built.cost, partial(_made, built))
+            yield Way(built.construction, built.cost, partial(as_it_is, built))
         return
     longest = asked.longest("a Transformer needs the longest length")
     known = planning(machine, longest, asked.options, asked.construction, budget)
@@ -132,10 +139,6 @@ def _ways(
         yield way
     if way is None:
         raise CompileError(known.reasons())
-
-
-def _made(built: CompiledNetwork) -> CompiledNetwork:
-    return built
 
 
 def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:
@@ -181,3 +184,84 @@ def _state_space(
     if asked.length is not None:
         asked.longest("a state space model needs the longest length")
     return compile_ssm(machine, asked.length, form, precision)
+
+
+# Generators of nested brackets, which say the law of the next one.
+
+
+DEFAULT_OPENING = Fraction(1, 2)
+
+
+def compile_generator(
+    machine: object,
+    length: int | None,
+    free: Freedom | None = None,
+    *,
+    opening: Fraction = DEFAULT_OPENING,
+    dtype: object = "float32",
+    proved: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> CompiledModel:
+    """Derive a network whose output is the law of the next bracket, and prove it.
+
+    Args:
+        machine: A stack of bounded depth that starts empty, such as ``Dyck4,2``.
+        length: The longest prefix (T).
+        free: The free parameters: attention pattern, first layer, seed and scale.
+        opening: q, the probability of opening a bracket where both is possible.
+        dtype: The number format it is stored and run in.
+        proved: Whether to prove it.
+        progress: Called by the proof with steps done and in all.
+
+    Raises:
+        KrohnError: If it cannot be compiled or cannot be proved.
+    """
+    began = time.monotonic()
+    source = machine_of(machine)
+    law = distribution(source, opening)
+    asked = Asked(length, dtype=dtype).of(("float32",))
+    longest = asked.longest("a generator needs the longest prefix")
+    file = _file(source, law, longest, free or Freedom(), asked.options.precision)
+    proof = prove(file, source, progress) if proved else None
+    if proof is not None and proof.verdict != "verified":
+        wider = "" if dtype == "float64" else "--dtype float64, "
+        raise CompileError(
+            f"{source.name} cannot be certified in {dtype} at length {length}, so nothing "
+            f"was written ({proof.reason}). Try {wider}a shorter length, a smaller "
+            "--scale, or --attention symmetric or uniform"
+        )
+    seconds = time.monotonic() - began
+    return CompiledModel(with_evidence(file, proof), GENERATOR, proof, seconds)
+
+
+def _file(
+    machine: Automaton,
+    law: BracketDistribution,
+    length: int,
+    free: Freedom,
+    precision: Precision,
+) -> ModelFile:
+    built = generator(law, length, free, precision)
+    header = {
+        "architecture": built.architecture,
+        "machine": json_format.to_object(machine),
+        "construction": GENERATOR,
+        "claim": {
+            "start": machine.states[machine.start],
+            "dtype": precision.name,
+            "length": length,
+            "opening": str(law.opening),
+            # A probability is stored with one rounding, and nothing else is lost.
+            "tolerance": precision.unit,
+        },
+        "freedom": _freedom(free),
+    }
+    tensors = {n: precision.round(t) for n, t in built.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def _freedom(free: Freedom) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"attention": free.pattern, "depth": free.depth}
+    if free.pattern != "uniform":
+        chosen |= {"seed": free.seed, "scale": free.scale}
+    return chosen

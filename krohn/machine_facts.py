@@ -1,7 +1,7 @@
-"""The facts of a machine: its kind, its language, and the cost of each of its networks."""
+"""The facts of a machine: its kind, its language, and what follows for networks."""
 
-from collections.abc import Container, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
@@ -17,219 +17,19 @@ from krohn.algebra.classification.languages import LanguageClasses, classify_lan
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
 from krohn.algebra.wording import count
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiled_model import (
-    Choice,
     MachineClaim,
     Way,
     choose,
-    nonzero,
     planned,
     proof_steps,
-    rows_of,
 )
-from krohn.compiler.compiled_network import machine_of_states, realise
-from krohn.compiler.constructions.registry import (
-    depth_grows,
-    summary_of,
-)
-from krohn.compiler.cost import Cost
-from krohn.compiler.planning import Candidate, Planning, planning
+from krohn.compiler.compiled_network import machine_of_states
+from krohn.compiler.constructions.registry import depth_grows
+from krohn.compiler.planning import planning
 from krohn.compiler.rnn import Units
-from krohn.compiler.search import (
-    COMPROMISE,
-    OBJECTIVES,
-    Plan,
-    objective_named,
-)
-
-# Which networks there are for a machine, and which one is chosen, as plain values.
-
-
-Network = tuple[str, Cost | None]
-"""A construction, and what one of its networks costs."""
-
-
-def construction_table(
-    planning: Planning, minimise: str | None, choice: Choice[Any, Any]
-) -> dict[str, Any]:
-    """The table of constructions and the Pareto front.
-
-    Args:
-        planning: All ways to compute the machine.
-        minimise: What the choice goes by; None for the compromise.
-        choice: The choice by this.
-
-    Returns:
-        ``front``: the networks that no other one beats, with the chosen one and those
-        that were tried, by depth; each is ``chosen`` or not, ``proved`` is null where
-        it was not tried, and ``nonzero`` where the entries that are not 0 were not
-        counted; ``constructions``: all that apply, best first, with the sizes of
-        one network, or, where ``exact`` is false, sizes that each of its networks has at
-        least; ``unavailable``: the others, with the reason; ``chosen``, ``minimise``,
-        ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
-        ``tried``: what is not proved though it would be chosen before.
-    """
-    objective = objective_named(minimise)
-    chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
-    plans = {(p.construction, p.cost): p for p in planning.front()}
-    proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
-    if chosen is not None and choice.found is not None:
-        proved[chosen] = True
-    beside = {chosen} if chosen else set[Network]()
-    ordered: list[Any] = sorted({*plans, *beside, *proved}, key=_by_depth)
-    found = planning.candidates(objective)
-    counted: dict[Network, int | None] = {n: _nonzero(p) for n, p in plans.items()}
-    if chosen is not None and choice.found is not None:
-        counted[chosen] = nonzero(choice.found.file.tensors)
-    return {
-        "front": [
-            _network(*n)
-            | {"nonzero": counted.get(n)}
-            | {"chosen": n == chosen, "proved": proved.get(n)}
-            for n in ordered
-        ],
-        "constructions": [_row(c) for c in found if c.bound is not None],
-        "unavailable": [
-            {"name": c.name, "reason": c.reason} for c in found if c.bound is None
-        ],
-        "chosen": chosen and chosen[0],
-        "proved": chosen and proved.get(chosen),
-        "tried": rows_of(choice.tried),
-        "minimise": objective,
-        "why": _why(choice, found, objective, planning.eligible(objective)),
-    }
-
-
-MOST_COUNTED, MOST_BLOCKS = 200_000, 64
-"""Parameters and blocks of the largest network that is made only to count."""
-
-
-def _nonzero(plan: Plan) -> int | None:
-    """How many parameters of a network are not 0 in its format; None if it is large."""
-    if plan.cost.parameters > MOST_COUNTED or plan.cost.layers > MOST_BLOCKS:
-        return None
-    tensors, precision = realise(plan).network.tensors, plan.options.precision
-    return nonzero({name: precision.round(t) for name, t in tensors.items()})
-
-
-def _by_depth(network: Network) -> tuple[int, int]:
-    cost = network[1]
-    assert cost is not None
-    return cost.depth, cost.parameters
-
-
-def _network(name: str, cost: Cost) -> dict[str, Any]:
-    return {
-        "name": name,
-        **asdict(cost),
-        "width": cost.width,
-        "summary": summary_of(name),
-    }
-
-
-def _row(candidate: Candidate) -> dict[str, Any]:
-    cost = candidate.cost or candidate.bound
-    assert cost is not None
-    return {
-        "name": candidate.name,
-        **asdict(cost),
-        "width": cost.width,
-        "exact": candidate.cost is not None,
-        "summary": summary_of(candidate.name),
-    }
-
-
-_LABELS = {
-    "layers": "blocks",
-    "area_time": "parameters × blocks²",
-    "latency": "predicted latency (µs)",
-}
-
-
-def _why(
-    choice: Choice[Any, Any],
-    found: list[Candidate],
-    objective: str,
-    eligible: Container[str],
-) -> str:
-    """The reason for a choice: the sizes of the best two that it was made from.
-
-    Of the other networks in the table it is said how the choice is deeper than one, and
-    which ones the objective leaves out.
-    """
-    if choice.way is None:
-        what = (
-            "that applies gives a network that is proved"
-            if choice.tried
-            else "serves this machine"
-        )
-        return f"no construction of a Transformer {what}; use --arch rnn"
-    failed = {(t.construction, t.cost) for t in choice.tried}
-    name, cost = choice.way.construction, choice.way.cost
-    assert cost is not None
-    first = OBJECTIVES[objective][0]
-    beside = " of the networks that were not tried before" if failed else ""
-    amount = _amount(getattr(cost, first))
-    others = [
-        c
-        for c in found
-        if c.name != name and c.bound and (c.name, c.cost) not in failed
-    ]
-    reason = f"it has the least {_label(first)}{beside}, {amount}"
-    beside_it = [c for c in others if c.name in eligible]
-    reason += _rival(cost, beside_it[0], objective) if beside_it else ""
-    if objective == COMPROMISE:
-        return reason + _left_out(cost, [c for c in others if c.name not in eligible])
-    return reason + (_fewer_blocks(cost, others) if objective == "depth" else "")
-
-
-def _left_out(cost: Cost, others: list[Candidate]) -> str:
-    """Which construction would be chosen if the compromise did not leave it out."""
-    known = [(c.cost.area_time, c.name) for c in others if c.cost is not None]
-    least, name = min(known, default=(cost.area_time, ""))
-    if least >= cost.area_time:
-        return ""
-    return (
-        f"; {name} has {_amount(least)}, but a scan of higher radix, which has more heads, "
-        "is for those who ask for it (--minimise depth, layers or latency)"
-    )
-
-
-def _rival(cost: Cost, rival: Candidate, objective: str) -> str:
-    """The sizes of the next best construction, as a reason."""
-    first, *others = OBJECTIVES[objective]
-    sizes = rival.cost or rival.bound
-    least = "" if rival.cost else "at least "
-    reason = f"; {rival.name} has {least}{_amount(getattr(sizes, first))}"
-    if rival.cost and getattr(sizes, first) == getattr(cost, first):
-        unlike = (_label(n) for n in others if getattr(sizes, n) != getattr(cost, n))
-        reason += " and " + next((f"more {n}" for n in unlike), "the same sizes")
-    return reason
-
-
-def _fewer_blocks(cost: Cost, others: list[Candidate]) -> str:
-    """Which construction has fewer blocks, though more of them attend."""
-    known = [(c.cost.layers, c.name) for c in others if c.cost is not None]
-    layers, name = min(known, default=(cost.layers, ""))
-    if layers >= cost.layers:
-        return ""
-    return (
-        f"; counting the blocks that do not attend, too, it has {cost.layers} layers "
-        f"and {name} has {layers} (--minimise layers)"
-    )
-
-
-def _label(size: str) -> str:
-    return _LABELS.get(size, size)
-
-
-def _amount(size: float) -> str:
-    return f"{size:,.0f}"
-
-
-# The facts of a machine, and the cost of each way to compile it.
-
+from krohn.network_tables import construction_table
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -251,8 +51,9 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     claim = MachineClaim(
         machine, length, asked.options.precision, asked.observation is not None
     )
-    allowed = _Allowance(budget.steps, length)
-    choice = choose(planned(ways, asked.minimise), claim.proved, allowed)
+    choice = choose(
+        planned(ways, asked.minimise), claim.proved, _allowance(budget.steps, length)
+    )
     offered = construction_table(ways, asked.minimise, choice)
     return {
         **_facts(machine, part),
@@ -266,22 +67,16 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     }
 
 
-@dataclass
-class _Allowance:
-    """Which networks are proved while a machine is explained.
+def _allowance(left: float, length: int) -> Callable[[Way[Any]], bool]:
+    """Whether a network is proved while a machine is explained, by the steps left."""
 
-    Attributes:
-        left: The steps that remain for it.
-        length: T.
-    """
-
-    left: float
-    length: int
-
-    def __call__(self, way: Way[Any]) -> bool:
+    def allowed(way: Way[Any]) -> bool:
+        nonlocal left
         assert way.cost is not None
-        self.left -= proof_steps(way.cost, self.length)
-        return self.left >= 0
+        left -= proof_steps(way.cost, length)
+        return left >= 0
+
+    return allowed
 
 
 def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:

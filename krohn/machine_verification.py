@@ -1,13 +1,14 @@
-"""Verifying a model of a machine: proof, all words, samples, and their verdict."""
+"""Verifying a model of a machine: proof, all words, samples, attacks, and their verdict."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Checks
+from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
 from krohn.report import Report, refuted, unrefuted
 from krohn.verification_target import (
@@ -21,6 +22,7 @@ from krohn.verify.proof import Proof, prove
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
+    from krohn.verify.attack.campaign import Attack
     from krohn.verify.testing.counterexample import Counterexample
 
 SCORES = 2**28
@@ -41,7 +43,7 @@ def verified(file: ModelFile, checks: Checks) -> Report:
             "length; say --exhaustive N as well"
         )
     target = open_target(file, checks.machine, checks.observation, checks.report)
-    checks.check_digest(target.claim)
+    check_digest(target.claim, checks.digest)
     target = replace(
         target, budget=checks.budget, asked=checks.length, sharding=checks.sharding
     )
@@ -75,7 +77,6 @@ def _beyond(target: Target, exhaustive: int | None) -> int | None:
 
 
 def _unproved(target: Target) -> str:
-    """Why there is no proof."""
     if target.provable:
         return "no proof was asked for"
     return "the file has no Program, and a proof needs one"
@@ -158,3 +159,80 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
     report = replace(report, proof=done, method=proved + report.method)
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
         return replace(report, heads=head_bounds(target.file, target.machine))
+
+
+# Attacks on the proof.
+
+
+def attacked(
+    report: Report,
+    model: str | Path | ModelFile,
+    checks: Checks | None = None,
+    *,
+    seconds: float,
+) -> Report:
+    """Try to violate every bound of the proof in a report.
+
+    Args:
+        report: What `krohn.verification.verify` said; it is returned as it is if it is not
+            ``verified`` by a proof.
+        model: The model file.
+        checks: What was asked there, if anything was; the seed is that of words, orders
+            and arithmetic.
+        seconds: How long to try.
+
+    Returns:
+        With ``method`` ``…+attack`` and what came of it. One number beyond its bound makes
+        it ``undecided``, for then the proof or its assumptions are wrong; an answer that
+        is wrong again when its word is run by itself makes it ``refuted``.
+    """
+    if report.verdict != "verified" or report.proof is None:
+        return report
+    from krohn.verify.attack.campaign import Extent, attack  # torch
+
+    checks = checks or Checks()
+    tell = checks.report
+    target = open_target(model, checks.machine, checks.observation, tell)
+    found = attack(
+        target.file,
+        target.machine,
+        report.proof,
+        Extent(seconds=seconds),
+        checks.seed,
+        progress=lambda _, passed: tell("attacking", int(passed), int(seconds)),
+    )
+    tried = replace(
+        report,
+        method=f"{report.method}+attack",
+        attack=found,
+        seconds=report.seconds + found.seconds,
+    )
+    return tried if found.passed else _violated(target, tried, found)
+
+
+def _violated(target: Target, report: Report, found: "Attack") -> Report:
+    wrong = _wrong(target, found)
+    if wrong is not None:
+        after = refuted([], wrong, target.minimise, report.method)
+        after = replace(after, about=target.claim, proof=report.proof)
+        return replace(after, attack=found, seconds=report.seconds)
+    worst = found.violations[0]
+    reason = (
+        f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where "
+        f"the proof allows {worst.bound:.3g} ({worst.way}): it does not hold in the "
+        "arithmetic of this machine"
+    )
+    return replace(report, verdict="undecided", reason=reason, covers="nothing")
+
+
+def _wrong(target: Target, found: "Attack") -> "Counterexample | None":
+    """A word on which an answer was wrong, and is again."""
+    from krohn.verify.testing.counterexample import pair
+
+    for worst in found.violations:
+        if worst.operation == "margin" and not worst.observed > 0 and worst.word:
+            judge = pair(target.model, target.machine, len(worst.word))
+            wrong = judge.replay(np.array(worst.word))
+            if wrong is not None:
+                return wrong
+    return None

@@ -33,7 +33,7 @@ from krohn.network.model import VariablePlace, Word, Words, is_one
 from krohn.network.modelfile import ModelFile
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
-from krohn.python_values import format_name
+from krohn.option_rules import format_name
 from krohn.running import shown_along
 from krohn.source_kinds import of_file
 

@@ -5,9 +5,14 @@ An option that does nothing is an error, in one line that says what it needs.
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import near
+from krohn.network.precision import PRECISIONS
 from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
@@ -43,16 +48,6 @@ def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> N
         for option in need.options:
             if option in given and not need.holds(values):
                 raise KrohnError(f"{spelled(option)} {need.why}")
-
-
-def check_within(within: float | None) -> None:
-    """Refuse an error that no network can have.
-
-    Raises:
-        KrohnError: If it is not above 0.
-    """
-    if within is not None and not within > 0:  # NaN is not, either
-        raise KrohnError(f"an error is above 0, not {within:g}")
 
 
 def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> None:
@@ -229,9 +224,8 @@ _MACHINE = Need(
     "states",
 )
 
-RECHECK = (_MACHINE,)
-
-LEARN = (_MACHINE,)
+HELD = (_MACHINE,)
+"""Of `krohn recheck` and `krohn learn`."""
 
 VERIFY = (
     _MACHINE,
@@ -329,3 +323,52 @@ DRAW = (
         "is for --eggbox only; leave it out",
     ),
 )
+
+
+# Values of options as Python users have them: formats and whole numbers.
+
+
+def format_name(dtype: object) -> str:
+    """The name of a number format: of a name, or of a dtype of torch or numpy.
+
+    Raises:
+        KrohnError: If there is no such format here.
+    """
+    name = dtype if isinstance(dtype, str) else _dtype_name(dtype)
+    if name not in PRECISIONS:
+        raise KrohnError(
+            f"there is no dtype {name!r}{near(name, PRECISIONS)}; there are "
+            f"{', '.join(PRECISIONS)}"
+        )
+    return name
+
+
+def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, type | np.dtype):
+        try:
+            return str(np.dtype(dtype).name)
+        except TypeError:
+            return str(dtype)
+    return str(dtype).removeprefix("torch.")
+
+
+def whole(value: Any, called: str, least: int) -> int:
+    """A whole number of Python or numpy.
+
+    Args:
+        value: What was given.
+        called: What it is, for messages.
+        least: The smallest number that makes sense.
+
+    Raises:
+        KrohnError: If it is none, as True and 2.0 are none, or it is too small.
+    """
+    try:
+        found = None if isinstance(value, bool | np.bool_) else index(value)
+    except TypeError:
+        found = None
+    if found is None:
+        raise KrohnError(f"{called} is a whole number, not {value!r}")
+    if found < least:
+        raise KrohnError(f"{called} must be at least {least}, not {found}")
+    return found

@@ -7,7 +7,6 @@ from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Real
-from operator import index
 from types import UnionType
 from typing import (
     Any,
@@ -24,59 +23,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
-from krohn.network.precision import PRECISIONS
-
-# Values of options as Python users have them: formats and whole numbers.
-
-
-def format_name(dtype: object) -> str:
-    """The name of a number format: of a name, or of a dtype of torch or numpy.
-
-    Raises:
-        KrohnError: If there is no such format here.
-    """
-    name = dtype if isinstance(dtype, str) else _dtype_name(dtype)
-    if name not in PRECISIONS:
-        raise KrohnError(
-            f"there is no dtype {name!r}{near(name, PRECISIONS)}; there are "
-            f"{', '.join(PRECISIONS)}"
-        )
-    return name
-
-
-def _dtype_name(dtype: Any) -> str:
-    if isinstance(dtype, type | np.dtype):
-        try:
-            return str(np.dtype(dtype).name)
-        except TypeError:
-            return str(dtype)
-    return str(dtype).removeprefix("torch.")
-
-
-def whole(value: Any, called: str, least: int) -> int:
-    """A whole number of Python or numpy.
-
-    Args:
-        value: What was given.
-        called: What it is, for messages.
-        least: The smallest number that makes sense.
-
-    Raises:
-        KrohnError: If it is none, as True and 2.0 are none, or it is too small.
-    """
-    try:
-        found = None if isinstance(value, bool | np.bool_) else index(value)
-    except TypeError:
-        found = None
-    if found is None:
-        raise KrohnError(f"{called} is a whole number, not {value!r}")
-    if found < least:
-        raise KrohnError(f"{called} must be at least {least}, not {found}")
-    return found
-
-
-# Checks of the values that callers give, by the types of parameters.
-
+from krohn.option_rules import whole
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -162,10 +109,9 @@ def expanded(function: Callable[..., Any]) -> Signature:
 def _usual(keywords: type) -> dict[str, Any]:
     """The defaults of keywords: those of the dataclass beside them that has them all."""
     names = set(get_type_hints(keywords))
-    for each in vars(sys.modules[keywords.__module__]).values():
-        if is_dataclass(each) and names <= {field.name for field in fields(each)}:
-            return {f.name: f.default for f in fields(each) if f.name in names}
-    raise AssertionError(f"no dataclass has the fields of {keywords.__name__}")
+    beside = filter(is_dataclass, vars(sys.modules[keywords.__module__]).values())
+    own = next(fs for fs in map(fields, beside) if names <= {f.name for f in fs})
+    return {f.name: f.default for f in own if f.name in names}
 
 
 def _reader(name: str, annotation: Any) -> Reader | None:

@@ -158,12 +158,9 @@ def replay_elsewhere(
     ]
     made = ["krohn", "compile", *given, f"--start={start}", "--no-proof"]
     against = [] if machine is None else [f"--machine={machine}", f"--start={start}"]
+    line = command_line([*made, "-o", ELSEWHERE, "--", file])
     replay = replay_command(ELSEWHERE, word, against)
-    try:
-        line = " ".join(map(quoted, [*made, "-o", ELSEWHERE, "--", file]))
-    except ValueError:
-        return None
-    return None if replay is None else f"{line} && {replay}"
+    return None if line is None or replay is None else f"{line} && {replay}"
 
 
 def quoted(text: str) -> str:

@@ -14,12 +14,12 @@ from krohn.algebra.brackets import distribution
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats.files import read_text
 from krohn.algebra.wording import probability
-from krohn.claimed_answers import Answers, marked
 from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
 from krohn.network.reading import NOT_FINITE, Array, Begin, named, plain_reader
+from krohn.source_kinds.kind import Answers, marked
 from krohn.sources import split_letters
 
 # Running a model on words given by name.

@@ -18,6 +18,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
+from krohn.foreign import is_state_dict, read
 from krohn.machines import machine_of
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
@@ -25,7 +26,6 @@ from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
 from krohn.program.architectures.lstm import Gated
-from krohn.state_dicts import is_state_dict, read
 
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""

@@ -11,12 +11,12 @@ from krohn import gpt2
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import CompiledModel
+from krohn.foreign import is_state_dict, is_trained
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import OF_SOURCES
 from krohn.report import Report
 from krohn.source_kinds import of_file
-from krohn.state_dicts import is_state_dict, is_trained
 
 # The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 

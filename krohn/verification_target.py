@@ -10,6 +10,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
+from krohn.checks import Sharding
 from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machines import OWN, machine_of
 from krohn.network import modelfile
@@ -19,7 +20,6 @@ from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.wording import at_most
 from krohn.report import Progress, silent
-from krohn.sharding import Sharding
 from krohn.verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
@@ -139,7 +139,6 @@ class Target:
             KrohnError: If a letter is unknown, the word is too long, or no model could
                 give that answer.
         """
-        from krohn.foreign import names_machine, own_machine
         from krohn.replaying import replay
 
         says_states = self.file.header["claim"].get("shows", "states") == "states"

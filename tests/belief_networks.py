@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer

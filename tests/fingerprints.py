@@ -12,8 +12,8 @@ from collections.abc import Callable
 import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.compilation import explain
 from krohn.decomposition import decompose, describe
-from krohn.explanation import explain
 from krohn.network.modelfile import pack
 
 

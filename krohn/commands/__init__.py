@@ -1,4 +1,4 @@
-"""The commands of ``krohn``: one module each, arguments in, text or JSON out.
+"""The commands of ``krohn``: arguments in, text or JSON out.
 
 What needs torch or matplotlib is imported inside the commands, so that help is instant.
 """

@@ -20,82 +20,72 @@ if TYPE_CHECKING:
     from krohn.comparison.belief_result import BeliefComparison
     from krohn.comparison.result import Comparison
 
-Preset = Annotated[
-    str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
-]
-Depth = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Layers of the Transformer (default: 2); of the deepest one on a hidden "
-        "Markov model.",
-    ),
-]
-Seeds = Annotated[
-    int, typer.Option(min=1, help="Networks of each kind, one for each seed.")
-]
-Trained = Annotated[
-    int | None,
-    typer.Option(
-        "-T", "--length", min=1, help="Letters in the words that are trained on."
-    ),
-]
-Jobs = Annotated[int, typer.Option(min=1, help="Networks that are trained at once.")]
-Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, cuda:1.")]
-Positions = Annotated[
-    str | None,
-    typer.Option(
-        help="Positions of the Transformer: sinusoidal, linear, learned, none, alibi, rope."
-    ),
-]
-Runs = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Keep runs in this folder; an interrupted one goes on (default: beside the "
-        "page).",
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option(min=0, help="Begin no further training after so many seconds."),
-]
-Steps = Annotated[
-    int | None, typer.Option(min=1, help="Steps of training, instead of the preset's.")
-]
-Width = Annotated[
-    int | None,
-    typer.Option(min=1, help="Width of the Transformer, instead of the preset's."),
-]
-Provable = Annotated[
-    bool,
-    typer.Option(
-        "--provable",
-        help="Train a small LSTM with noise on its hidden states, which can be proved.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="Write all results to a page of HTML."),
-]
-
 
 @dataclass(frozen=True)
 class Training:
     """The networks that are trained, and how."""
 
-    preset: Preset = "desk"
-    depth: Depth = None
-    seeds: Seeds = 2
-    length: Trained = None
-    positions: Positions = None
-    steps: Steps = None
-    width: Width = None
-    provable: Provable = False
-    jobs: Jobs = 2
-    device: Device = "cpu"
-    runs: Runs = None
-    seconds: Seconds = None
+    preset: Annotated[
+        str,
+        typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper."),
+    ] = "desk"
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Layers of the Transformer (default: 2); of the deepest one on a hidden "
+            "Markov model.",
+        ),
+    ] = None
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Networks of each kind, one for each seed.")
+    ] = 2
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=1, help="Letters in the words that are trained on."
+        ),
+    ] = None
+    positions: Annotated[
+        str | None,
+        typer.Option(
+            help="Positions of the Transformer: sinusoidal, linear, learned, none, "
+            "alibi, rope."
+        ),
+    ] = None
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps of training, instead of the preset's."),
+    ] = None
+    width: Annotated[
+        int | None,
+        typer.Option(min=1, help="Width of the Transformer, instead of the preset's."),
+    ] = None
+    provable: Annotated[
+        bool,
+        typer.Option(
+            "--provable",
+            help="Train a small LSTM with noise on its hidden states, which can be proved.",
+        ),
+    ] = False
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Networks that are trained at once.")
+    ] = 2
+    device: Annotated[
+        str, typer.Option(help="Where torch computes: cpu, cuda, cuda:1.")
+    ] = "cpu"
+    runs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep runs in this folder; an interrupted one goes on (default: beside "
+            "the page).",
+        ),
+    ] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="Begin no further training after so many seconds."),
+    ] = None
 
 
 @grouped
@@ -104,7 +94,10 @@ def compare(
     machine: Machine,
     *,
     how: Training,
-    output: Output = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write all results to a page of HTML."),
+    ] = None,
     reading: FileReading,
     as_json: Json = False,
 ) -> None:
@@ -131,7 +124,6 @@ def compare(
 
 
 def _announce(cost: object) -> None:
-    """Say what it will cost, before it starts."""
     print(f"krohn: {cost}", file=sys.stderr)
 
 
@@ -145,7 +137,6 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
 
 
 def _check(output: Path | None) -> None:
-    """Refuse what could not be written, before anything is trained."""
     if output is None:
         return
     from krohn.page import check_suffix

@@ -183,7 +183,7 @@ def _generator(
     """Compile a network that says the law of the next bracket."""
     from krohn.algebra.wording import probability
     from krohn.compiler.generator import Freedom
-    from krohn.generation import compile_generator
+    from krohn.machine_compilation import compile_generator
 
     free: dict[str, Any] = {
         "pattern": networks.attention,

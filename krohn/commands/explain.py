@@ -1,15 +1,26 @@
-"""``krohn explain``."""
+"""``krohn zoo``, ``explain``, ``decompose``, ``grammar``; and ``krohn schema``."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from krohn import show
+from krohn import schemas, show
+from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import NetworkOptions, Reading, emit, grouped, typed
+from krohn.commands.options import (
+    FileReading,
+    Json,
+    NetworkOptions,
+    Reading,
+    emit,
+    grouped,
+    typed,
+)
 from krohn.commands.progress import waiting
+from krohn.source_kinds import KINDS, machines
 
 Arch = Annotated[
     str, typer.Option(help="transformer; or ssm, for diagonal state space models.")
@@ -42,7 +53,7 @@ def explain(
     as_json: common.Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
-    from krohn.explanation import explain as explained
+    from krohn.compilation import explain as explained
 
     kind, source = reading.source(machine, typed(context))
     given = {**vars(networks), "observation": networks.observe}
@@ -56,8 +67,154 @@ def explain(
             source, **{n: v for n, v in given.items() if n not in unsaid}
         )
     if output is not None:
-        from krohn.drawing import draw_front, save
+        from krohn.drawing import save
+        from krohn.pictures import draw_front
 
         save(draw_front(result), output)
     shown = show.explanation if "constructions" in result else show.facts
     emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))
+
+
+def zoo(as_json: Json = False) -> None:
+    """List the machines that are known by name."""
+    from krohn.algebra import zoo as animals
+
+    rows = []
+    for name in animals.names():
+        machine = animals.machine(name)
+        rows.append(
+            {
+                "name": name,
+                "states": len(machine.states),
+                "letters": len(machine.letters),
+                "description": animals.description(name),
+            }
+        )
+    families = [
+        {"name": example, "kind": kind, "description": said}
+        for kind in KINDS
+        for example, said in KINDS[kind].examples.items()
+    ]
+    result = {"machines": rows, "families": families}
+    emit("zoo", result, as_json, lambda: show.zoo(rows, families))
+
+
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="A name of the list; without, the list."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the JSON Schema of what a command prints with --json, or of a file."""
+    if name is not None:
+        print(json.dumps(schemas.schema(name), ensure_ascii=False, indent=1))
+        return
+    listed = [
+        {
+            "name": each,
+            "version": schemas.VERSIONS[each],
+            "id": schemas.identifier(each),
+            "about": about.replace("`", ""),
+        }
+        for each, about in schemas.ABOUT.items()
+    ]
+    emit("schema", {"schemas": listed}, as_json, lambda: _show_schemas(listed))
+
+
+def _show_schemas(listed: list[dict[str, object]]) -> None:
+    for each in listed:
+        print(f"{each['name']:<16} {each['version']}  {each['about']}")
+
+
+@grouped
+def decompose(
+    machine: common.Machine,
+    *,
+    method: Annotated[
+        str, typer.Option(help="auto, holonomy, derived, congruence or prime.")
+    ] = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="A picture: .svg, .png or .pdf; the tables: .json."
+        ),
+    ] = None,
+    effort: common.Effort = "high",
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE", help="Decompose only what is reachable from this state."
+        ),
+    ] = None,
+    reading: FileReading,
+    as_json: common.Json = False,
+) -> None:
+    """Take a machine apart into a cascade of small ones, proved to cover it."""
+    from krohn import decomposition
+
+    if output is not None:
+        decomposition.check_output(output)
+    read = reading.read(machine)
+    with waiting("decomposing"):
+        found = decomposition.decompose(read, method, effort, start)
+        if output is not None:
+            decomposition.save(found, output)
+    result = decomposition.describe(found) | machines().remarks(read)
+    if output is not None:
+        result["file"] = str(output)
+    emit("decompose", result, as_json, lambda: show.decomposition(result))
+
+
+SHOWN, USUAL = 6, 6
+"""The depths and the lengths of a grammar that are shown where none is asked for."""
+
+
+def grammar(
+    source: Annotated[
+        str, typer.Argument(metavar="GRAMMAR", help="A .pcfg file, or pcfg:NAME.")
+    ],
+    depth: Annotated[
+        int | None,
+        typer.Option("-D", "--depth", min=0, help="Cut here, and compare the laws."),
+    ] = None,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=0, help="Prefixes of up to so many letters; 6."
+        ),
+    ] = None,
+    word: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--word",
+            metavar="W",
+            help="The probability of a word; _ is a hidden letter.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many sentences.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draws (default: 0).")
+    ] = None,
+    as_json: common.Json = False,
+) -> None:
+    """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
+    from krohn import hidden_markov_models as grammars
+
+    if length is not None and depth is None:
+        raise KrohnError("-T is for the comparison at a depth: say --depth as well")
+    if seed is not None and sample is None:
+        raise KrohnError("--seed is for --sample")
+    found = grammars.grammar(source)
+    deepest = SHOWN if depth is None else depth
+    result: dict[str, Any] = grammars.facts(found, deepest)
+    if depth is not None:
+        given = USUAL if length is None else length
+        result["cut"] = grammars.against(found, depth, given)
+    if word:
+        result["asked"] = grammars.ask(found, word)
+    if sample is not None:
+        result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
+    emit("grammar", result, as_json, lambda: show.grammar(result))

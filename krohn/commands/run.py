@@ -187,38 +187,32 @@ Expect = Annotated[
 ExpectOwn = Annotated[bool, typer.Option(OWN, hidden=True)]
 
 
-Streamed = Annotated[
-    str | None,
-    typer.Option(
-        "--stream",
-        metavar="FILE",
-        help="Read letters from a file, or from standard input (-), as one word of any "
-        "length: RNNs go on, Transformers begin a segment where the last one ended.",
-    ),
-]
-Last = Annotated[
-    bool, typer.Option("--last", help="With --stream: only the state at the end.")
-]
-Steps = Annotated[
-    bool,
-    typer.Option(
-        "--steps",
-        help="For each token of a text, print its name and the places that it reads.",
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print only the answer of a text.")
-]
-
-
 @dataclass(frozen=True)
 class Printed:
     """How a stream, or a text, is printed."""
 
-    stream: Streamed = None
-    last: Last = False
-    steps: Steps = False
-    quiet: Quiet = False
+    stream: Annotated[
+        str | None,
+        typer.Option(
+            "--stream",
+            metavar="FILE",
+            help="Read letters from a file, or from standard input (-), as one word of any "
+            "length: RNNs go on, Transformers begin a segment where the last one ended.",
+        ),
+    ] = None
+    last: Annotated[
+        bool, typer.Option("--last", help="With --stream: only the state at the end.")
+    ] = False
+    steps: Annotated[
+        bool,
+        typer.Option(
+            "--steps",
+            help="For each token of a text, print its name and the places that it reads.",
+        ),
+    ] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print only the answer of a text.")
+    ] = False
 
 
 @grouped
@@ -250,7 +244,10 @@ def run(
     answers = _answers(file)
     for result in answers([word]) if word else _to_lines(answers):
         if text_only and "steps" not in result:
-            raise no_text()
+            raise KrohnError(
+                "--steps and --quiet are for texts: of dynamic programs and rewriting "
+                "systems"
+            )
         emit("run", result, as_json, partial(_print, result, printed))
     return DONE
 
@@ -303,13 +300,6 @@ def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileE
         why = str(error).removesuffix(NOT_COMPILED)
         return KrohnError(f"{why}; a model file is run: {how.format('MACHINE')}")
     return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
-
-
-def no_text() -> KrohnError:
-    """The error of options that are for texts."""
-    return KrohnError(
-        "--steps and --quiet are for texts: of dynamic programs and rewriting systems"
-    )
 
 
 def _print(result: dict[str, Any], printed: Printed) -> None:

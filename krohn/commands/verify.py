@@ -1,4 +1,4 @@
-"""``krohn verify``."""
+"""``krohn verify`` and ``krohn recheck``."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,11 +25,10 @@ from krohn.commands.verify_methods import (
     Shown,
     Solver,
 )
-from krohn.option_rules import VERIFY, refuse_others
+from krohn.option_rules import HELD, VERIFY, refuse_others
 from krohn.source_kinds import machines
 
 if TYPE_CHECKING:
-    from krohn.evidence import Rests
     from krohn.report import Report
 
 
@@ -68,39 +67,12 @@ def verify(
             progress=report,
         )
         found = solver.ask(file, checks) or methods.ask(file, checks)
-    replay = _replay(file, found, against)
-    outputs.write_page(
-        Shown(file, found, wanted), context.find_root().obj or (), replay
-    )
-    checked = outputs.write_evidence(Shown(file, found, wanted), against.observe)
-    rests_on = _rests_on(file, found) if outputs.trusted else None
-    written = {"written": checked.to_object()} if checked else {}
-    files = {"trusted": rests_on.to_object()} if rests_on else {}
-    remarks = machines().remarks(wanted)
-    extra = {"replay": replay, **remarks, **written, **files}
-
-    def say() -> None:
-        show.report(file, found, replay)
-        if outputs.html is not None:
-            print(f"wrote {outputs.html}: a page")
-        if checked:
-            show.evidence(checked, outputs.evidence)
-        if rests_on:
-            show.trusted(rests_on)
-
-    emit("verify", {**found.to_object(), **extra}, as_json, say)
+    shown = Shown(file, found, wanted, _replay(file, found, against))
+    written = outputs.write(shown, against.observe, context.find_root().obj or ())
+    extra = {"replay": shown.replay, **machines().remarks(wanted), **written.told()}
+    result = {**found.to_object(), **extra}
+    emit("verify", result, as_json, lambda: outputs.say(shown, written))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
-
-
-def _rests_on(file: str, found: "Report") -> "Rests":
-    """The files that a proof rests on.
-
-    A process of its own finds them, which takes a while.
-    """
-    from krohn.evidence import rests_on
-
-    with waiting("running the checker alone"):
-        return rests_on(found, file)
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -108,14 +80,14 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     wrong = found.counterexample
     if wrong is None:
         return None
-    from krohn.replaying import quoted, replay_command, replay_elsewhere
+    from krohn.replaying import command_line, replay_command, replay_elsewhere
 
     if found.elsewhere is not None:
         claim, start = _compiled(file), found.elsewhere
         return replay_elsewhere(file, claim, start, wrong.word, against.machine)
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
-        return " ".join(map(quoted, [*how, "--", file]))
+        return command_line([*how, "--", file])
     return replay_command(file, wrong.word, against.arguments())
 
 
@@ -134,3 +106,30 @@ def _compiled(file: str) -> dict[str, Any]:
         "--dtype": header["architecture"]["dtype"],
         "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,
     }
+
+
+@grouped
+def recheck(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
+    evidence: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVIDENCE", help="The file that `verify --evidence` wrote."
+        ),
+    ],
+    against: Claimed,
+    as_json: common.Json = False,
+) -> int:
+    """Check evidence again by the small checker alone, without the search for it."""
+    from krohn.evidence import check as checked
+    from krohn.verification import subject
+
+    check(context, HELD)
+    wanted = against.read() if (about := subject(file)).of_machine else None
+    held = wanted if about.of_machine else against.machine
+    with waiting("checking"):
+        found = checked(file, evidence, held, against.observe, against.digest)
+    told = found.to_object() | machines().remarks(wanted)
+    emit("recheck", told, as_json, lambda: show.evidence(found))
+    return DONE if found.verdict == "verified" else CANNOT

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import rational
 from krohn.commands.progress import waiting
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
-    from krohn.checks import Checks
-    from krohn.evidence import Checked
+    from krohn.checks import Checks, Sharding
+    from krohn.evidence import Checked, Rests
     from krohn.report import Report
-    from krohn.sharding import Sharding
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,9 @@ class Methods:
         )
         if self.attack is None:
             return found
-        from krohn.attacking import attacked  # torch, which a proof does without
+        from krohn.machine_verification import (
+            attacked,  # torch, which a proof does without
+        )
 
         return attacked(found, file, checks, seconds=self.attack)
 
@@ -140,7 +142,7 @@ class EveryWord:
 
     def sharding(self) -> "Sharding | None":
         """The plan; None if nothing is said."""
-        from krohn.sharding import sharding
+        from krohn.checks import sharding
 
         given = self.jobs, self.memory, self.shard, self.job, self.cluster
         return sharding(*given, self.every_start)
@@ -224,11 +226,30 @@ class Shown:
         file: The model file.
         found: The verdict.
         machine: None for the machine of the file.
+        replay: The command that shows a wrong word again; None if there is none.
     """
 
     file: str
     found: "Report"
     machine: "Automaton | None"
+    replay: str | None
+
+
+class Written(NamedTuple):
+    """What the small checker said of a proof, as far as that was asked for.
+
+    Attributes:
+        evidence: Of the evidence that was written.
+        trusted: The files that the proof rests on.
+    """
+
+    evidence: "Checked | None"
+    trusted: "Rests | None"
+
+    def told(self) -> dict[str, Any]:
+        """As ``krohn verify --json`` prints it."""
+        both = {"written": self.evidence, "trusted": self.trusted}
+        return {name: each.to_object() for name, each in both.items() if each}
 
 
 @dataclass(frozen=True)
@@ -278,7 +299,7 @@ class Outputs:
             steps_of(self.html_effort)
         if self.html is None and not self.trusted:
             return
-        from krohn.state_dicts import is_trained
+        from krohn.foreign import is_trained
 
         if is_trained(file):
             raise KrohnError(
@@ -286,12 +307,42 @@ class Outputs:
                 "of trained networks"
             )
 
-    def write_page(
-        self, shown: Shown, arguments: Sequence[str], replay: str | None
-    ) -> None:
-        """Write the page, if one is asked for."""
-        if self.html is None:
-            return
+    def write(
+        self, shown: Shown, observation: str | None, arguments: Sequence[str]
+    ) -> Written:
+        """Write what is asked for, and ask the small checker.
+
+        Args:
+            shown: The verdict.
+            observation: What was seen of the machine.
+            arguments: Those of the command, which the page repeats.
+        """
+        if self.html is not None:
+            self._write_page(self.html, shown, arguments)
+        checked, rests = None, None
+        if self.evidence is not None:
+            from krohn.evidence import write
+
+            told = shown.found, shown.file, self.evidence, shown.machine, observation
+            checked = write(*told)
+        if self.trusted:
+            from krohn.evidence import rests_on
+
+            with waiting("running the checker alone"):  # in a process of its own
+                rests = rests_on(shown.found, shown.file)
+        return Written(checked, rests)
+
+    def say(self, shown: Shown, written: Written) -> None:
+        """Print the verdict, and what was written."""
+        show.report(shown.file, shown.found, shown.replay)
+        if self.html is not None:
+            print(f"wrote {self.html}: a page")
+        if written.evidence:
+            show.evidence(written.evidence, self.evidence)
+        if written.trusted:
+            show.trusted(written.trusted)
+
+    def _write_page(self, path: Path, shown: Shown, arguments: Sequence[str]) -> None:
         from krohn.foreign import own_machine
         from krohn.network import modelfile
         from krohn.page import Request, write
@@ -299,17 +350,8 @@ class Outputs:
         file, found, effort = shown.file, shown.found, self.html_effort
         held = shown.machine or own_machine(modelfile.read(file))
         with waiting("writing the page"):
-            request = Request(file, held, found, arguments, replay, effort)
-            write(request, self.html)
-
-    def write_evidence(self, shown: Shown, observation: str | None) -> "Checked | None":
-        """Write the evidence, if it is asked for, and say what the checker saw in it."""
-        if self.evidence is None:
-            return None
-        from krohn.evidence import write
-
-        file, found = shown.file, shown.found
-        return write(found, file, self.evidence, shown.machine, observation)
+            request = Request(file, held, found, arguments, shown.replay, effort)
+            write(request, path)
 
 
 def _fraction(text: str) -> Fraction:

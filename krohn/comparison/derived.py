@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
 from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
 from krohn.comparison.result import Proved
-from krohn.compilation import compile as compiled
+from krohn.compilation import Asked, compile as compiled
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.planning import planning
 from krohn.counting_machines import unrolled
@@ -108,20 +107,23 @@ def derive(
     Raises:
         KrohnError: If not even the shortest words can be certified.
     """
-    remark = ""
-    for length in reversed(lengths):
+    remark, (shortest, *longer) = "", lengths
+    for length in reversed(longer):
         try:
-            found = _compiled(task, length, progress)
+            return _derived(task, length, progress, remark)
         except KrohnError as error:
-            if length == lengths[0]:
-                raise
             remark = remark or f"No network for {length} letters was certified: {error}"
-            continue
-        file = found.file
-        if isinstance(task, CountingTask):
-            file = saying_outputs(file, task.letters, task.classes)
-        return Derived(Model(file), file, _proof(task, found), remark)
-    raise KrohnError("there are no words to compile for")
+    return _derived(task, shortest, progress, remark)
+
+
+def _derived(
+    task: Task, length: int, progress: Callable[[int, int], None] | None, remark: str
+) -> Derived:
+    found = _compiled(task, length, progress)
+    file = found.file
+    if isinstance(task, CountingTask):
+        file = saying_outputs(file, task.letters, task.classes)
+    return Derived(Model(file), file, _proof(task, found), remark)
 
 
 def _compiled(

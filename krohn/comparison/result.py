@@ -120,7 +120,9 @@ def _read(kind: Any, stated: Any, at: str) -> Any:
     if origin is dict:
         held = _of_kind(dict, stated, at)
         return {k: _read(inner[1], v, f"{at}.{k}") for k, v in held.items()}
-    return _plain(kind, stated, at)
+    if kind is float and type(stated) is int:
+        return float(stated)
+    return _of_kind(kind, stated, at)
 
 
 def _fields(kind: Any, stated: Any, at: str) -> Any:
@@ -146,12 +148,6 @@ def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:
         _read(k, v, f"{at}[{i}]")
         for i, (k, v) in enumerate(zip(kinds, held, strict=True))
     )
-
-
-def _plain(kind: type, stated: Any, at: str) -> Any:
-    if kind is float and type(stated) is int:
-        return float(stated)
-    return _of_kind(kind, stated, at)
 
 
 def _of_kind(kind: type, stated: Any, at: str) -> Any:

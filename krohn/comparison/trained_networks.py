@@ -278,6 +278,5 @@ def _proved_again(
 
 
 def _kept(cell: Cell, settings: Settings) -> str | None:
-    """The file of a network; None if none is kept."""
     runs = settings.runs
     return None if runs is None else str(Path(runs) / cell.name / WEIGHTS)

@@ -9,32 +9,15 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from krohn.drawing.attention import draw_rollout
-from krohn.drawing.canvas import DrawingError
-from krohn.drawing.cascade import draw_cascade
-from krohn.drawing.eggbox import draw_eggboxes
-from krohn.drawing.front import draw_front
-from krohn.drawing.hidden_markov import draw_hidden_markov
-from krohn.drawing.machine import draw_machine
-from krohn.drawing.model import draw_model
-from krohn.drawing.recurrence import draw_recurrence
+from krohn.drawing.attention import draw_rollout as draw_rollout
+from krohn.drawing.canvas import DrawingError as DrawingError
+from krohn.drawing.cascade import draw_cascade as draw_cascade
+from krohn.drawing.eggbox import draw_eggboxes as draw_eggboxes
+from krohn.drawing.hidden_markov import draw_hidden_markov as draw_hidden_markov
+from krohn.drawing.machine import draw_machine as draw_machine
+from krohn.drawing.model import draw_model as draw_model
+from krohn.drawing.recurrence import draw_recurrence as draw_recurrence
 from krohn.program.writing import atomic_write
-
-__all__ = [
-    "DrawingError",
-    "check_suffix",
-    "draw_cascade",
-    "draw_eggboxes",
-    "draw_front",
-    "draw_hidden_markov",
-    "draw_machine",
-    "draw_model",
-    "draw_recurrence",
-    "draw_rollout",
-    "render",
-    "save",
-    "svg",
-]
 
 # What would otherwise differ from run to run or from one installation to the next.
 _METADATA: dict[str, dict[str, Any]] = {

@@ -17,8 +17,8 @@ from krohn.drawing.canvas import (
     SOFT,
     Box,
     Canvas,
-    DrawingError,
     Points,
+    bold_if,
     legible,
     measure,
 )
@@ -45,12 +45,7 @@ def draw_attention(
         patterns: ``(positions, positions)`` weights.
         labels: What stands at each position.
         remarks: Lines to put below.
-
-    Raises:
-        DrawingError: If there is nothing to draw.
     """
-    if not patterns:
-        raise DrawingError("there is no attention pattern to draw")
     canvas = Canvas()
     for i, (title, pattern) in enumerate(zip(titles, patterns, strict=True)):
         x, y = (i % PER_ROW) * (SIDE + GAP), -(i // PER_ROW) * (SIDE + GAP + 0.3)
@@ -144,7 +139,7 @@ def draw_rollout(rollout: Rollout) -> Figure:
         high = canvas.extent.low - 0.9 if canvas.boxes else 0.0
         grid = _Grid(rollout, high)
         if len(rollout.layers) > 1:
-            canvas.text(0, high + 0.62, name, size=10, bold=True, align="left")
+            canvas.text(0, high + 0.62, name, size=10, form="bold", align="left")
         _axes(canvas, grid)
         (_cells if grid.readable else _pixels)(canvas, grid, heads)
         _legend(canvas, heads)
@@ -260,7 +255,9 @@ def _names(canvas: Canvas, grid: _Grid) -> None:
     for row in grid.rows:
         last, y = row == grid.rollout.answer, grid.box(row, 0).middle[1]
         name = legible(grid.rollout.called[row], 24)
-        canvas.text(-0.06, y, name, size=7, color=INK, align="right", bold=last)
+        canvas.text(
+            -0.06, y, name, size=7, color=INK, align="right", form=bold_if(last)
+        )
 
 
 def _write(canvas: Canvas, box: Box, token: str, bold: bool = False) -> None:
@@ -270,7 +267,7 @@ def _write(canvas: Canvas, box: Box, token: str, bold: bool = False) -> None:
     size = min(
         size, 0.94 * size * (box.right - box.left) / measure(text, size, bold)[0]
     )
-    canvas.text(*box.middle, text, size=size, bold=bold)
+    canvas.text(*box.middle, text, size=size, form=bold_if(bold))
 
 
 def _cells(canvas: Canvas, grid: _Grid, heads: Sequence[Head]) -> None:
@@ -311,7 +308,7 @@ def _pixels(canvas: Canvas, grid: _Grid, heads: Sequence[Head]) -> None:
     # Of the answer the row is named, for its cell is too small to be seen.
     y = grid.box(rollout.answer, 0).middle[1]
     text = f"{rollout.called[rollout.answer]} {rollout.tokens[rollout.answer]}"
-    canvas.text(grid.whole.right + 0.06, y, text, size=8, bold=True, align="left")
+    canvas.text(grid.whole.right + 0.06, y, text, size=8, form="bold", align="left")
 
 
 def _color(head: int) -> str:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,14 @@ SIGNED = LinearSegmentedColormap.from_list(
 
 MARGIN = 0.15
 FAMILY = "DejaVu Sans"
+
+
+Form = Literal["plain", "bold", "italic"]
+
+
+def bold_if(bold: bool) -> Form:
+    """The form of a text that is bold or not."""
+    return "bold" if bold else "plain"
 
 
 class DrawingError(KrohnError):
@@ -143,18 +151,17 @@ class Canvas:
         size: float = 9,
         color: str = INK,
         align: str = "center",
-        bold: bool = False,
-        italic: bool = False,
+        form: Form = "plain",
     ) -> Box:
         """Text centred vertically at ``y``; ``align`` says what ``x`` is of it."""
-        width, height = measure(text, size, bold)
+        width, height = measure(text, size, form == "bold")
         left = x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
         box = Box(left, y - height / 2, left + width, y + height / 2)
         font = FontProperties(
             family=FAMILY,
             size=size,
-            weight="bold" if bold else "normal",
-            style="italic" if italic else "normal",
+            weight="bold" if form == "bold" else "normal",
+            style="italic" if form == "italic" else "normal",
         )
         self._axes.text(
             *(x, y, text),
@@ -319,7 +326,9 @@ class Canvas:
             at = (box.left, box.high + 0.16)
             self.text(*at, part, size=9, color=SOFT, align="left")
         box = self.extent
-        self.text(*(box.left, box.high + 0.18, title), size=13, bold=True, align="left")
+        self.text(
+            *(box.left, box.high + 0.18, title), size=13, form="bold", align="left"
+        )
 
     def finish(self) -> Figure:
         """The figure, cut to what is drawn."""

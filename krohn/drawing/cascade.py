@@ -218,7 +218,7 @@ def _page(canvas: Canvas, cascade: Cascade, cards: Sequence[Card]) -> None:
         band = Box(-rail - INSET, bottom, width + INSET, y)
         canvas.rectangle(band, fill=BAND, order=0)
         middle = band.left - 0.12, band.middle[1]
-        canvas.text(*middle, str(number + 1), size=11, bold=True, color=SOFT)
+        canvas.text(*middle, str(number + 1), size=11, form="bold", color=SOFT)
         y = bottom - 0.1
     canvas.text(-rail - INSET - 0.2, 0.09, "level", size=7.5, color=SOFT, align="left")
     draw_wires(canvas, [ports[i] for i in range(len(cards))], reads, order)

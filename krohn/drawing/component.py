@@ -121,9 +121,9 @@ def draw_card(canvas: Canvas, box: Box, card: Card) -> None:
     y = box.high - 0.165
     tag = Box.around(box.left + PAD + 0.09, y, 0.2, 0.18)
     canvas.rectangle(tag, fill=INK)
-    canvas.text(tag.middle[0], y, str(card.number), size=7.5, bold=True, color=PAPER)
+    canvas.text(tag.middle[0], y, str(card.number), size=7.5, form="bold", color=PAPER)
     x = tag.right + 0.08
-    canvas.text(x, y, card.title, size=9, bold=True, align="left")
+    canvas.text(x, y, card.title, size=9, form="bold", align="left")
     canvas.text(x, y - 0.165, card.facts, size=7, color=SOFT, align="left")
     top, low = box.high - TITLE - 0.1, box.low + PAD
     if not card.readings:
@@ -200,7 +200,7 @@ def _glyph(canvas: Canvas, x: float, y: float, component: Component) -> None:
         width, height = glyph_size(component)
         box = Box.around(x, y, width, height)
         canvas.rectangle(box, fill="#f1e9da", edge=SOFT, order=1)
-        canvas.text(x, y, _plaque(component), size=13, bold=True)
+        canvas.text(x, y, _plaque(component), size=13, form="bold")
         return
     low, high = _span(component, places)
     places = places - (low + high) / 2 + np.array([x, y])

@@ -284,7 +284,7 @@ def _draw(canvas: Canvas, box: EggBox, middle: tuple[float, float]) -> None:
         canvas.rectangle(frame, fill="none", edge=INK, width=1.2)
     kind, count = _label(box)
     x = frame.right + BESIDE
-    canvas.text(x, middle[1] + 0.075, kind, size=8, bold=True, align="left")
+    canvas.text(x, middle[1] + 0.075, kind, size=8, form="bold", align="left")
     canvas.text(x, middle[1] - 0.075, count, size=7, color=SOFT, align="left")
 
 

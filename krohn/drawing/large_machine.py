@@ -20,6 +20,7 @@ from krohn.drawing.canvas import (
     Box,
     Canvas,
     Points,
+    bold_if,
     legible,
     measure,
 )
@@ -58,7 +59,7 @@ def draw_action(machine: Automaton) -> Figure:
         _panel(canvas, rows[letter], places + centre, color)
         low = float(centre[1] - step / 2 + 0.1)
         title = legible(machine.letters[letter], 20)
-        canvas.text(float(centre[0]), low, title, size=10, color=color, bold=True)
+        canvas.text(float(centre[0]), low, title, size=10, color=color, form="bold")
         said = legible(_cycle_notation(rows[letter]), LONGEST_ACTION)
         canvas.text(float(centre[0]), low - 0.19, said, size=8, color=SOFT)
     canvas.notes(_remarks_on_action(machine, rows, shown))
@@ -179,12 +180,12 @@ def _block(
     """The texts of some rows under the heads of the columns."""
     middle = left + np.cumsum(widths) - np.array(widths) / 2
     for x, head in zip(middle.tolist(), lines[0], strict=True):
-        canvas.text(x, HIGH * 0.65, head, size=SIZE, bold=True)
+        canvas.text(x, HIGH * 0.65, head, size=SIZE, form="bold")
     for row, cells in enumerate(lines[1:]):
         y = -HIGH * (row + 0.5)
         for i, (x, cell) in enumerate(zip(middle.tolist(), cells, strict=True)):
             color = SOFT if i and stays[row, i - 1] else INK
-            canvas.text(x, y, cell, size=SIZE, color=color, bold=i == 0)
+            canvas.text(x, y, cell, size=SIZE, color=color, form=bold_if(i == 0))
 
 
 def _by_distance(machine: Automaton) -> list[int]:

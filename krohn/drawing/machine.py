@@ -296,7 +296,12 @@ def _nodes(canvas: Canvas, sketch: Sketch) -> None:
             low = y + 0.15 * ((len(lines) - 1) / 2 - i) - 0.005
             shown = size == OUTPUT_SIZE
             canvas.text(
-                x, low, text, size=size, color=SOFT if shown else INK, italic=shown
+                x,
+                low,
+                text,
+                size=size,
+                color=SOFT if shown else INK,
+                form="italic" if shown else "plain",
             )
 
 

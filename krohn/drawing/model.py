@@ -177,7 +177,6 @@ def _bent(canvas: Canvas, plan: Plan, source: Bar, bar: Bar, share: float) -> No
 
 
 def _bend(plan: Plan, source: Bar, bar: Bar, share: float) -> Points:
-    """The control points of such an arrow."""
     left, right = plan.columns[bar.born - 1][1], plan.columns[bar.born][0]
     high, low = plan.levels[bar.start], plan.levels[bar.stop]
     end = high + share * (low - high)

@@ -18,6 +18,7 @@ from krohn.drawing.canvas import (
     Canvas,
     DrawingError,
     Points,
+    bold_if,
     legible,
     measure,
 )
@@ -199,7 +200,7 @@ def _cell(canvas: Canvas, place: Points, cell: Cell, shown: bool, given: bool) -
     canvas.rectangle(box, fill=fill, edge=edge, width=2.0 if shown else 0.7)
     text = ", ".join(map(str, cell[1])) or cell[0]
     size = min(8.0, 8.0 * 1.8 * HALF / measure(text, 8)[0])
-    canvas.text(*box.middle, text, size=size, bold=shown)
+    canvas.text(*box.middle, text, size=size, form=bold_if(shown))
 
 
 def _titles(
@@ -213,7 +214,7 @@ def _titles(
         if own:
             x = min(float(p[0]) for p in own) - HALF
             y = max(float(p[1]) for p in own) + 0.62 * HALF + 0.1
-            canvas.text(x, y, legible(name, 20), size=10, align="left", bold=True)
+            canvas.text(x, y, legible(name, 20), size=10, align="left", form="bold")
 
 
 def called(cell: Cell) -> str:

@@ -137,7 +137,7 @@ def compare_machines(left: Automaton, right: Automaton, notion: Notion) -> Compa
     if found.word is None:
         return Compared(notion, None, None, renaming.changes, len(found.pairs))
     word = tuple(left.letters[a] for a in found.word)
-    says = _last(one, word), _last(other, word)
+    says = one.run(word)[-1], other.run(word)[-1]
     words = word, tuple(called[a] for a in word)
     return Compared(notion, words, says, renaming.changes, len(found.pairs))
 
@@ -167,15 +167,6 @@ def _lettered(machine: Automaton, called: Mapping[str, str]) -> Automaton:
     letters = tuple(mine[letter] for letter in machine.letters)
     moves = replace(machine.semiautomaton, letters=letters)
     return replace(machine, semiautomaton=moves)
-
-
-def _last(machine: Automaton, word: tuple[str, ...]) -> str:
-    """The output of a machine with outputs on states after a word."""
-    state, output = machine.start, machine.output
-    assert output is not None
-    for letter in machine.encode(word):
-        state = int(machine.transitions[letter, state])
-    return output.names[int(output.table[state])]
 
 
 # Whether two counting programs or machines accept the same words.

@@ -219,7 +219,6 @@ def _wrong(
 
 
 def _rejecting(letters: tuple[str, ...]) -> Acceptor:
-    """It accepts no word."""
     return Acceptor(
         letters, np.zeros((len(letters), 1), np.int64), 0, np.zeros(1, bool)
     )

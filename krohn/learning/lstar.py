@@ -130,20 +130,17 @@ class Answers(SUL):  # type: ignore[misc]
                 self._said.append(answer)
             node = self._after[node][letter]
 
-    # What AALpy asks of a system that it steps through itself.
+    # AALpy would step through words by these; here they are asked whole.
 
     def pre(self) -> None:
         """Begin a word."""
-        self._read: Word = ()
 
     def post(self) -> None:
         """End it."""
 
     def step(self, letter: int | None) -> str:
-        """The answer after one more letter."""
-        if letter is not None:
-            self._read += (letter,)
-        return self.query(self._read)[-1]
+        """Read one more letter."""
+        raise NotImplementedError
 
 
 # Learning machines from answers: L* with AALpy's observation table, and RPNI.

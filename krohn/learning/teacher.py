@@ -101,7 +101,6 @@ def observed(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
 
 
 def _naming(machine: Automaton) -> Automaton:
-    """A machine that shows its states."""
     every = np.arange(len(machine.states))
     return replace(machine, output=Output("states", every, machine.states))
 
@@ -291,7 +290,6 @@ class Parted:
 
 
 def _last(machine: Automaton, word: Word) -> str:
-    """The answer of a machine after the last letter of a word."""
     return machine.run([machine.letters[a] for a in word])[-1]
 
 

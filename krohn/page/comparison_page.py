@@ -317,7 +317,6 @@ def _facts(found: Comparison) -> dict[str, Any]:
 
 
 def _trained(found: Comparison) -> float:
-    """How many seconds training took in all."""
     runs = [o.training for c in found.contestants for o in c.ones if o.training]
     return sum(run.seconds for run in runs)
 

@@ -170,7 +170,6 @@ class _Search:
             self.bad = min(self.bad, length)
 
     def _how_found(self, refused: int | None, own: bool) -> str:
-        """How it was found."""
         compiled = "this file" if own else "compiled and proved"
         if self.good == 0:
             return f"{refused} is refused" if refused else "not tried: too much work"

@@ -25,7 +25,7 @@ from krohn.drawing import DrawingError, draw_machine, draw_model, render
 from krohn.drawing.canvas import legible
 from krohn.network.modelfile import LARGEST_FILE, ModelFile
 from krohn.program.files import read_bytes
-from krohn.replaying import quoted
+from krohn.replaying import command_line
 
 # Names and numbers as pages show them.
 
@@ -227,10 +227,8 @@ def provenance(file: str, arguments: Sequence[str], method: str) -> Provenance:
 
 def command(arguments: Sequence[str]) -> str:
     """A command with its arguments, as a shell reads it."""
-    try:
-        return " ".join(map(quoted, ["krohn", *arguments]))
-    except ValueError:
-        return "krohn, with arguments that no command line can hold"
+    line = command_line(["krohn", *arguments])
+    return line or "krohn, with arguments that no command line can hold"
 
 
 def _versions(packages: Sequence[str]) -> Iterator[tuple[str, str]]:

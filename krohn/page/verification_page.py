@@ -278,7 +278,6 @@ def _operation(
 
 
 def _most(names: Iterable[str], known: Mapping[str, float]) -> float | None:
-    """The largest; None if one is not known."""
     found = [known.get(name) for name in names]
     if any(n is None for n in found):
         return None
@@ -425,7 +424,6 @@ def _short(value: object) -> object:
 
 
 def _longest(file: ModelFile, request: Request) -> list[Longest] | str:
-    """How long words may be: lines, or a sentence."""
     proof = request.report.proof
     if proof is None or request.report.verdict != "verified":
         return longest(file, False, request.effort)

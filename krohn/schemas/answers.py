@@ -1,9 +1,16 @@
-"""The types of what ``krohn run --json`` prints for each input."""
+"""The types of what ``krohn run``, ``verify`` and ``recheck`` print with ``--json``."""
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from krohn.schemas.parts import Digest
+from krohn.schemas.parts import (
+    About,
+    Digest,
+    Facts,
+    MachineRemark,
+    Verdict,
+)
 from krohn.verify.testing.counterexample import Reading
+from krohn.verify.trusted import TrustedFile
 
 
 class Marked(TypedDict):
@@ -185,3 +192,178 @@ Run = (
     | Replay
     | Streamed
 )
+
+
+# krohn verify and recheck.
+
+
+class Counterexample(TypedDict):
+    """A word on which a network and its machine differ.
+
+    Attributes:
+        expected: What the machine says along the word.
+        actual: What the network says.
+    """
+
+    word: list[str]
+    expected: list[str]
+    actual: list[str]
+    reading: Reading
+
+
+HeadLimits = TypedDict(
+    "HeadLimits",
+    {
+        "block": int,
+        "head": int,
+        "spread": float,
+        "half among": float | None,
+        "half on the first letter": int | None,
+        "half on an earlier letter": int | None,
+        "positions apart": float | None,
+        "kappa": float | None,
+        "lost at": int | None,
+        "lost how": str | None,
+    },
+)
+
+
+class Closest(TypedDict):
+    """A bound, and the number that came closest to it.
+
+    Attributes:
+        operation: The kind of bound.
+        channel: Which one; for logits the class.
+        snapshot: Where in the residual stream.
+        observed: How far the number was off; for a margin how wide it was.
+        bound: What the proof allows, or demands.
+        word: The letters, as indices.
+        position: After how many of them.
+        way: How the network was run.
+        again: For a violation, whether it is there when the word is run by itself.
+        share: Observed / bound; above 1 is a violation. Null if it is infinite.
+    """
+
+    operation: str
+    channel: str
+    snapshot: int
+    observed: float
+    bound: float
+    word: list[int]
+    position: int
+    way: str
+    again: bool | None
+    share: float | None
+
+
+class Attacked(TypedDict):
+    """The result of an attack on a proof."""
+
+    positions: int
+    ways: dict[str, int]
+    left_out: dict[str, str]
+    numbers: dict[str, int]
+    tightest: list[Closest]
+    violations: list[Closest]
+    seconds: float
+
+
+class ChannelNoise(TypedDict):
+    """How exactly a variable is stored, and where its head looks.
+
+    Attributes:
+        noise: How far its number is off at most.
+        gap: By how much the right score is above all others.
+        leak: The weight that is on other positions at most.
+    """
+
+    channel: str
+    noise: float
+    gap: NotRequired[float]
+    leak: NotRequired[float]
+    score_error: NotRequired[float]
+
+
+class Sublayer(TypedDict):
+    """Proved noise and margin of one sublayer of a Transformer."""
+
+    sublayer: str
+    channels: NotRequired[list[ChannelNoise]]
+    error: NotRequired[float]
+    margin: NotRequired[float]
+
+
+class Checked(MachineRemark):
+    """The small checker's verdict on evidence.
+
+    Attributes:
+        facts: What it has shown; nothing if it is not verified.
+        found_in: Seconds of the proof that found the evidence; null if it was there.
+        size: Bytes of evidence.
+    """
+
+    about: About
+    verdict: Literal["verified", "undecided"]
+    reason: str
+    facts: Facts
+    seconds: float
+    found_in: float | None
+    size: int
+    digest: Digest
+
+
+class Trusted(TypedDict):
+    """The files and lines that a proof rests on."""
+
+    files: int
+    lines: int
+    code: int
+    ran: int
+    each: list[TrustedFile]
+
+
+class Verified(MachineRemark):
+    """The result of a verification: all that is known of a model file.
+
+    Attributes:
+        verdict: verified: everything that was asked for holds. refuted: the network is
+            wrong on a word, which was replayed. undecided: neither is shown.
+            out-of-range: longer words were asked about than there are positions for.
+        digest: SHA-256 of the claim.
+        method: What was done, joined by +.
+        reason: Why it is not verified.
+        length: The longest word that the verdict is about; null for every length.
+        words: How many words were run.
+        largest_error: How far an output was from what is right there, at most; null if
+            answers are classes, or nothing was run.
+        covers: Which inputs the verdict is about, in words.
+        counterexample: A word on which it is wrong.
+        minimal: Whether no shorter word is one.
+        evidence: The steps of the proof.
+        replay: The command that shows a wrong word again.
+        written: The evidence that was written to a file.
+        trusted: What the proof rests on, with --trusted.
+    """
+
+    verdict: Verdict
+    about: About | None
+    digest: Digest | None
+    claim: Literal["exact", "within", "generates"]
+    error: float | None
+    method: str
+    reason: str
+    length: int | None
+    words: int
+    largest_error: float | None
+    covers: str
+    counterexample: Counterexample | None
+    minimal: bool | None
+    minimality: str | None
+    evidence: list[Sublayer | Facts] | None
+    heads: list[HeadLimits]
+    notes: list[str]
+    attack: Attacked | None
+    seconds: float
+    replay: str | None
+    written: NotRequired[Checked]
+    trusted: NotRequired[Trusted]

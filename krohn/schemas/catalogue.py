@@ -1,21 +1,258 @@
-"""The schema of each name."""
+"""Types of files that are written, of what commands print, and the schema of each name."""
 
 from functools import reduce
 from operator import or_
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 
-from krohn.schemas import commands, explanations, files
-from krohn.schemas.answers import Run
+from krohn.algebra.formats.json_format import MachineFile
+from krohn.comparison.belief_result import BeliefComparison
+from krohn.comparison.result import Comparison
+from krohn.equivalence.question import Answer
+from krohn.formal import Formal
+from krohn.network.exports.circuit import Variable
+from krohn.schemas import explanations, model_files
+from krohn.schemas.answers import Checked, Run, Sublayer, Verified
+from krohn.schemas.commands import (
+    Attention,
+    CountingProgram,
+    DecompiledLetters,
+    DecompiledPoints,
+    Exported,
+    File,
+    Grammar,
+    LearnedMachine,
+    TwoNetworks,
+    WorkbenchChecked,
+    WorkbenchMade,
+)
+from krohn.schemas.machines import MACHINES, Batch, Compiled, Decomposed, Zoo
 from krohn.schemas.making import DRAFT, Maker, Schema
+from krohn.schemas.model_files import Header
+from krohn.schemas.parts import Digest, Dtype, Facts
+from krohn.workbench.answers import Answers
+from krohn.workbench.making import Made
+from krohn.workbench.scoring import Score
+
+# The circuit of a network, and the files of a workbench.
+
+
+class CircuitBlock(TypedDict):
+    """A block: how many heads it has, and the widths of its hidden layers."""
+
+    layer: int
+    heads: int
+    mlp: list[int]
+
+
+Edge = TypedDict("Edge", {"from": str, "to": str, "variable": str})
+
+
+class Circuit(TypedDict):
+    """Which component of a network writes which variable, and who reads it.
+
+    Attributes:
+        length: The longest word.
+        features: The dimensions of features of the position: the first, one past the last.
+        directions: What each dimension of a variable adds to the stream; absent where that
+            is the unit vector of the dimension.
+        outputs: The variables that the answer is read from.
+        edges: From the component that writes a variable to each that reads it.
+    """
+
+    format: Literal["krohn-circuit"]
+    version: Literal[1]
+    name: str | None
+    letters: list[str]
+    length: int
+    blocks: list[CircuitBlock]
+    variables: list[Variable]
+    features: dict[str, tuple[int, int]]
+    directions: NotRequired[list[list[float]]]
+    outputs: list[str]
+    edges: list[Edge]
+
+
+class WorkbenchIndex(TypedDict):
+    """The list of the networks of a workbench: workbench.json."""
+
+    format: Literal["krohn-workbench"]
+    version: Literal[2]
+    seed: int
+    models: list[Made]
+
+
+WorkbenchWord = TypedDict(
+    "WorkbenchWord", {"word": list[str], "from": int, "answers": Answers}
+)
+
+
+class Interchange(TypedDict):
+    """An interchange intervention, a line of pairs.jsonl.
+
+    Attributes:
+        base: The word that is run.
+        source: The word that the variable's value is from.
+        position: Where it is given, from 1.
+        answers: The answers then, after each letter: names, or the numbers of a law.
+    """
+
+    base: list[str]
+    source: list[str]
+    variable: str
+    position: int
+    value: int
+    answers: Answers
+
+
+# Cascades.
+
+
+class ComponentMachine(TypedDict):
+    """A component of a cascade, with its table."""
+
+    states: list[str]
+    letters: list[str]
+    transitions: list[list[int]]
+
+
+class WiringLayer(TypedDict):
+    """The letter that a component reads at each node, and where the node leads."""
+
+    emit: list[int]
+    follow: list[list[int]]
+
+
+class CascadeWiring(TypedDict):
+    """The wiring of a cascade, from letters to the last component."""
+
+    entry: list[int]
+    layers: list[WiringLayer]
+
+
+class CascadeFile(TypedDict):
+    """A cascade, with all that its proof speaks about."""
+
+    format: Literal["krohn-cascade"]
+    version: Literal[1]
+    letters: list[str]
+    states: list[str]
+    components: list[ComponentMachine]
+    wiring: CascadeWiring
+    projection: list[list[list[int]]]
+    lift: list[list[int]]
+
+
+# Evidence. What it holds beside this head depends on the network: docs/recheck.md.
+
+
+Record = TypedDict(
+    "Record",
+    {
+        "dtype": Dtype,
+        "unit roundoff": float,
+        "unit roundoff of sums": float,
+        "steps": list[Sublayer | Facts],
+    },
+)
+
+
+class Evidence(TypedDict):
+    """The head of evidence: which model it is for, and what it establishes.
+
+    Attributes:
+        model: SHA-256 of the model file.
+        noise: How far the numbers of each variable are off at most.
+        leak: How much weight at most lies on wrong positions, by variable.
+        margin: How far the right logit is ahead of every other one.
+        error: How far an output is off at most.
+        record: For people; the checker does not read it.
+    """
+
+    format: Literal["krohn-evidence"]
+    version: Literal[1]
+    model: Digest
+    noise: NotRequired[dict[str, float]]
+    leak: NotRequired[dict[str, float]]
+    margin: NotRequired[float]
+    error: NotRequired[float]
+    record: NotRequired[Record]
+
+
+# What ``krohn schema`` prints, and any command that cannot do what it is asked for.
+
+
+class Error(TypedDict):
+    """Why a command did nothing; its exit code is 2.
+
+    Attributes:
+        error: The reason, and what to do, on one line.
+    """
+
+    error: str
+
+
+class SchemaListed(TypedDict):
+    """A schema.
+
+    Attributes:
+        about: What is of this form.
+    """
+
+    name: str
+    version: Annotated[int, 1]
+    id: str
+    about: str
+
+
+class Schemas(TypedDict):
+    """The schemas that there are."""
+
+    schemas: list[SchemaListed]
+
+
+# All of them.
+
 
 PRINTED: dict[str, Any] = {
-    **commands.PRINTED,
-    "explain": reduce(or_, explanations.SOURCES, explanations.MACHINES),
+    "attention": Attention,
+    "batch": Batch,
+    "compare": Comparison | BeliefComparison,
+    "compile": Compiled,
+    "crasp": CountingProgram,
+    "decompile": DecompiledLetters | DecompiledPoints,
+    "decompose": Decomposed,
+    "draw": File,
+    "equivalent": Answer | TwoNetworks,
+    "error": Error,
+    "explain": reduce(or_, explanations.SOURCES, MACHINES),
+    "export": Exported,
+    "formal": Formal,
+    "grammar": Grammar,
+    "learn": LearnedMachine,
+    "recheck": Checked,
     "run": Run,
+    "schema": Schemas,
+    "score": Score,
+    "verify": Verified,
+    "workbench": WorkbenchMade | WorkbenchChecked,
+    "zoo": Zoo,
 }
-"""The type of each command's output."""
+"""The type of each command's output, by its name; and the error of any of them."""
 NOT_FINITE = frozenset({"compare", "run"})
 """Numbers of these may be no finite ones, which JSON writes as null."""
+WRITTEN: dict[str, Any] = {
+    "cascade": CascadeFile,
+    "circuit": Circuit,
+    "evidence": Evidence,
+    "interchange": Interchange,
+    "machine": MachineFile,
+    "model": Header,
+    "workbench-index": WorkbenchIndex,
+    "workbench-word": WorkbenchWord,
+}
+"""The type of each form of file, by its name."""
+OPEN = frozenset({"Evidence"})
+"""Objects that may have other keys."""
 
 
 def made(name: str, identifier: str, about: str) -> Schema:
@@ -23,15 +260,15 @@ def made(name: str, identifier: str, about: str) -> Schema:
 
     What is printed states the schema; files have a format and a version of their own.
     """
-    maker = Maker(name in NOT_FINITE, files.BESIDE)
+    maker = Maker(name in NOT_FINITE, model_files.BESIDE)
     printed = name in PRINTED
-    kind = PRINTED[name] if printed else files.WRITTEN[name]
+    kind = PRINTED[name] if printed else WRITTEN[name]
     body = maker.of(kind)
     if name == "model":
-        files.declared(maker)
+        model_files.declared(maker)
     for each in get_args(kind) or (kind,) if printed else ():
         _state(maker.objects[maker.names[each]], identifier)
-    for each in files.OPEN & maker.objects.keys():
+    for each in OPEN & maker.objects.keys():
         del maker.objects[each]["additionalProperties"]
     head = {"$schema": DRAFT, "$id": identifier, "title": about.replace("`", "")}
     return {**head, **body, "$defs": dict(sorted(maker.objects.items()))}

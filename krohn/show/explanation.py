@@ -284,7 +284,6 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
 
 
 def _certified(facts: dict[str, Any]) -> str:
-    """Whether the chosen network is proved."""
     if not facts["chosen"]:
         return ""
     return " It is proved." if facts["proved"] else f" {UNTRIED}"

@@ -193,7 +193,6 @@ def twins(found: "Twins") -> None:
 
 
 def _print_notion(found: "Twins | Answer") -> None:
-    """Print the notion by which two sources were compared."""
     from krohn.equivalence.question import SAID  # torch, which --help does without
 
     print(f"  compared: {SAID[found.notion]}")
@@ -207,14 +206,12 @@ def _parted(found: "Twins | Answer") -> str:
 
 
 def _says(found: "Twins | Answer") -> None:
-    """Print the answer of each after the word."""
     assert found.says is not None
     for name, said in zip((found.left, found.right), found.says, strict=True):
         print(f"  {name} says {legibly(said)}")
 
 
 def _renamed(found: "Twins | Answer") -> None:
-    """Which names stand for each other."""
     if not found.renamed:
         return
     pairs = [f"{legibly(a)} is {legibly(b)}" for a, b in found.renamed[:MOST_PAIRS]]
@@ -271,7 +268,6 @@ def _sentence(found: "Answer") -> str:
 
 
 def _same_output(found: "Answer") -> str:
-    """Whether two machines show the same."""
     both = f"{found.left} and {found.right}"
     if found.word is not None:
         return f"refuted: {both} {_parted(found)}"

@@ -65,7 +65,6 @@ def about(out: Console, claim: "Claim") -> None:
 
 
 def _run(found: "Report") -> str:
-    """How many words or inputs were run, and how far answers were off that are numbers."""
     words = count(found.words, found.ran.removesuffix("s"))
     said = f"{words} {'was' if found.words == 1 else 'were'} run"
     if found.largest_error is None:

@@ -141,7 +141,7 @@ ENTRIES = {
         ("blocks", "TextsInBlocks"), objects=("krohn.program.blocks",)
     ),
     "vectors-in-blocks": Entry(
-        ("vectors_in_blocks", "LinearSystemsInBlocks"),
+        ("blocks", "LinearSystemsInBlocks"),
         objects=("krohn.sources.linear_systems.in_blocks",),
     ),
 }

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import POD, attention_layer
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
@@ -74,8 +73,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         self, source: AttentionTarget, options: Options, rank: int, knots: int
     ) -> Built:
         network = attention_layer(source, options.precision, rank, knots)
-        built = CompiledNetwork(POD, network, {}, None)
-        return self.with_error(source, built, source.length, options)
+        return self.with_error(source, POD, network, source.length, options)
 
     def facts(self, source: AttentionTarget, asked: Asked) -> dict[str, Any]:
         """Its singular values, and what its network needs and can be off by."""

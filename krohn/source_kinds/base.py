@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import (
-    TYPE_CHECKING,
     Any,
     Protocol,
     Self,
@@ -23,9 +22,8 @@ from typing import (
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.checks import Checks
-from krohn.claimed_answers import Answers, marked
+from krohn.checks import Checks, check_digest
+from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -42,14 +40,11 @@ from krohn.program.errors import Refused
 from krohn.program.strict_json import canonical
 from krohn.report import Progress, Report
 from krohn.source_kinds import named
-from krohn.source_kinds.kind import Kind, Runs, S
+from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
 from krohn.sources import split_letters
 from krohn.verify.proof import Proof, Verdict, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 MOST_WORDS = 2**20
@@ -314,7 +309,7 @@ class SourceKind(Kind[S]):
                 f"{self.called}"
             )
         source = None if checks.machine is None else self.wanted(checks.machine)
-        checks.check_digest(about := self._about(file, source))
+        check_digest(about := self._about(file, source), checks.digest)
         shown, report = None, checks.report
         runs = self._run_inputs(file, checks)
         if checks.proves:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
@@ -30,7 +29,7 @@ from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
-from krohn.source_kinds.kind import Whole
+from krohn.source_kinds.kind import Answers, Whole
 from krohn.source_kinds.recurrence_facts import prompt_of, sentences, width_needed
 from krohn.source_kinds.written_texts import (
     BATCH,
@@ -194,7 +193,7 @@ class ChainsOfThought(TextKind[Source]):
         @cache  # reading the text takes longer than many prompts
         def cells() -> list[Cell]:
             written = self.written(file)
-            return _cells(source, written.names if written else unnamed(source))
+            return _cells(source, _names(source, written))
 
         def row(words: Sequence[str]) -> Row:
             return [*prompt_of(source, words).tolist(), *blank]
@@ -213,7 +212,7 @@ class ChainsOfThought(TextKind[Source]):
         """The text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
         text = steps.continued(prompt_of(steps, words)[None])[0]
-        cells = _cells(steps, _names(source) or unnamed(steps))
+        cells = _cells(steps, _names(steps, source))
         return _text_result(steps, cells, text.tolist())
 
     def draw(self, source: Source) -> "Figure":
@@ -222,7 +221,7 @@ class ChainsOfThought(TextKind[Source]):
         from krohn.rollouts import recurrence
 
         steps = _steps(source)
-        return draw_recurrence(recurrence(steps, _names(source) or unnamed(steps)))
+        return draw_recurrence(recurrence(steps, _names(steps, source)))
 
     def draw_text(self, source: Source | ModelFile, words: list[str]) -> "Figure":
         """Which token attends to which; without a network what each step reads."""
@@ -232,13 +231,13 @@ class ChainsOfThought(TextKind[Source]):
         if not isinstance(source, ModelFile):
             steps = _steps(source)
             text = steps.continued(prompt_of(steps, words)[None])[0]
-            names = _names(source) or unnamed(steps)
+            names = _names(steps, source)
             return draw_rollout(of_interpreter(steps, names, text))
         steps, written = self.of_file(source), self.written(source)
         said = self.texts(source, [self.writer(source).row(words)])[0]
         if BLANK in said:
             raise KrohnError("the network gives no answer after this prompt")
-        names = written.names if written else unnamed(steps)
+        names = _names(steps, written)
         text = np.array(said)
         return draw_rollout(of_network(source, Text.of(steps, names, text), text))
 
@@ -299,12 +298,8 @@ class ChainsOfThought(TextKind[Source]):
         text = (
             "; the text of the dynamic program in the file, read again, says the same"
         )
-        return (
-            f"the whole text after each of the {count} prompts{text * self._has(file)}"
-        )
-
-    def _has(self, file: ModelFile) -> bool:
-        return WRITTEN in file.header["source"]
+        has = WRITTEN in file.header["source"]
+        return f"the whole text after each of the {count} prompts{text * has}"
 
 
 def _steps(source: Source) -> ChainOfThought:
@@ -317,23 +312,13 @@ def _steps(source: Source) -> ChainOfThought:
         return source if isinstance(source, ChainOfThought) else source.chain_of_thought
 
 
-def _names(source: Source) -> Sequence[str]:
-    """The name of each token of a text; () if nothing says it."""
-    return source.names if isinstance(source, DynamicProgram) else ()
-
-
-def unnamed(source: ChainOfThought) -> list[str]:
-    """Names of tokens that have none of their own."""
-    return [f"place {t + 1}" for t in range(source.length)]
+def _names(steps: ChainOfThought, source: Source | None) -> Sequence[str]:
+    """The name of each token of a text: of its dynamic program, or its place."""
+    named = source.names if isinstance(source, DynamicProgram) else ()
+    return named or [f"place {t + 1}" for t in range(steps.length)]
 
 
 def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
-    """The cells of all steps.
-
-    Args:
-        source: Whose steps.
-        called: What each token of a text is called.
-    """
     start = len(source.prompt)
     return [
         (called[t], {called[r.place - 1]: r.place - 1 for r in step.reads if r.place})

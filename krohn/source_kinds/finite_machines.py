@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machines import machine_of, with_outputs
@@ -80,7 +80,7 @@ class Machines(Kind[Automaton]):
                 if option not in OF_FORMS:
                     what = "has no effect on a table of state space models"
                     raise KrohnError(f"{spelled(option)} {what}")
-            from krohn.state_space_forms import forms
+            from krohn.network_tables import forms
 
             shown = source if asked.observation else replace(source, output=None)
             return forms(shown, Budget(steps_of(asked.effort)))

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import UNIVERSAL, grid_function
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -48,8 +47,8 @@ class GridFunctions(RealSequences[GridFunction]):
             source.to_wire()
         options = asked.options
         network = grid_function(source, options.precision)
-        built = CompiledNetwork(UNIVERSAL, network, {}, None)
-        built, claim = self.with_error(source, built, source.length, options)
+        told = UNIVERSAL, network, source.length, options
+        built, claim = self.with_error(source, *told)
         if 2 * claim["error"] >= _least_gap(source):
             raise CompileError(
                 f"{options.precision.name} is too narrow: outputs could be off by "

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
-from krohn.compiled_model import BY_NEED, Made, Way, by_need, choose, reasons, rows_of
+from krohn.compilation import Asked
+from krohn.compiled_model import (
+    BY_NEED,
+    Way,
+    as_it_is,
+    by_need,
+    choose,
+    reasons,
+    rows_of,
+)
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import (
@@ -36,6 +43,7 @@ from krohn.source_kinds.base import (
     sizes,
     sizes_of,
 )
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import grammars, hidden_markov
@@ -105,7 +113,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             for name, construction in known.items():
                 yield Way(name, None, partial(construction, wanted))
 
-        choice = choose(by_need(formats, ways), _as_it_is)
+        choice = choose(by_need(formats, ways), as_it_is)
         if choice.found is None:
             said = f"{source.name} has no network: {reasons(choice.tried)}"
             wider = "" if "float64" in formats else "; try --dtype float64"
@@ -309,10 +317,6 @@ class Wanted:
         return built, {"length": length, "error": error, **model}
 
 
-def _as_it_is(made: Made) -> Made:
-    return made
-
-
 def _beliefs(asked: Wanted) -> Built:
     """The best network of finitely many beliefs that can be proved.
 
@@ -320,7 +324,7 @@ def _beliefs(asked: Wanted) -> Built:
         CompileError: If there is none, or its error is larger than it may be.
     """
     networks = beliefs.networks(asked.source, asked.longest, asked.options)
-    ways = (Way(b.construction, b.cost, partial(_as_it_is, b)) for b in networks)
+    ways = (Way(b.construction, b.cost, partial(as_it_is, b)) for b in networks)
     choice = choose(ways, asked.near_enough)
     if choice.found is None:
         raise CompileError(f"no network is proved ({reasons(choice.tried)})")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.in_context import NAME, in_context
@@ -23,7 +22,7 @@ from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, ReadableKind, names_in
-from krohn.source_kinds.kind import Whole
+from krohn.source_kinds.kind import Answers, Whole
 from krohn.sources import in_context as contexts
 from krohn.sources.in_context import InContext, Prompt
 from krohn.verify.testing.simulation_result import Simulation

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.network.modelfile import ModelFile
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.program.retelling import told_as
 from krohn.source_kinds.base import Built, letters_in, sizes
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     Line,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked, check_one_of
+from krohn.compilation import Asked, check_one_of
 from krohn.compiler import CompileError, linear_recurrence
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.kernel_attention import kernel_attention
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import kind_of, parameters
@@ -109,20 +108,18 @@ class Kernels(RealSequences[Kernel]):
             )
         if asked.arch == "transformer":
             layer = kernel_attention(kernel, options.precision)
-            built = CompiledNetwork(name, layer, {}, None)
-            built, claim = self.with_error(kernel, built, kernel.length, options)
+            built, claim = self.with_error(kernel, name, layer, kernel.length, options)
             return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
             return self._shortened(kernel, name, options, asked)
         network = linear_recurrence.network(
             linear_recurrence.exact(kernel), options.precision
         )
-        built = CompiledNetwork(name, network, {}, None)
-        return self.with_error(kernel, built, kernel.length, options)
+        return self.with_error(kernel, name, network, kernel.length, options)
 
     def _shortened(
         self, kernel: Kernel, name: str, options: Options, asked: Asked
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+    ) -> Built:
         """The network with the fewest units that is found to be within an error.
 
         In ℓ1, the error that the checker shows is meant. In another norm the kernel that
@@ -137,9 +134,9 @@ class Kernels(RealSequences[Kernel]):
         most = 2 * within / (high - low) if norm == "l1" else within
         for found in linear_recurrence.realisations(kernel, most, norm):
             network = linear_recurrence.network(found, options.precision)
-            built = CompiledNetwork(name, network, {}, None)
+            told = kernel, name, network, kernel.length, options
             try:
-                built, claim = self.with_error(kernel, built, kernel.length, options)
+                built, claim = self.with_error(*told)
             except CompileError:
                 continue
             if norm != "l1" or claim["error"] <= within:

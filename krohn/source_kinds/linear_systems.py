@@ -8,8 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import NAME, realise
@@ -26,6 +25,7 @@ from krohn.source_kinds.base import (
     letters_in,
     sizes_of,
 )
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.sources import linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel, driven

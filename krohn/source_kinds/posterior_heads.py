@@ -7,10 +7,8 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.kernel_attention import CONSTRUCTIONS, posterior_network as network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
@@ -18,6 +16,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built, letters_in
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.masked import Task, freedom
@@ -102,8 +101,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         length = TOGETHER if asked.length is None else asked.length
         within, options = asked.within, asked.options
         made = network(source, name, length, options.precision)
-        built = CompiledNetwork(name, made, {}, None)
-        built, claim = self.with_error(source, built, length, options)
+        built, claim = self.with_error(source, name, made, length, options)
         if within is not None and not claim["error"] <= within:
             raise CompileError(
                 f"the guess is off by {claim['error']:.2g} in {options.precision.name}"

@@ -156,13 +156,18 @@ def held(
     def spelled(word: IntArray, stop: int) -> tuple[str, ...]:
         return tuple(right.letters[o] for o in word[:stop].tolist())
 
-    def run() -> Iterator[Batch]:
-        for at in range(0, len(words), BATCH):
-            batch = words[at : at + BATCH]
-            progress("running words", at, len(words))
-            yield batch, right.run(batch), said(file, batch)
+    batches = in_batches(words, BATCH, "running words", progress)
+    runs = ((batch, right.run(batch), said(file, batch)) for batch in batches)
+    return judged(runs, length, most, spelled)
 
-    return judged(run(), length, most, spelled)
+
+def in_batches(
+    inputs: npt.NDArray[Any], each: int, what: str, progress: Progress
+) -> Iterator[npt.NDArray[Any]]:
+    """So many inputs at a time, with the progress of what is done with them."""
+    for at in range(0, len(inputs), each):
+        progress(what, at, len(inputs))
+        yield inputs[at : at + each]
 
 
 def judged(

@@ -18,16 +18,16 @@ Override ``sampled`` where not all vectors of the box are inputs, ``check`` like
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, exactly
-from krohn.claimed_answers import Answers
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
+from krohn.compiler.transformer import Network
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -35,8 +35,9 @@ from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
-from krohn.source_kinds.base import OnFile, ReadableKind
-from krohn.source_kinds.real_outputs import Batch, judged, vectors
+from krohn.source_kinds.base import Built, OnFile, ReadableKind
+from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.real_outputs import Batch, in_batches, judged, vectors
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -138,13 +139,14 @@ class RealSequences(ReadableKind[S]):
             )
 
     def with_error(
-        self, source: S, built: CompiledNetwork, length: int, options: Options
-    ) -> tuple[CompiledNetwork, dict[str, Any]]:
-        """The network with its claim: the error that the checker shows of it.
+        self, source: S, name: str, network: Network, length: int, options: Options
+    ) -> Built:
+        """The network of a construction with its claim: the error that is shown of it.
 
         Raises:
-            CompileError: If it shows none.
+            CompileError: If the checker shows none.
         """
+        built = CompiledNetwork(name, network, {}, None)
         with told_as(
             CompileError,
             f"nothing can be shown of the network in {options.precision.name}: ",
@@ -211,17 +213,17 @@ class RealSequences(ReadableKind[S]):
             The first input that is said otherwise; None if there is none.
         """
         most, length = 2 * file.header["claim"]["error"], inputs.shape[1]
-        each, form = batch_size(file, length), digits(file)
+        each = batch_size(file, length)
+        batches = in_batches(inputs, each, "running permutations", progress)
 
         def run() -> Iterator[Batch]:
-            for at in range(0, len(inputs), each):
-                batch, way = inputs[at : at + each], order[at : at + each, :, None]
-                progress("running permutations", at, len(inputs))
+            for at, batch in enumerate(batches):
+                way = order[at * each : (at + 1) * each, :, None]
                 mixed = np.take_along_axis(batch, way, axis=1)
                 wanted = np.take_along_axis(said(file, batch), way, axis=1)
                 yield mixed, wanted, said(file, mixed)
 
-        found = judged(run(), length, most, form)
+        found = judged(run(), length, most, digits(file))
         return None if found.passed else found
 
     def held(
@@ -230,16 +232,11 @@ class RealSequences(ReadableKind[S]):
         """Hold ``(count, t, d)`` inputs against the reference."""
         right = self.reference(self.of_file(file))
         most = file.header["claim"]["error"] + right.rounding
-        length, form = inputs.shape[1], digits(file)
+        length = inputs.shape[1]
         each = batch_size(file, length)
-
-        def run() -> Iterator[Batch]:
-            for at in range(0, len(inputs), each):
-                batch = inputs[at : at + each]
-                progress("running inputs", at, len(inputs))
-                yield batch, right.run(batch), said(file, batch)
-
-        return judged(run(), length, most, form)
+        batches = in_batches(inputs, each, "running inputs", progress)
+        runs = ((x, right.run(x), said(file, x)) for x in batches)
+        return judged(runs, length, most, digits(file))
 
     def drawn(
         self, file: ModelFile, count: int, rng: np.random.Generator

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
@@ -22,6 +21,7 @@ from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.program.written_text import text_of
 from krohn.source_kinds.base import Built, sizes
+from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.written_texts import (
     MOST_LINES,
     LineKind,

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.attention_layer import SELECTED_MEAN, selected_mean
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -41,8 +40,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
                 f"the name says how long inputs are ({source.length} vectors); leave -T out"
             )
         network = selected_mean(source, options.precision)
-        built = CompiledNetwork(SELECTED_MEAN, network, {}, None)
-        return self.with_error(source, built, source.length, options)
+        return self.with_error(source, SELECTED_MEAN, network, source.length, options)
 
     def told(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
         """The facts as of other kinds, and first the form."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
@@ -19,6 +18,7 @@ from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
 from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
+from krohn.source_kinds.kind import Answers
 from krohn.sources import counting
 from krohn.sources.sequence_functions import (
     ProgramError,

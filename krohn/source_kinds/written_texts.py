@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.asked import Asked
-from krohn.claimed_answers import Answers, marked
+from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
@@ -21,7 +20,7 @@ from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
-from krohn.source_kinds.kind import Runs
+from krohn.source_kinds.kind import Answers, Runs, marked
 from krohn.verify.testing.simulation_result import Simulation
 
 BATCH = 256

@@ -96,7 +96,7 @@ def interchanges(
         if not len(rows):
             continue
         given = values[name][others[rows], at[rows]]
-        held = _held(at[rows], given, words.shape[1])
+        held = held_at(at[rows], given, words.shape[1])
         found = predict(program, words[rows], {name: held}).answers
         whole = np.flatnonzero((found >= 0).all(axis=1))
         answers = _said(model, program, found[whole])
@@ -111,7 +111,7 @@ def interchanges(
             }
 
 
-def _held(at: IntArray, given: IntArray, length: int) -> Held:
+def held_at(at: IntArray, given: IntArray, length: int) -> Held:
     """Values of a variable at one position of each word."""
     shape, each = (len(at), length + 1), np.arange(len(at))
     values, where = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
@@ -144,7 +144,7 @@ def right_changed(model: Model, row: dict[str, Any]) -> float:
     tokens = model.encode(row["base"])
     assert isinstance(tokens, Tensor)
     given = np.array([row["position"]]), np.array([row["value"]])
-    held = {row["variable"]: _held(*given, tokens.shape[1])}
+    held = {row["variable"]: held_at(*given, tokens.shape[1])}
     program = stated(model, laws=True)
     with torch.inference_mode():
         logits, _ = run_changed(model, tokens, held, program)

@@ -14,8 +14,7 @@ import torch
 from krohn import evidence
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
-from krohn.asked import CompileKeywords
-from krohn.compilation import compile as compiled
+from krohn.compilation import CompileKeywords, compile as compiled
 from krohn.compiled_model import CompiledModel
 from krohn.exporting import export
 from krohn.intervention import stated

@@ -17,9 +17,11 @@ from krohn.network.exports.circuit import READ_OUT, Variable, circuit, writer
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
-from krohn.program.interpreter import Held, interpret
+from krohn.program.interpreter import interpret
 from krohn.program.intervention import predict
 from krohn.program.statement import Statement
+from krohn.workbench.answers import held_at
+from krohn.workbench.directions import CODES
 from krohn.workbench.edge_patching import Components, Written
 
 STEPS, BATCH = 200, 32
@@ -48,7 +50,7 @@ def swaps(file: ModelFile) -> dict[str, Swap]:
     d = file.header["architecture"]["d_model"]
     places = Model(file).places()
     for variable in circuit(file)["variables"]:
-        if variable["code"] not in {"integer", "one-hot"}:
+        if variable["code"] not in CODES:
             continue
         name, span = variable["variable"], variable["dims"]
         if along is None:
@@ -71,11 +73,8 @@ class Interchange:
         self, name: str, words: IntArray, others: IntArray, at: IntArray
     ) -> IntArray:
         """``(batch, length)``: the right answers, −1 where the Program has none."""
-        each, shape = np.arange(len(words)), (len(words), words.shape[1] + 1)
-        held = Held(np.zeros(shape, np.int64), np.zeros(shape, np.bool_))
-        assert held.where is not None
-        held.values[each, at] = interpret(self.program, others)[name][each, at]
-        held.where[each, at] = True
+        given = interpret(self.program, others)[name][np.arange(len(words)), at]
+        held = held_at(at, given, words.shape[1])
         return predict(self.program, words, {name: held}).answers
 
     def logits(

@@ -11,8 +11,8 @@ from krohn import cli
 from krohn.algebra.automaton import Automaton, Inputs
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.formats import json_format, kiss2, read, write
+from krohn.compilation import explain
 from krohn.decomposition import decompose
-from krohn.explanation import explain
 
 BITS = 9
 VECTORS = ["".join(bits) for bits in itertools.product("01", repeat=BITS)]

@@ -16,7 +16,7 @@ from krohn.compare.measures.attention_variation import (
 )
 from krohn.compilation import compile as compiled
 from krohn.compiler.generator import Freedom
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 
 
 def test_the_baseline_is_the_mean_variation_of_random_patterns() -> None:

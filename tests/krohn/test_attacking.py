@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import krohn
-from krohn import attacking, cli
-from krohn.attacking import attacked
+from krohn import cli
 from krohn.compiled_model import CompiledModel
+from krohn.machine_verification import attacked
+from krohn.verify.attack import campaign
 from krohn.verify.attack.campaign import Attack
 from krohn.verify.attack.worst_seen import Worst
 
@@ -49,7 +50,7 @@ def test_the_command_shows_the_tightest_bounds(
 def broken(built: CompiledModel, worst: Worst, monkeypatch: pytest.MonkeyPatch) -> str:
     """The verdict if an attack has found a violation."""
     found = Attack(1, {"eager": 1}, {}, {}, {}, (worst,), 0.0)
-    monkeypatch.setattr(attacking, "attack", lambda *args, **options: found)
+    monkeypatch.setattr(campaign, "attack", lambda *args, **options: found)
     report = krohn.verify(built.file)
     after = attacked(report, built.file, seconds=1)
     assert after.method == "proof+attack"
@@ -78,7 +79,7 @@ def test_a_wrong_answer_is_replayed_and_refutes(
     report = krohn.verify(built.file)
     worst = Worst("margin", "", -1, -0.5, 0.1, (1, 1), 2, "eager")
     found = Attack(1, {"eager": 1}, {}, {}, {}, (worst,), 0.0)
-    monkeypatch.setattr(attacking, "attack", lambda *args, **options: found)
+    monkeypatch.setattr(campaign, "attack", lambda *args, **options: found)
     after = attacked(report, replace(built.file, tensors=wrong), seconds=1)
     assert after.verdict == "refuted"
     assert after.counterexample is not None

@@ -13,12 +13,11 @@ from regexes import random_pattern
 import krohn
 from krohn import cli, compiled_model, show
 from krohn.algebra.automaton import Automaton
-from krohn.compilation import compile as compiled
+from krohn.compilation import compile as compiled, explain
 from krohn.compiled_model import Way, choose
 from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
-from krohn.explanation import explain
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
 from krohn.verify.proof import Proof, prove

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.asked import Asked
 from krohn.cli import run
+from krohn.compilation import Asked
 from krohn.network.attention_kind import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import CATALOGUE

@@ -9,8 +9,8 @@ import krohn
 from krohn import cli
 from krohn.algebra.budget import EFFORTS
 from krohn.algebra.errors import KrohnError
+from krohn.compilation import explain
 from krohn.decomposition import decompose
-from krohn.explanation import explain
 from krohn.network import modelfile
 
 LEFT_OUT = "entries of the wiring that never matter were not made alike"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import krohn
+from krohn.checks import bytes_of, part_of
 from krohn.program.user_input import install
-from krohn.sharding import bytes_of, part_of
 from krohn.verify.testing import shards
 
 

@@ -13,9 +13,9 @@ from krohn import cli, show
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.errors import KrohnError
+from krohn.compilation import explain
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import MOST_CHOSEN, planning
-from krohn.explanation import explain
 from krohn.network.precision import PRECISIONS
 from krohn.show.explanation import lines
 

@@ -9,7 +9,7 @@ import pytest
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification.languages import classify_language
-from krohn.explanation import explain
+from krohn.compilation import explain
 from krohn.show.explanation import lines
 
 TURNSTILE = Path(__file__).parents[2] / "examples" / "turnstile.dot"

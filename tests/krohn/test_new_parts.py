@@ -22,7 +22,7 @@ import torch
 import krohn
 from krohn import cli, source_kinds
 from krohn.algebra.automaton import Automaton
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import registry as constructions

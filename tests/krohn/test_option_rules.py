@@ -10,7 +10,7 @@ import pytest
 import krohn
 from krohn import cli, option_rules
 from krohn.algebra.errors import KrohnError
-from krohn.commands import compile as compile_command, draw, recheck, run, verify
+from krohn.commands import compile as compile_command, draw, run, verify
 
 COMPILE = ["compile", "C2"]
 RNN = [*COMPILE, "--arch", "rnn"]
@@ -130,7 +130,7 @@ def test_python_refuses_the_same(how: dict[str, Any], message: str) -> None:
     [
         (compile_command.compile, option_rules.COMPILE),
         (verify.verify, option_rules.VERIFY),
-        (recheck.recheck, option_rules.RECHECK),
+        (verify.recheck, option_rules.HELD),
         (run.run, option_rules.RUN),
         (draw.draw, option_rules.DRAW),
     ],

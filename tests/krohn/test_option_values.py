@@ -12,14 +12,14 @@ import pytest
 import torch
 
 import krohn
-from krohn.asked import Asked, CompileKeywords, ExplainKeywords
 from krohn.checks import Checks, VerifyKeywords
 from krohn.comparison.measurements import SettingKeywords, Settings
+from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
 from krohn.learning.learner import Lesson, LessonKeywords
 from krohn.machine_objects import Told, ToldKeywords
+from krohn.option_rules import format_name, whole
 from krohn.program.wording import in_a_command, in_python
-from krohn.python_values import format_name, whole
 
 PACKAGES = Path(krohn.__file__).parents[1]
 OWN_PACKAGES = (

@@ -25,7 +25,7 @@ from krohn.commands import options
 from krohn.network import modelfile
 from krohn.network.exports import circuit
 from krohn.program import strict_json
-from krohn.schemas import explanations, files
+from krohn.schemas import explanations, model_files
 from krohn.source_kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
@@ -226,7 +226,7 @@ def kinds_of(types: Iterable[Any]) -> set[str]:
 
 def test_every_kind_of_source_has_its_types() -> None:
     assert kinds_of(explanations.SOURCES) == set(KINDS)
-    assert kinds_of(files.SOURCES) | {"context-learner"} == set(KINDS)
+    assert kinds_of(model_files.SOURCES) | {"context-learner"} == set(KINDS)
 
 
 def test_a_number_that_is_not_finite_is_null() -> None:

@@ -9,7 +9,7 @@ import torch
 
 from krohn.algebra import zoo
 from krohn.compiler.generator import Freedom
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import expected_shapes
 from krohn.network.generator import Generator, load

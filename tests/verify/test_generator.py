@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from krohn.algebra import zoo
 from krohn.algebra.brackets import distribution
 from krohn.compiler.generator import Freedom, Sizes
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

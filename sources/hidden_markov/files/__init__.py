@@ -16,7 +16,7 @@ from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
 from krohn.program.user_input import decode_utf8
-from krohn.sources.hidden_markov.files import arrays, pomdp, pomegranate, weighted
+from krohn.sources.hidden_markov.files import arrays, pomdp, weighted
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 SIGNS = (

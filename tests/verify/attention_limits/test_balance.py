@@ -8,7 +8,7 @@ import pytest
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler.generator import Freedom
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
 from krohn.verify.attention_limits.balance import balance, pumping_distances
 

@@ -404,7 +404,7 @@ def test_another_architecture_is_refused() -> None:
 
 
 def test_it_is_chosen_where_nothing_else_serves() -> None:
-    from krohn.asked import Asked
+    from krohn.compilation import Asked
 
     asked = Asked(64, within=1e-3, formats=("float32", "float64"))
     made, claim = HiddenMarkovModels().build(identity(), asked)

@@ -14,7 +14,7 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import BracketDistribution, as_brackets, distribution
 from krohn.compiler.generator import Freedom
-from krohn.generation import compile_generator
+from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.asked import Asked
+from krohn.compilation import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.scan import scan
 from krohn.compiler.passes.simplify import InferDomains

@@ -7,8 +7,8 @@ import pytest
 import torch
 from linear_networks import runner
 
-from krohn.asked import Asked
 from krohn.checks import Checks
+from krohn.compilation import Asked
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.products import realise
 from krohn.compiler.pipeline import Options
@@ -19,7 +19,7 @@ from krohn.program.blocks import longest
 from krohn.program.completed_texts import BLANK, blanks
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
+from krohn.source_kinds.blocks import LinearSystemsInBlocks
 from krohn.sources.linear_systems import VectorsInBlocks, named
 from krohn.verify.checker.established import Established
 from krohn.verify.search.find import model_of, search

@@ -1,4 +1,4 @@
-"""The types of the files that are written, and of the header of a model file."""
+"""The types of the header of a model file."""
 
 import pkgutil
 from dataclasses import fields
@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any, Literal, NotRequired, TypedDict, get_type_hints
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.network.exports.circuit import Variable
 from krohn.program import architectures, operations
 from krohn.program.architecture import Architecture
 from krohn.program.architectures.rnn import Rnn
@@ -15,159 +14,10 @@ from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.base import Operation
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
-from krohn.schemas.commands import Sublayer
+from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, Verdict
 from krohn.sources.in_context import InContext
-from krohn.workbench.answers import Answers
-from krohn.workbench.making import Made
-
-# The circuit of a network, and the files of a workbench.
-
-
-class CircuitBlock(TypedDict):
-    """A block: how many heads it has, and the widths of its hidden layers."""
-
-    layer: int
-    heads: int
-    mlp: list[int]
-
-
-Edge = TypedDict("Edge", {"from": str, "to": str, "variable": str})
-
-
-class Circuit(TypedDict):
-    """Which component of a network writes which variable, and who reads it.
-
-    Attributes:
-        length: The longest word.
-        features: The dimensions of features of the position: the first, one past the last.
-        directions: What each dimension of a variable adds to the stream; absent where that
-            is the unit vector of the dimension.
-        outputs: The variables that the answer is read from.
-        edges: From the component that writes a variable to each that reads it.
-    """
-
-    format: Literal["krohn-circuit"]
-    version: Literal[1]
-    name: str | None
-    letters: list[str]
-    length: int
-    blocks: list[CircuitBlock]
-    variables: list[Variable]
-    features: dict[str, tuple[int, int]]
-    directions: NotRequired[list[list[float]]]
-    outputs: list[str]
-    edges: list[Edge]
-
-
-class WorkbenchIndex(TypedDict):
-    """The list of the networks of a workbench: workbench.json."""
-
-    format: Literal["krohn-workbench"]
-    version: Literal[2]
-    seed: int
-    models: list[Made]
-
-
-WorkbenchWord = TypedDict(
-    "WorkbenchWord", {"word": list[str], "from": int, "answers": Answers}
-)
-
-
-class Interchange(TypedDict):
-    """An interchange intervention, a line of pairs.jsonl.
-
-    Attributes:
-        base: The word that is run.
-        source: The word that the variable's value is from.
-        position: Where it is given, from 1.
-        answers: The answers then, after each letter: names, or the numbers of a law.
-    """
-
-    base: list[str]
-    source: list[str]
-    variable: str
-    position: int
-    value: int
-    answers: Answers
-
-
-# Cascades.
-
-
-class ComponentMachine(TypedDict):
-    """A component of a cascade, with its table."""
-
-    states: list[str]
-    letters: list[str]
-    transitions: list[list[int]]
-
-
-class WiringLayer(TypedDict):
-    """The letter that a component reads at each node, and where the node leads."""
-
-    emit: list[int]
-    follow: list[list[int]]
-
-
-class CascadeWiring(TypedDict):
-    """The wiring of a cascade, from letters to the last component."""
-
-    entry: list[int]
-    layers: list[WiringLayer]
-
-
-class CascadeFile(TypedDict):
-    """A cascade, with all that its proof speaks about."""
-
-    format: Literal["krohn-cascade"]
-    version: Literal[1]
-    letters: list[str]
-    states: list[str]
-    components: list[ComponentMachine]
-    wiring: CascadeWiring
-    projection: list[list[list[int]]]
-    lift: list[list[int]]
-
-
-# Evidence. What it holds beside this head depends on the network: docs/recheck.md.
-
-
-Record = TypedDict(
-    "Record",
-    {
-        "dtype": Dtype,
-        "unit roundoff": float,
-        "unit roundoff of sums": float,
-        "steps": list[Sublayer | Facts],
-    },
-)
-
-
-class Evidence(TypedDict):
-    """The head of evidence: which model it is for, and what it establishes.
-
-    Attributes:
-        model: SHA-256 of the model file.
-        noise: How far the numbers of each variable are off at most.
-        leak: How much weight at most lies on wrong positions, by variable.
-        margin: How far the right logit is ahead of every other one.
-        error: How far an output is off at most.
-        record: For people; the checker does not read it.
-    """
-
-    format: Literal["krohn-evidence"]
-    version: Literal[1]
-    model: Digest
-    noise: NotRequired[dict[str, float]]
-    leak: NotRequired[dict[str, float]]
-    margin: NotRequired[float]
-    error: NotRequired[float]
-    record: NotRequired[Record]
-
-
-# The header of a model file.
 
 
 class SparseAttention(TypedDict):
@@ -604,18 +454,3 @@ def _channel(maker: Maker, kind: type[Operation]) -> Schema:
         "required": list(said),
         "additionalProperties": False,
     }
-
-
-WRITTEN: dict[str, Any] = {
-    "cascade": CascadeFile,
-    "circuit": Circuit,
-    "evidence": Evidence,
-    "interchange": Interchange,
-    "machine": MachineFile,
-    "model": Header,
-    "workbench-index": WorkbenchIndex,
-    "workbench-word": WorkbenchWord,
-}
-"""The type of each form of file, by its name."""
-OPEN = frozenset({"Evidence"})
-"""Objects that may have other keys."""
