@@ -12,7 +12,6 @@ from belief_networks import golden, mixing
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile
 from krohn.sources.hidden_markov import named
 
 Call = Callable[..., tuple[int, Any]]
@@ -40,20 +39,6 @@ def test_a_window_is_compiled_proved_and_run(call: Call, file: Path) -> None:
 def test_the_error_is_said_in_its_parts(file: Path) -> None:
     claim = modelfile.read(file).header["claim"]
     assert 0 < claim["error"] - claim["model_error"] < 1e-4
-
-
-@pytest.mark.slow
-def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> None:
-    evidence = tmp_path / "e.json"
-    assert call("verify", file, "--proof", "--evidence", evidence)[0] == 0
-    code, told = call("recheck", file, evidence)
-    assert (code, told["verdict"]) == (0, "verified")
-    assert told["facts"]["situations"] == 16
-    code, told = call("recheck", file, evidence, "--machine", "RanHMM5,5@3")
-    assert (code, told["verdict"]) == (0, "verified")
-    for other, reason in ("RanHMM5,5@4", "another source"), ("C2", "C2 is none"):
-        code, told = call("recheck", file, evidence, "--machine", other)
-        assert (code, reason in told["error"]) == (2, True)
 
 
 @pytest.mark.parametrize("option", ["--html", "--attack", "--smt", "--gadgets"])
@@ -99,20 +84,6 @@ def test_products_serve_where_no_word_is_forgotten_soon_enough(
     assert (code, told["verdict"]) == (0, "verified")
     code, told = call("recheck", path, evidence)
     assert (code, told["facts"]["norm"]) == (0, "projective metric")
-
-
-def test_a_network_that_is_further_off_is_refuted_by_runs(
-    file: Path, tmp_path: Path
-) -> None:
-    model = modelfile.read(file)
-    claim = {**model.header["claim"], "error": 1e-4}
-    tight = ModelFile({**model.header, "claim": claim}, model.tensors, model.precision)
-    path = tmp_path / "g.safetensors"
-    modelfile.write(path, tight.header, tight.tensors)
-    assert krohn.verify(path).verdict == "undecided"
-    report = krohn.verify(path, sample=20)
-    assert report.verdict == "refuted"
-    assert report.counterexample is not None
 
 
 @pytest.mark.sample(3)

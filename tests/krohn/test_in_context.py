@@ -13,7 +13,6 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.model_facts import gamma
-from krohn.network import modelfile
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.structure import observed
 from krohn.sources.in_context import exactly
@@ -67,17 +66,6 @@ def test_every_prompt_of_a_small_form_can_be_run(tmp_path: Path) -> None:
         krohn.verify(path, exhaustive=2)
     with pytest.raises(KrohnError, match="too many to run"):
         krohn.verify(built(SOURCE), exhaustive=23)
-
-
-def test_a_network_without_the_test_flag_is_refuted_by_runs(tmp_path: Path) -> None:
-    leaky = built(SOURCE, flagged=False)
-    leaky.header["claim"]["error"] = 1e-10
-    modelfile.write(tmp_path / "f.safetensors", leaky.header, leaky.tensors)
-    path = tmp_path / "f.safetensors"
-    assert krohn.verify(path).verdict == "undecided"
-    report = krohn.verify(path, sample=8)
-    assert report.verdict == "refuted"
-    assert report.counterexample is not None
 
 
 def test_pairs_are_predicted_and_their_first_letters() -> None:

@@ -85,13 +85,6 @@ def test_explain_says_how_hard_it_is() -> None:
     assert [row["width"] for row in rows] == [1, 1]
 
 
-def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
-    for source in (file, "Exp32"):
-        picture = tmp_path / "p.svg"
-        said("draw", source, "-o", str(picture))
-        assert picture.read_text(encoding="utf-8").startswith("<?xml")
-
-
 def test_an_attention_layer_reads_permuted_inputs(tmp_path: Path) -> None:
     path = str(tmp_path / "f.safetensors")
     told = said("compile", "Exp8:swap=3", "-o", path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from linear_networks import runner, shown
-from normalised_networks import built, positive, words_of
+from normalised_networks import built, climbed, positive, words_of
 
 from krohn.network.precision import FloatArray
 from krohn.program import LetterMatrix, MatrixProduct, Normalised, Shift
@@ -69,3 +69,18 @@ def test_each_channel_is_as_far_off_as_it_may_be(
             columns = np.nanmax(off, axis=2) - np.nanmin(off, axis=2)
             assert (columns <= known.columns.high[:, None] + NEAR).all()
     assert count > 20
+
+
+ROUNDED = 2.0**-44
+"""More than the reference, in float64, is off on short words."""
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("scale", [2.0**5, 2.0**9, None])
+@pytest.mark.parametrize("seed", [1, 3])
+def test_no_word_that_a_climb_finds_is_worse_than_what_is_shown(
+    seed: int, scale: float | None
+) -> None:
+    file = built(positive(3, 3, seed, 0.1), 10, scale=scale)
+    first, worst = climbed(file, 12, seed)
+    assert first <= worst <= shown(file).error + ROUNDED

@@ -21,40 +21,6 @@ def test_lengths_that_cannot_be_claimed(judge: Judge, length: Json) -> None:
     assert "it claims" in said.reason
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("length", LENGTHS, ids=str)
-def test_an_rnn_claims_no_length(judge: Judge, length: Json) -> None:
-    said = judge(pack(good("rnn"), put("claim", "length", value=length)))
-    assert said.verdict == "refused"
-    assert "an RNN has no longest word" in said.reason
-
-
-@pytest.mark.slow
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("length", [*LENGTHS[1:], 2**31, 10**6], ids=str)
-def test_lengths_that_no_generator_has(judge: Judge, length: Json) -> None:
-    said = judge(pack(good("generator"), put("claim", "length", value=length)))
-    assert said.verdict in ("refused", "refuted", "undecided")
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize(
-    "opening", ["1e999999999", "1/0", "0", "2", "-1", "nan", None, [1]]
-)
-def test_probabilities_that_are_none(judge: Judge, opening: Json) -> None:
-    said = judge(pack(good("generator"), put("claim", "opening", value=opening)))
-    assert said.verdict == "refused"
-    assert "opening" in said.reason
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("tolerance", [True, "0.1", None, -1, 1, 10**400])
-def test_tolerances_that_are_none(judge: Judge, tolerance: Json) -> None:
-    said = judge(pack(good("generator"), put("claim", "tolerance", value=tolerance)))
-    assert said.verdict == "refused"
-    assert said.reason
-
-
 @pytest.mark.parametrize(("key", "value"), [("start", "2"), ("dtype", "float64")])
 def test_claims_that_the_file_itself_belies(judge: Judge, key: str, value: str) -> None:
     said = judge(pack(good("transformer"), put("claim", key, value=value)))
