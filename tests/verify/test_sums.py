@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from model_files import place, redescribed, stated
 
 import krohn
 from krohn.algebra import zoo
@@ -41,8 +42,7 @@ def last(file: ModelFile) -> str:
 
 def adds(file: ModelFile) -> tuple[list[str], int]:
     """The channels that are added up, and where their sum stands."""
-    by_name = {c["name"]: c for c in file.header["program"]["channels"]}
-    cell = by_name["cell"]
+    cell = stated(file, "cell")
     assert cell["function"] == "sum"
     return cell["inputs"], cell["dims"][0]
 
@@ -85,14 +85,7 @@ def test_nothing_else_is_added() -> None:
 
 
 def with_inputs(file: ModelFile, inputs: list[str]) -> ModelFile:
-    program = {**file.header["program"]}
-    entries = [dict(c) for c in program["channels"]]
-    for entry in entries:
-        if entry["name"] == "cell":
-            entry["inputs"] = inputs
-    return replace(
-        file, header={**file.header, "program": {**program, "channels": entries}}
-    )
+    return redescribed(file, "cell", inputs=inputs)
 
 
 def test_the_file_states_what_is_added() -> None:
@@ -122,8 +115,7 @@ def summed(file: ModelFile) -> Stream:
 
 def held(file: ModelFile, words: torch.Tensor) -> torch.Tensor:
     """The values after each letter where the sum is stored, by several kernels."""
-    channel = next(c for c in file.header["program"]["channels"] if c["name"] == SUM)
-    seen = whole(network(file, file.tensors), words)[0][1][:, 1:, channel["dims"][0]]
+    seen = whole(network(file, file.tensors), words)[0][1][:, 1:, place(file, SUM)]
     return seen.double()
 
 
