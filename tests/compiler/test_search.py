@@ -156,7 +156,7 @@ def _depth(length: int, radix: int) -> int:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
 def test_least_depth_by_radix(name: str, depth: int) -> None:
-    """Issue 13, section 3: these had 3, 7 and 7."""
+    """These had 3, 7 and 7 once."""
     known = planning(zoo.machine(name), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert best.cost.depth == depth

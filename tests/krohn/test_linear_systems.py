@@ -47,7 +47,7 @@ def test_explain_and_zoo_know_the_families(file: str) -> None:
 
 @pytest.mark.slow
 def test_cyclic_det_is_a_machine_and_its_network_exact(tmp_path: Path) -> None:
-    """Issue 15, 1: error 0 for every word up to T = 1000 in float32, depth ⌈log₂ T⌉."""
+    """Error 0 for every word up to T = 1000 in float32, depth ⌈log₂ T⌉."""
     path = str(tmp_path / "c.safetensors")
     told = said("compile", "Cyclic-DET5,5@3", "-T", "1000", "-o", path)
     assert (told["claim"], told["error"]) == ("exact", None)
