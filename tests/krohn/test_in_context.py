@@ -91,20 +91,6 @@ def test_explain_says_the_form_and_the_step() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("1 2 4 | 1 2", "no letter '4'"),
-        ("1 2 | 1 2", "demonstration 1 has 2 letters; each has 3"),
-        ("1 2", "0 demonstrations"),
-        ("1 2 3 |", "the test history, which comes last, has 0 letters"),
-        ("1 2 3 | " * 6 + "1 2", "6 demonstrations"),
-    ],
-)
-def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
-    refused(why, "run", file, words)
-
-
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
     binary.write_bytes(b"\xff\xfe1 2")

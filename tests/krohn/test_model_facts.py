@@ -120,34 +120,6 @@ def test_a_file_is_compiled_like_a_name(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        (["draw", "Mess3", "--eggbox", "-o", "x.svg"], "--eggbox has no effect on a"),
-        (["draw", "MatMul5,5@3", "-o", "x.svg"], "has no picture"),
-        (["draw", "Cyclic-HARD5,5@3", "-o", "x.svg"], "up to 40"),
-        (
-            ["decompose", "Mess3"],
-            "not known to have finitely many beliefs, so it cannot serve as a machine",
-        ),
-        (
-            ["decompose", str(EXAMPLES / "tiger.pomdp")],
-            "so it cannot serve as a machine",
-        ),
-        (["explain", "RanLDS5@3"], "networks read letters"),
-        (["explain", "RanLDS0@3"], "1 to 64 states"),
-        (["explain", "absent.pomdp"], "absent.pomdp: cannot be read"),
-        (["explain", "absent.npz"], "absent.npz: cannot be read"),
-        (["explain", "absent.json"], "absent.json"),
-        (["explain", "RanHMM1,1@3"], "2 to 64 states"),
-    ],
-)
-def test_bad_input_is_one_line(call: Call, command: list[str], reason: str) -> None:
-    code, told = call(*command)
-    assert code == 2
-    assert reason in str(told)
-
-
-@pytest.mark.parametrize(
     ("source", "properties"),
     [
         ("Mess3", ["forgetting"]),

@@ -37,26 +37,6 @@ def test_all_commands_take_it(reverse: Path, call: Call, tmp_path: Path) -> None
     assert "program:reverse" in families
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (("compile", "program:nothing", "-T", "8", "-o", "x"), "there is no program"),
-        (("compile", "program:sort", "-o", "x"), "-T"),
-        (
-            ("compile", "program:sort", "-T", "8", "-o", "x", "--uniform"),
-            "has no effect on a program",
-        ),
-        (("explain", "program:sort", "--construction", "scan"), ""),
-    ],
-)
-def test_trouble_is_one_line(
-    command: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run([*command]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-
-
 def test_what_needs_a_machine_says_so(
     reverse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
