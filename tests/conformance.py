@@ -110,7 +110,9 @@ NETWORKS: dict[str, Network] = {
     "sequential": _row("S3", {"exhaustive": 3}, length=3, construction="sequential"),
     "memory of any length": _row("FlipFlop", ALL6, length=6, uniform=True),
     "disguise": _row("C2", ALL4, length=4, disguise="dense,beside"),
-    "disguise in float32": _row("C2", ALL4, length=4, disguise="dense", dtype="float32"),
+    "disguise in float32": _row(
+        "C2", ALL4, length=4, disguise="dense", dtype="float32"
+    ),
     "sums of linear heads": _row("LCS2,2:letters=2", ALL6, attention="linear"),
     "slots of sparse heads": _row("EditDistance2,2:letters=2", attention="sparse"),
     "negative numbers": _row("NeedlemanWunsch2,1"),
