@@ -13,8 +13,9 @@ import torch
 from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
+import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models import Architecture, Gpt, Lstm, Network, build
+from krohn.compare.models import Architecture, Gpt, Lstm, Network, build, compiled
 from krohn.compare.models.architecture import KINDS, Positions, from_object, to_object
 from krohn.compare.models.gpt import linear, penalties, sinusoidal, slopes
 
@@ -27,10 +28,17 @@ SMALL: dict[str, Architecture] = {
 } | {"lstm": Lstm(8, 16), "lstm in layers": Lstm(8, 16, layers=2)}
 LIMITED = ("sinusoidal", "linear", "learned")
 
+COMPILED: dict[str, dict[str, Any]] = {
+    "compiled": {"length": LONGEST},
+    "compiled to an RNN": {"arch": "rnn"},
+}
 each = pytest.mark.parametrize("name", SMALL)
+every = pytest.mark.parametrize("name", [*SMALL, *COMPILED])
 
 
 def network(name: str, seed: int = 0) -> Network:
+    if name in COMPILED:
+        return compiled(krohn.compile("C3", **COMPILED[name]).file)
     return build(SMALL[name], LETTERS, CLASSES, LONGEST, seed).eval()
 
 
@@ -68,7 +76,7 @@ def test_parts_cannot_go_beyond_the_positions(name: str) -> None:
         kept(name).further(words(3, 1), memory)
 
 
-@each
+@every
 def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     built = network(name)
     shown = built.inside(words())
@@ -77,7 +85,7 @@ def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     assert all(h.shape[:2] == (3, 8) for h in shown.hidden)
 
 
-@each
+@every
 def test_looking_inside_leaves_no_trace(name: str) -> None:
     built = network(name)
     before = built(words())
@@ -107,7 +115,7 @@ def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> No
     assert not torch.equal(left[:, at], right[:, at])
 
 
-@each
+@every
 def test_a_word_is_answered_alike_in_any_company(name: str) -> None:
     built, all_words = network(name), words(6)
     assert close(built(all_words)[4:5], built(all_words[4:5]))
@@ -132,7 +140,7 @@ def test_building_draws_nothing_from_the_generator_of_others(name: str) -> None:
     assert torch.equal(torch.rand(4), expected)
 
 
-@each
+@every
 def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
     built = network(name)
     shown = built.inside(words())
@@ -141,7 +149,7 @@ def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
             assert close(built(words()), shown.logits)
 
 
-@each
+@every
 def test_a_hidden_layer_of_other_words_leads_to_what_follows_there(name: str) -> None:
     built = network(name)
     other = built.inside(words(seed=9))
