@@ -103,6 +103,24 @@ NETWORKS: dict[str, Network] = {
     "sparse rewriting": _row("Sorting3", length=24, attention="sparse"),
     "smooth target": _row("Sine3,1.5:points=32,length=4,knots=16"),
     "lookup": _row("GoldenMean:2given1"),
+    "gridworld": _row("Grid3", ALL4, length=4, construction="gridworld"),
+    "stacks": _row("Dyck2,2", ALL4, length=4, construction="dyck"),
+    "scan": _row("Grid4", ALL4, length=4, construction="scan", dtype="float16"),
+    "cascade": _row("Grid3", ALL4, length=4, construction="cascade"),
+    "sequential": _row("S3", {"exhaustive": 3}, length=3, construction="sequential"),
+    "memory of any length": _row("FlipFlop", ALL6, length=6, uniform=True),
+    "disguise": _row("C2", ALL4, length=4, disguise="dense,beside"),
+    "disguise in float32": _row(
+        "C2", ALL4, length=4, disguise="dense", dtype="float32"
+    ),
+    "sums of linear heads": _row("LCS2,2:letters=2", ALL6, attention="linear"),
+    "slots of sparse heads": _row("EditDistance2,2:letters=2", attention="sparse"),
+    "negative numbers": _row("NeedlemanWunsch2,1"),
+    "RNN of a linear system": _row("MatMul2,2@3", length=4, arch="rnn"),
+    "program that sorts": _row("program:sort", ALL4, length=4),
+    "GeLU gridworld": _row(
+        "Grid3", ALL4, length=4, construction="gridworld", activation="gelu"
+    ),
 }
 
 
@@ -200,6 +218,7 @@ def forgeries(file: ModelFile, count: int, seed: int = 0) -> Iterator[ModelFile]
         at = random.choice(known)
         old = found(header, at)
         near: list[Json] = [old + 1, old - 1] * 6 if type(old) in (int, float) else []
+        near += [found(header, random.choice(known)) for _ in range(6)]
         yield replace(
             file, header=edited(header, at, random.choice([..., *ODD, *near]))
         )

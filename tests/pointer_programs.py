@@ -1,19 +1,11 @@
 """Programs of pointers: subsequences, half from the left and half from the right."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.algebra.formats import json_format
 from krohn.compiler.constructions import pointers
-from krohn.compiler.pipeline import Options, arrange, optimise
-from krohn.compiler.transformer import describe, lower
-from krohn.network.attention_kind import Sparse
-from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS
 from krohn.program import Earliest, Map, Operation, Program, Token, table
 
 LETTERS = "abc"
@@ -85,30 +77,3 @@ def _pointer(word: Sequence[int], length: int) -> tuple[dict[str, Operation], st
         **second,
         **pointers.compose_pointers(name, outer, inner, length),
     }, name
-
-
-def lowered(
-    source: Program,
-    said: Automaton,
-    dtype: str = "float32",
-    strict: bool = False,
-    sparse: Sparse | None = None,
-) -> ModelFile:
-    """The network of a Program, said to compute a machine."""
-    precision = PRECISIONS[dtype]
-    options = Options(precision, strict)
-    layout, features = arrange(optimise(source, options), options)
-    network = lower(layout, features, strict, sparse=sparse)
-    header = {
-        "architecture": network.architecture,
-        "machine": json_format.to_object(said),
-        "claim": {"length": source.length, "dtype": dtype, "start": said.states[0]},
-        "program": json.loads(json.dumps(describe(layout, network))),
-    }
-    tensors = {n: precision.round(t) for n, t in network.tensors.items()}
-    return ModelFile(header, tensors, precision)
-
-
-def with_tensors(file: ModelFile, changed: Mapping[str, np.ndarray]) -> ModelFile:
-    """The file with some tensors replaced."""
-    return replace(file, tensors={**file.tensors, **changed})

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from pointer_programs import lowered
+from model_files import lowered
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.attention import Lowering, Matrices, blank

@@ -1,10 +1,14 @@
-"""Rational numbers are read as written, and those that would fill the memory are not."""
+"""Rational and prime numbers."""
 
 from fractions import Fraction
+from math import factorial, prod
 
 import pytest
 from hypothesis import given, strategies as st
+from sympy import factorint, isprime
 
+from krohn.algebra.groups.abelian import factorise
+from krohn.algebra.groups.permutations import is_prime
 from krohn.algebra.wording import rational
 
 
@@ -46,3 +50,23 @@ def test_what_is_no_number(text: str) -> None:
 def test_nothing_is_divided_by_zero() -> None:
     with pytest.raises(ZeroDivisionError):
         rational("1/0")
+
+
+def test_all_small_numbers() -> None:
+    for number in range(1, 3000):
+        assert list(factorise(number).items()) == sorted(factorint(number).items())
+        assert is_prime(number) == isprime(number)
+    assert not is_prime(0)
+
+
+def test_orders_of_symmetric_groups_are_quick() -> None:
+    order = factorial(500)
+    found = factorise(order)
+    assert prod(p**k for p, k in found.items()) == order
+    assert max(found) == 499
+    assert not is_prime(order)
+
+
+def test_a_number_without_factors() -> None:
+    with pytest.raises(ValueError, match="not positive"):
+        factorise(0)

@@ -1,13 +1,11 @@
 """Each construction serves the machines of its theorem and refuses all others."""
 
 from collections.abc import Callable
-from itertools import product as words
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from random_machines import machines
+from random_machines import agrees, machines
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
@@ -19,24 +17,8 @@ from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import automatic, planning
 from krohn.compiler.search import OBJECTIVES
 from krohn.network.precision import FLOAT32
-from krohn.program.interpreter import states
 
 Build = Callable[..., Any]
-
-
-def agrees(machine: Automaton, construction: str, length: int) -> bool:
-    every = list(words(range(len(machine.letters)), repeat=length))
-    expected = machine.semiautomaton.trace(every, machine.start)
-    program = construct(construction, machine, length)
-    return np.array_equal(states(program, every), expected)
-
-
-@pytest.mark.parametrize("construction", ["scan", "sequential"])
-@given(machines(), st.integers(1, 5))
-def test_every_machine_is_served(
-    construction: str, machine: Automaton, length: int
-) -> None:
-    assert agrees(machine, construction, length)
 
 
 @settings(max_examples=15)
@@ -64,22 +46,6 @@ def test_sequential_has_at_most_one_layer_for_each_letter(length: int) -> None:
 def test_scan_composes_points_instead_of_states(points: int) -> None:
     program = construct("scan", zoo.machine(f"S{points}"), 4)
     assert sum(n.startswith("map0") for n in program.operations) == points
-
-
-@pytest.mark.parametrize(
-    ("construction", "length", "reason"),
-    [
-        ("nothing", 4, "no construction 'nothing'; there are auto, "),
-        ("scan", 0, "at least 1"),
-        ("scan", -3, "at least 1"),
-        ("sequential", 5000, "layer per letter"),
-    ],
-)
-def test_impossible_requests_are_refused(
-    construction: str, length: int, reason: str
-) -> None:
-    with pytest.raises(CompileError, match=reason):
-        construct(construction, zoo.machine("C2"), length)
 
 
 def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bestiary import machines
 from hypothesis import given, strategies as st
+from random_machines import agrees
 
 import krohn
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
@@ -49,19 +50,11 @@ def counts(*limits: tuple[int, int]) -> Automaton:
     return parallel(*parts)
 
 
-def check_words(machine: Automaton, construction: str, length: int) -> None:
-    """The Program of a construction is right on all words of a length."""
-    every = np.array(list(product(range(len(machine.letters)), repeat=length)))
-    program = construct(construction, machine, length)
-    expected = machine.semiautomaton.trace(every, machine.start)
-    assert np.array_equal(states(program, every), expected)
-
-
 @pytest.mark.parametrize(("letters", "size"), [(2, 1), (2, 3), (3, 2)])
 def test_the_last_letters_decide_in_one_layer(letters: int, size: int) -> None:
     machine = shift_register(letters, size)
     for length in (1, size, size + 3):
-        check_words(machine, "definite", length)
+        assert agrees(machine, "definite", length)
     built = compile_transformer(machine, 30, "definite", Options(FLOAT32))
     assert built.cost is not None
     assert built.cost.depth <= 1
@@ -71,7 +64,7 @@ def test_the_last_letters_decide_in_one_layer(letters: int, size: int) -> None:
 def test_the_first_letters_decide_in_two_layers(letters: int, size: int) -> None:
     machine = first_letters(letters, size)
     for length in (1, size, size + 3):
-        check_words(machine, "definite", length)
+        assert agrees(machine, "definite", length)
     built = compile_transformer(machine, 30, "definite", Options(FLOAT32))
     assert built.cost is not None
     assert built.cost.depth == 2
@@ -83,7 +76,7 @@ def test_quotients_of_shift_registers_are_definite(seed: int, size: int) -> None
     rng = np.random.default_rng(seed)
     shown = rng.integers(3, size=len(machine.states))
     seen = replace(machine, output=Output("states", shown, tuple("xyz")))
-    check_words(replace(minimise(seen), output=None), "definite", 6)
+    assert agrees(replace(minimise(seen), output=None), "definite", 6)
 
 
 @given(machines())
@@ -106,7 +99,7 @@ def test_random_machines_are_right_or_refused(structure: Semiautomaton) -> None:
 def test_contents_decide_in_one_layer(limits: tuple[tuple[int, int], ...]) -> None:
     machine = counts(*limits)
     for length in (1, 6):
-        check_words(machine, "content", length)
+        assert agrees(machine, "content", length)
     model = krohn.compile(machine, 30, "content")
     assert model.summary()["depth"] == 1
     assert model.proof is not None
@@ -117,7 +110,7 @@ def test_contents_decide_in_one_layer(limits: tuple[tuple[int, int], ...]) -> No
 def test_letters_that_act_alike_are_counted_together() -> None:
     table = np.array([[1, 2, 2], [1, 2, 2], [0, 1, 2]])
     machine = Automaton(Semiautomaton(table, tuple("abc"), tuple("012")))
-    check_words(machine, "content", 5)
+    assert agrees(machine, "content", 5)
     program = construct("content", machine, 5)
     assert sum(name.endswith(".here") for name in program.operations) == 1
 

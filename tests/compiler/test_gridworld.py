@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from random_machines import agrees
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
@@ -61,12 +62,8 @@ def algorithm1(moves: Sequence[int], last: int, start: int) -> int:
 
 @pytest.mark.parametrize("cells", [2, 3, 4, 5])
 def test_every_walk_from_every_cell(cells: int) -> None:
-    every = list(words(range(3), repeat=6))
     for start in range(cells):
-        machine = corridor(cells, start)
-        program = construct("gridworld", machine, 6)
-        expected = machine.semiautomaton.trace(every, start)
-        assert np.array_equal(states(program, every), expected)
+        assert agrees(corridor(cells, start), "gridworld", 6)
 
 
 @given(st.integers(1, 5), st.data())
@@ -98,20 +95,13 @@ def test_the_levels_met_last_are_a_window(cells: int, data: st.DataObject) -> No
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 4)])
 def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> None:
     for start in range(width * height):
-        machine = rooms(width, height, start)
-        every = list(words(range(5), repeat=4))
-        program = construct("product", machine, 4)
-        expected = machine.semiautomaton.trace(every, start)
-        assert np.array_equal(states(program, every), expected)
+        assert agrees(rooms(width, height, start), "product", 4)
 
 
 def test_one_way_corridors_are_served(own: Build) -> None:
     machine = own([[1, 2, 3, 3], [0, 1, 2, 3]], start=1)
-    every = list(words(range(2), repeat=5))
     for served in (machine, reachable(machine)):
-        program = construct("gridworld", served, 5)
-        expected = served.semiautomaton.trace(every, served.start)
-        assert np.array_equal(states(program, every), expected)
+        assert agrees(served, "gridworld", 5)
 
 
 def test_jumps_are_refused() -> None:

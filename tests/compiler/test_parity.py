@@ -159,12 +159,6 @@ def test_sums_of_what_counts_attend_to_all_positions_alike(form: str) -> None:
     assert (scores[:, 1:] == 0).all()
 
 
-def test_a_table_of_many_copies_is_refused() -> None:
-    wide = f"Parity40@{','.join(map(str, range(1, 41)))}"
-    with pytest.raises(CompileError, match=r"more than 65536 rows; .* parity adds"):
-        construct("parity-table", zoo.machine(wide), 40)
-
-
 def test_positions_that_count_are_the_support() -> None:
     found = as_layered_parity(zoo.machine("Parity6@2,5"), 8)
     assert found is not None
@@ -175,11 +169,6 @@ def test_positions_that_count_are_the_support() -> None:
 def test_a_parity_counts_its_letters(size: int, support: str) -> None:
     assert clock(zoo.machine(f"Parity{size}@{support}")) == size
     assert clock(zoo.machine("FlipFlop")) == 0
-
-
-def test_no_cascade_counts_a_hundred_letters() -> None:
-    with pytest.raises(CompileError, match="counts its letters up to 100"):
-        construct("cascade", zoo.machine(LARGE), 100)
 
 
 def with_positions(length: int, clock: tuple[int, ...]) -> Program:

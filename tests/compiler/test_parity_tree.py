@@ -121,10 +121,3 @@ def test_another_tree_is_refuted() -> None:
     compiled = krohn.compile("ParityTree2,2", 6, "parity-tree", observation="outputs")
     proof = prove(compiled.file, zoo.machine("ParityTree2,3"))
     assert proof.verdict == "refuted"
-
-
-def test_large_trees_are_refused() -> None:
-    with pytest.raises(CompileError, match="no tree of 2 to 32"):
-        construct("parity-tree", zoo.machine("ParityTree6,1"), 63)
-    with pytest.raises(CompileError, match="too many joint values"):
-        construct("parity-tree", zoo.machine("ParityTree5,1"), 31)

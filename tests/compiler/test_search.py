@@ -1,5 +1,6 @@
 """Planning finds what pricing everything would find, with less work."""
 
+import tracemalloc
 from dataclasses import fields, replace
 from functools import partial
 from math import ceil, log
@@ -8,21 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct, radix_of
 from krohn.compiler.cost import Bound, latency
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import MOST_CHOSEN, planning, plans, scans
-from krohn.compiler.search import (
-    FRONT,
-    OBJECTIVES,
-    Plan,
-    Search,
-    front,
-    sizes,
-)
+from krohn.compiler.search import FRONT, OBJECTIVES, Plan, Search, front, sizes
 from krohn.network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)
@@ -148,7 +144,7 @@ def _depth(length: int, radix: int) -> int:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
 def test_least_depth_by_radix(name: str, depth: int) -> None:
-    """Issue 13, section 3: these had 3, 7 and 7."""
+    """These had 3, 7 and 7 once."""
     known = planning(zoo.machine(name), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert best.cost.depth == depth
@@ -182,3 +178,30 @@ def test_latency_grows_with_every_size() -> None:
     for i in range(len(base)):
         more = tuple(n + (i == j) for j, n in enumerate(base))
         assert latency(*more) > latency(*base)
+
+
+LONG = 10**8
+ROOM = 64 * 2**20
+"""Bytes: far fewer than there are positions."""
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(
+    "source", ["C2", "Grid4", "S5", "FlipFlop", "Dyck4,2", "abab", "program:reverse"]
+)
+def test_words_that_are_far_too_long_are_refused_with_little_memory(
+    source: str,
+) -> None:
+    krohn.compile("C2", 2)  # what is imported is none of it
+    tracemalloc.start()
+    try:
+        with pytest.raises(KrohnError):
+            krohn.compile(source, LONG)
+        assert tracemalloc.get_traced_memory()[1] < ROOM
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_length_that_no_file_can_state_is_refused_at_once() -> None:
+    with pytest.raises(KrohnError, match="too long"):
+        krohn.compile("C2", length=10**20)

@@ -1,4 +1,4 @@
-"""Recurrences of few units for measured kernels: balanced truncations, fitted anew."""
+"""Recurrences of kernels: exact ones, and short ones of few units."""
 
 from typing import cast
 
@@ -18,10 +18,11 @@ from krohn.compiler.linear_recurrence import (
     fitted,
     hankels_of,
     modal,
+    network,
     short_realisations,
 )
-from krohn.network.precision import FloatArray
-from krohn.sources.kernels import Kernel, Mode
+from krohn.network.precision import FLOAT64, FloatArray
+from krohn.sources.kernels import EXAMPLES, Kernel, Mode
 
 THREE = Kernel("three", (), (Mode(0.8, 0.9), Mode(0.5, 0.7 + 0.4j)), 128)
 """Three poles: one real one, and a pair."""
@@ -157,3 +158,27 @@ def test_an_exact_kernel_needs_no_more_units_than_it_has_poles() -> None:
     assert rows[-1]["l1"] < 1e-11
     assert len(exact(THREE).input) == 3
     assert by_order(hankels_of(np.ones(1)), np.ones(1), 1) == []
+
+
+CAUSAL = [name for name in EXAMPLES if of(name).causal]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_exact_recurrences_say_the_kernel(name: str) -> None:
+    kernel = of(name)
+    assert (
+        np.abs(exact(kernel).response(kernel.length) - kernel.samples()).max() < 1e-14
+    )
+
+
+def test_a_unit_for_each_exponential_and_for_each_value() -> None:
+    assert len(exact(of("Exp32")).input) == 1
+    assert len(exact(of("Mean32,5")).input) == 5
+    wave = Kernel("wave", (1.0, 2.0), (Mode(1j, 0.5 + 0.5j), Mode(1, -0.5)), 9)
+    assert len(exact(wave).input) == 2 + 2 + 1
+
+
+def test_what_is_too_large_is_refused() -> None:
+    many = Kernel("many", (1.0,) * 4096, (Mode(1, 0.5),), 4096)
+    with pytest.raises(CompileError, match="too large"):
+        network(exact(many), FLOAT64)

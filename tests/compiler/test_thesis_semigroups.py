@@ -1,33 +1,21 @@
 """The thesis' networks for machines with resets, and its baselines; all are proved."""
 
-from itertools import product as words
 from math import ceil
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings, strategies as st
-from random_machines import machines
+from random_machines import agrees, machines
 
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.minimisation import reachable
-from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct
-from krohn.network.model import Model
 from krohn.program import Shift
-from krohn.program.interpreter import states
-from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
-
-
-def agrees(machine: Automaton, construction: str, length: int) -> bool:
-    every = list(words(range(len(machine.letters)), repeat=length))
-    expected = machine.semiautomaton.trace(every, machine.start)
-    program = construct(construction, machine, length)
-    return np.array_equal(states(program, every), expected)
 
 
 @st.composite
@@ -53,37 +41,6 @@ def test_every_permutation_reset_machine_is_served(machine: Automaton) -> None:
 def test_every_solvable_machine_is_served(machine: Automaton) -> None:
     assume(len(reachable(machine).states) > 1)
     assert agrees(machine, "krohn-rhodes", 5)
-
-
-@settings(max_examples=40)
-@given(machines(2, 3), st.integers(1, 6))
-def test_chunks_serve_every_machine(machine: Automaton, length: int) -> None:
-    assert agrees(machine, "chunked", length)
-
-
-@settings(max_examples=40)
-@given(machines(2, 3), st.integers(1, 5))
-def test_every_word_can_be_memorised(machine: Automaton, length: int) -> None:
-    assert agrees(machine, "memorising", length)
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize(
-    ("name", "construction", "length"),
-    [
-        *((n, "permutation-reset", 33) for n in ("PermReset2", "PermReset3", "S4")),
-        *((n, "permutation-reset", 33) for n in ("Memory5", "FlipFlop")),
-        *((n, "krohn-rhodes", 33) for n in ("Grid3", "Grid4", "Grid9", "PermReset3")),
-        *((n, "krohn-rhodes", 33) for n in ("Dyck2,2", "Dyck4,2", "abab", "Adder")),
-        *((n, "chunked", 9) for n in ("C2", "Grid4", "S3", "D8")),
-        *((n, "memorising", 5) for n in ("C2", "Grid4", "D8")),
-    ],
-)
-def test_networks_are_proved(name: str, construction: str, length: int) -> None:
-    built = krohn.compile(name, length, construction)
-    assert built.proof is not None
-    assert built.proof.verdict == "verified"
-    assert exhaustive(Model(built.file), zoo.machine(name), 3).passed
 
 
 @pytest.mark.slow
@@ -126,17 +83,3 @@ def test_chunks_need_about_root_many_layers(length: int) -> None:
     built = krohn.compile("C2", length, "chunked")
     size = ceil(length**0.5)
     assert built.summary()["depth"] == ceil(length / size)
-
-
-def test_what_would_be_too_large_is_refused() -> None:
-    refusals = {
-        ("PermReset3", "chunked", 16): "choose a shorter length",
-        ("S4", "memorising", 9): "choose a shorter length",
-        ("Grid4", "permutation-reset", 4): "krohn-rhodes",
-        ("A5", "permutation-reset", 4): "not solvable",
-        ("A5", "krohn-rhodes", 4): "not solvable",
-        ("C1", "krohn-rhodes", 4): "takes machines of 2",
-    }
-    for (name, construction, length), reason in refusals.items():
-        with pytest.raises(CompileError, match=reason):
-            construct(construction, zoo.machine(name), length)

@@ -133,30 +133,6 @@ def test_python_gives_the_same_as_the_command(found: Comparison) -> None:
     assert again.probes == found.probes
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("Nothing",), "Nothing"),
-        (("C2", "--preset", "huge"), "desk and paper"),
-        (("C2", "--depth", 0), "--depth"),
-        (("C2", "--positions", "guessed"), "sinusoidal"),
-        (("C2", "--device", "abacus"), "cannot compute on 'abacus'"),
-        (("C2", "--device", "cuda:99"), "cannot compute on 'cuda:99'"),
-        (("C2", "-o", "page.txt"), ".html"),
-        (("C2", "-o", "/no/such/folder/page.html"), "can be written"),
-        (("flip-flop, generative",), "next letter"),
-        (("S7", "--seeds", 1), "5,040 answers"),
-    ],
-)
-def test_what_cannot_be_compared_is_one_line_and_exit_code_2(
-    compared: Command, arguments: tuple[object, ...], message: str
-) -> None:
-    code, _, err = compared(*arguments)
-    assert code == 2
-    assert message in err
-    assert len(err.strip().splitlines()) == 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["Grid9 (boundary)", "regex:(ab)*", "Dyck2,1", "C2"])
 def test_failing_words_of_trained_networks_are_replayed(

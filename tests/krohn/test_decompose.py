@@ -174,36 +174,6 @@ def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
         prove(zoo.machine("Adder").semiautomaton, decomposition.load_cascade(path))
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["Grid4", "--method", "magic"], "--method"),
-        (["Grid9", "--method", "holonomy", "--effort", 0], "raise --effort"),
-        (["Grid4", "--effort", -1], "--effort takes low, normal, high, unlimited or"),
-        (["Grid4", "-o", "c.txt"], ".svg, .png, .pdf, .json"),
-        (["Grid4", "-o", "c"], ".svg, .png, .pdf, .json"),
-        (["Grid4", "--start", "9"], "'9' is not a state"),
-        (["nothing"], "zoo"),
-        (["Grid4", "-o", "nowhere/c.svg"], "cannot be written"),
-        (["Grid4", "-o", "nowhere/c.json"], "cannot be written"),
-    ],
-    ids=str,
-)
-def test_trouble_is_one_line(
-    command: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[object],
-    says: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert says in command("decompose", *arguments).trouble
-    done = command("decompose", *arguments, "--json")
-    assert says in done.json["error"]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_help_names_every_method(command: Command) -> None:
     words = command("decompose", "--help").out.replace(",", " ").replace(".", " ")
     assert {"auto", *METHODS} <= set(words.split())
@@ -218,28 +188,6 @@ def test_eggboxes(command: Command, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"e.{suffix}"
     assert command("draw", "Grid4", "--eggbox", "-o", path).out == f"drew {path}\n"
     assert path.stat().st_size > 1000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["A5", "--eggbox", "--effort", 0, "-o", "e.svg"], "too large for a picture"),
-        (["A5", "--effort", "high", "-o", "e.svg"], "--effort is for --eggbox only"),
-        (["m.safetensors", "--eggbox", "-o", "e.svg"], "--eggbox needs a machine"),
-        (["Grid4", "--eggbox", "-o", "e.txt"], ".svg, .png, .pdf"),
-    ],
-    ids=str,
-)
-def test_egg_trouble_is_one_line(
-    command: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: list[object],
-    says: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert says in command("draw", *arguments).trouble
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- the example ----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from krohn.algebra.formats import json_format
 from krohn.compiler.compiled_network import compile_rnn, compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
-from krohn.drawing.arrows import join
+from krohn.drawing.arrows import SAMPLES, Labels, at, bow, join
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 
@@ -331,3 +331,25 @@ def test_unknown_picture_formats_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(DrawingError, match=r"\.svg, \.png, \.pdf"):
         save(draw_machine(small()), tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+FAR = np.array([[-9.0, 0.0], [9.0, 0.0]])
+
+
+def test_a_label_does_not_hide_an_arrow_that_crosses_its_own() -> None:
+    own = bow(np.array([-1.0, 0.0]), np.array([1.0, 0.0]), 0.0)
+    other = at(bow(np.array([0.0, -1.0]), np.array([0.0, 1.0]), 0.0), SAMPLES)
+    labels = Labels(FAR, 0.2, np.concatenate([at(own, SAMPLES), other]), [])
+    box = labels.beside(own, "a")
+    assert box is not None
+    assert box.holds(at(own, SAMPLES))
+    assert not box.holds(other)
+
+
+def test_labels_of_one_line_stand_apart() -> None:
+    own = bow(np.array([-1.0, 0.0]), np.array([1.0, 0.0]), 0.0)
+    labels = Labels(FAR, 0.2, at(own, SAMPLES), [])
+    first, second = labels.beside(own, "a, b"), labels.beside(own, "c")
+    assert first is not None
+    assert second is not None
+    assert not first.meets(second)

@@ -57,25 +57,6 @@ def test_a_wrong_network_is_refuted_by_its_shortest_word(
         assert report["counterexample"] == once[1]["counterexample"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (["--jobs", 2], "say --exhaustive N as well"),
-        (["--exhaustive", 3, "--memory", "much"], "say 512MiB or 2GiB"),
-        (["--exhaustive", 3, "--memory", "1MiB"], "allow at least --memory"),
-        (["--exhaustive", 3, "--shard", "3/2"], "the third of eight is 3/8"),
-        (["--exhaustive", 3, "--jobs", 2, "--cluster", "local:2"], "say local:N"),
-        (["--exhaustive", 3, "--cluster", "local:x"], "say local:2"),
-    ],
-)
-def test_what_cannot_be_done_is_said(
-    call: Any, file: Path, wrong: list[object], said: str
-) -> None:
-    code, report = call("verify", file, *wrong)
-    assert code == 2
-    assert said in report["error"]
-
-
 def test_without_dask_the_extra_is_named(
     call: Any, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,32 +72,6 @@ def test_a_network_that_cannot_be_proved_is_refuted_by_a_prefix(
     assert result["counterexample"]["expected"] != result["counterexample"]["actual"]
 
 
-@pytest.mark.parametrize(
-    ("options", "trouble"),
-    [
-        (("--attention", "sharp"), "--attention takes random, symmetric, uniform"),
-        (("--depth-layer", "x"), "--depth-layer takes given, attended"),
-        (("--opening", "often"), "no probability"),
-        (("--opening", "1/0"), "no probability"),
-        (("--opening", "2"), "between 0 and 1"),
-        (("--scale", "nan"), "--scale takes a number"),
-        (("--seed", "-1"), "--seed takes a number"),
-        (("--strict",), "takes none of"),
-        (("--arch", "rnn"), "takes none of"),
-        (("--construction", "scan", "--seed", "1"), "--seed is for"),
-    ],
-)
-def test_bad_options_get_one_line(
-    call: Call, tmp_path: Path, options: tuple[str, ...], trouble: str
-) -> None:
-    path = tmp_path / "g.safetensors"
-    balanced = ("-T", 20, "--construction", "balanced")
-    code, result = call("compile", "Dyck2,2", *balanced, *options, "-o", path)
-    assert code == 2
-    assert trouble in result["error"]
-    assert not path.exists()
-
-
 def test_other_trouble_is_one_line(
     made: Callable[..., Path], call: Call, tmp_path: Path
 ) -> None:

@@ -54,38 +54,6 @@ def test_the_command_says_depths_laws_words_and_sentences(
     assert told["asked"]["hidden"]["2"]["["] == "1"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("grammar", "FlipFlop"), "names no grammar"),
-        (("grammar", "pcfg:Nope"), "there are AnBn"),
-        (("grammar", "none.pcfg"), "cannot be read"),
-        (("grammar", "pcfg:Dyck2", "-T", "3"), "say --depth"),
-        (("grammar", "pcfg:Dyck2", "--seed", "3"), "--seed is for --sample"),
-        (("grammar", "pcfg:Dyck2", "--word", "x"), "has no letter 'x'"),
-        (("grammar", "pcfg:Dyck2", "--word", "_ )_"), "has no such sentence"),
-        (("grammar", "pcfg:English", "-D", "1"), "take a greater depth"),
-        (
-            ("compile", "pcfg:Dyck2", "-T", "4", "-o", "x"),
-            "say one, as in pcfg:Dyck2:depth=3",
-        ),
-        (("explain", "pcfg:Dyck2:depth=99"), "a depth is from 0 to 64"),
-        (("explain", "pcfg:Dyck2:depth=99999"), "a depth is from 0 to 64, not 99999"),
-        (("explain", "pcfg:Dyck2:depth=x"), "a depth is from 0 to 64, not x"),
-        (("explain", "none.pcfg:depth=3"), "none.pcfg: cannot be read"),
-        (("grammar", "pcfg:English", "--word", "the flies"), "no letter 'flies'"),
-        (("grammar", "pcfg:English", "--word", "flies"), "no letter 'flies'"),
-        (("grammar", "pcfg:Dyck2", "--word", "(x)"), "has no letter 'x'"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(
-    arguments: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run(list(arguments)) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert reason in line
-
-
 def test_grammars_are_python_objects_too() -> None:
     assert krohn.grammar("pcfg:AnBn").mean_length == 4
     with pytest.raises(KrohnError, match="names no grammar"):

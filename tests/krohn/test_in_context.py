@@ -13,7 +13,6 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.model_facts import gamma
-from krohn.network import modelfile
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.structure import observed
 from krohn.sources.in_context import exactly
@@ -69,17 +68,6 @@ def test_every_prompt_of_a_small_form_can_be_run(tmp_path: Path) -> None:
         krohn.verify(built(SOURCE), exhaustive=23)
 
 
-def test_a_network_without_the_test_flag_is_refuted_by_runs(tmp_path: Path) -> None:
-    leaky = built(SOURCE, flagged=False)
-    leaky.header["claim"]["error"] = 1e-10
-    modelfile.write(tmp_path / "f.safetensors", leaky.header, leaky.tensors)
-    path = tmp_path / "f.safetensors"
-    assert krohn.verify(path).verdict == "undecided"
-    report = krohn.verify(path, sample=8)
-    assert report.verdict == "refuted"
-    assert report.counterexample is not None
-
-
 def test_pairs_are_predicted_and_their_first_letters() -> None:
     model = krohn.compile("InContext2,1:demonstrations=3,steps=3,ahead=2")
     kind = krohn.source_kinds.of_file(model.file)
@@ -101,20 +89,6 @@ def test_explain_says_the_form_and_the_step() -> None:
             "description": "learns in context which of 3 letters follows the last 2",
         }
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("1 2 4 | 1 2", "no letter '4'"),
-        ("1 2 | 1 2", "demonstration 1 has 2 letters; each has 3"),
-        ("1 2", "0 demonstrations"),
-        ("1 2 3 |", "the test history, which comes last, has 0 letters"),
-        ("1 2 3 | " * 6 + "1 2", "6 demonstrations"),
-    ],
-)
-def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
-    refused(why, "run", file, words)
 
 
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:

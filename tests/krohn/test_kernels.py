@@ -85,13 +85,6 @@ def test_explain_says_how_hard_it_is() -> None:
     assert [row["width"] for row in rows] == [1, 1]
 
 
-def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
-    for source in (file, "Exp32"):
-        picture = tmp_path / "p.svg"
-        said("draw", source, "-o", str(picture))
-        assert picture.read_text(encoding="utf-8").startswith("<?xml")
-
-
 def test_an_attention_layer_reads_permuted_inputs(tmp_path: Path) -> None:
     path = str(tmp_path / "f.safetensors")
     told = said("compile", "Exp8:swap=3", "-o", path)
@@ -118,32 +111,6 @@ def test_kernels_of_python_have_signs_and_waves() -> None:
         assert report.error < 1e-3
     with pytest.raises(KrohnError, match="stable"):
         krohn.kernel(modes=[(1, 1.5)], length=3)
-
-
-@pytest.mark.sample(8)
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        (["compile", "Exp32:swap=10", "--arch", "rnn"], "Proposition 6.1"),
-        (["compile", "Exp32:swap=10", "--arch", "rnn", "-T", "9"], "leave -T out"),
-        (["compile", "Exp32", "--arch", "lstm"], "takes"),
-        (["compile", "Exp32", "--arch", "rnn", "--dtype", "bfloat16"], "too narrow"),
-        (["compile", "Exp32", "--arch", "rnn", "--within", "-1"], "above 0"),
-        (["compile", "Exp32", "--arch", "rnn", "--within", "1e-30"], "no linear RNN"),
-        (["compile", "Exp32", "--arch", "rnn", "--strict"], "--strict"),
-        (["compile", "Exp32", "--within", "1e-30"], "leave --within out"),
-        (["compile", "Exp600"], "at most 512 inputs"),
-        (["compile", "Exp32", "--dtype", "bfloat16"], "too narrow"),
-        (["compile", "Exp0", "--arch", "rnn"], "1 to 65536"),
-        (["compile", "none.kernel", "--arch", "rnn"], "cannot be read"),
-    ],
-)
-def test_what_cannot_be_is_one_line(
-    tmp_path: Path, command: list[str], why: str
-) -> None:
-    target = tmp_path / "f.safetensors"
-    refused(why, *command, "-o", target)
-    assert not target.exists()
 
 
 @pytest.mark.slow

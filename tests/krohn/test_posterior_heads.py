@@ -11,22 +11,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.sources.posterior_heads import named
 
 
-@pytest.fixture
-def gaussian(tmp_path: Path) -> Path:
-    path = tmp_path / "g.safetensors"
-    krohn.compile("GaussianHMM3,2@7").save(path)
-    return path
-
-
-def test_a_wrong_network_is_refuted_by_samples(gaussian: Path) -> None:
-    from krohn.network import modelfile
-
-    file = modelfile.read(gaussian)
-    file.tensors["memory.value"][0] += 1e-9
-    assert krohn.verify(file, sample=50).verdict == "refuted"
-    assert krohn.verify(file, proof=True).verdict == "undecided"
-
-
 def test_letters_are_read_by_name(tmp_path: Path) -> None:
     path = tmp_path / "h.safetensors"
     krohn.compile("RanHMM3,4@7:2given1").save(path)

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-import krohn
 from krohn import cli
-from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile
 
 Call = Callable[..., tuple[int, Any]]
 
@@ -38,39 +35,6 @@ def test_all_commands_take_it(reverse: Path, call: Call, tmp_path: Path) -> None
     assert call("draw", reverse, "-o", picture)[0] == 0
     families = [row["name"] for row in call("zoo")[1]["families"]]
     assert "program:reverse" in families
-
-
-def test_a_wrong_network_is_refuted_with_a_word(reverse: Path, tmp_path: Path) -> None:
-    file = modelfile.read(reverse)
-    bias = file.tensors["unembed.bias"].copy()
-    bias[0] += 4.0
-    tensors = {**file.tensors, "unembed.bias": bias}
-    wrong = ModelFile(file.header, tensors, file.precision)
-    assert krohn.verify(wrong, proof=True).verdict == "undecided"
-    report = krohn.verify(wrong, exhaustive=3)
-    assert report.verdict == "refuted"
-    assert report.counterexample is not None
-    assert report.counterexample.word == ("b",)
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        (("compile", "program:nothing", "-T", "8", "-o", "x"), "there is no program"),
-        (("compile", "program:sort", "-o", "x"), "-T"),
-        (
-            ("compile", "program:sort", "-T", "8", "-o", "x", "--uniform"),
-            "has no effect on a program",
-        ),
-        (("explain", "program:sort", "--construction", "scan"), ""),
-    ],
-)
-def test_trouble_is_one_line(
-    command: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run([*command]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
 
 
 def test_what_needs_a_machine_says_so(

@@ -1,7 +1,10 @@
 """The Python face: five functions from a machine to a verdict."""
 
+import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,3 +115,24 @@ def test_a_report_says_the_largest_error_that_was_seen() -> None:
     assert found.largest_error == pytest.approx(0.25, rel=0.01)
     assert found.to_object()["largest_error"] == found.largest_error
     assert krohn.verify(krohn.compile("C2", 4), sample=5).largest_error is None
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+SHOWN = ("[", "('", "<", "tensor(")
+"""How a comment begins that says a value."""
+
+
+def test_every_line_of_the_page_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    checked = 0
+    for block in blocks:
+        lines = block.splitlines()
+        exec(block, names)
+        for node in ast.parse(block).body:
+            _, _, comment = lines[(node.end_lineno or 1) - 1].partition("  # ")
+            if comment.startswith(SHOWN) and isinstance(node, ast.Expr | ast.Assign):
+                told = node.value if isinstance(node, ast.Expr) else node.targets[0]
+                assert comment.startswith(repr(eval(ast.unparse(told), names)))
+                checked += 1
+    assert checked >= 7

@@ -1,7 +1,9 @@
 """The functions of the catalogue: what they say, and that their networks are proved."""
 
+import re
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from plain_functions import PLAIN
 import krohn
 from krohn.network.model import Model
 from krohn.sources.sequence_functions.catalogue import FUNCTIONS, shuffle_dyck
+from krohn.verify.proof import prove
 
 SHORT, LONG = 9, 64
 LARGE = {"pair-balance"}
@@ -75,3 +78,18 @@ def test_bos_sees_itself_only() -> None:
     streams = [network.snapshots(torch.tensor([w])) for w in ([0, 1], [2, 2, 0, 1])]
     for one, other in zip(*streams, strict=True):
         assert torch.equal(one[:, 0], other[:, 0])
+
+
+def test_a_source_that_decodes_nothing_is_refused() -> None:
+    file = krohn.compile(FUNCTIONS["parity"](), 4).file
+    file.header["source"]["program"]["decode"].pop()
+    assert "no class" in prove(file, None).reason
+
+
+@pytest.mark.parametrize("what", ["letters", "classes"])
+@pytest.mark.parametrize("names", [["0", "0"], [1, "1"], [["0"], ["1"]], "01"])
+def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:
+    """A letter or an answer that could be either of two says nothing."""
+    file = krohn.compile(FUNCTIONS["parity"](), 4).file
+    file.header["source"][what] = names
+    assert re.search("have no names|have the same name", prove(file, None).reason)

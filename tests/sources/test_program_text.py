@@ -1,9 +1,15 @@
-"""Sequence functions as text: the same as from Python; each mistake names its line."""
+"""Sequence functions as text: as from Python, as on the pages; each mistake has a line."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+import krohn
+from krohn.cli import app
+from krohn.sources import split_letters
 from krohn.sources.sequence_functions import (
     ProgramError,
     SequenceFunction,
@@ -104,3 +110,94 @@ def test_a_text_without_a_beginning_or_an_end_is_refused(
 ) -> None:
     with pytest.raises(ProgramError, match=reason):
         parse(text, "x.program")
+
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs/programs.md",
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+)
+TEXT = "".join(page.read_text() for page in PAGES)
+BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+EXAMPLES = [block for block in BLOCKS if "krohn.program(" in block]
+
+
+def checked(line: str, told: dict[str, Any]) -> None:
+    """Run a line and hold its value against the comment behind it."""
+    code, _, said = line.partition("  # ")
+    if said.startswith("ProgramError"):
+        with pytest.raises(ProgramError) as found:
+            exec(compile(code, "programs.md", "exec"), told)
+        wanted = re.escape(said.removeprefix("ProgramError: ")).replace("…", ".*")
+        wanted = re.sub(r"programs\\.md:\d+", r"programs\\.md:\\d+", wanted)
+        assert re.fullmatch(wanted, str(found.value)), str(found.value)
+    elif said.startswith("["):
+        shown = said[: said.index("]") + 1]
+        assert eval(code, told) == eval(shown), line
+    else:
+        exec(compile(line, "programs.md", "exec"), told)
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 5
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_it_runs_and_prints_what_is_said(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told: dict[str, Any] = {}
+    exec("import krohn", told)
+    for line in filter(str.strip, example.splitlines()):
+        checked(line, told)
+
+
+DIGITS = "0123456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "alphabet", "letters"),
+    [
+        ("0110", DIGITS, ["0", "1", "1", "0"]),
+        ("0 1 10", [*DIGITS, "10"], ["0", "1", "10"]),
+        ("1,0", DIGITS, ["1", "0"]),
+        ("a,b", ["a", ",", "b"], ["a", ",", "b"]),
+        ("17 2", DIGITS, ["17", "2"]),
+        ("17,2", DIGITS, ["17", "2"]),
+        ("17", [*DIGITS, "10"], ["17"]),
+        ("ab ba", "ab", ["a", "b", "b", "a"]),
+        ("ab|ba", "ab|", ["a", "b", "|", "b", "a"]),
+        ("ab ba", ["a", "b", "ab"], ["ab", "ba"]),
+        ("ab ba", ["a", "b", "<sep>"], ["a", "b", "b", "a"]),
+        ("ax", "ab", ["a", "x"]),
+        ("ax b", "ab", ["ax", "b"]),
+        ("", "ab", []),
+    ],
+)
+def test_letters_are_read_as_they_are_meant(
+    text: str, alphabet: list[str], letters: list[str]
+) -> None:
+    assert split_letters([text], set(alphabet).__contains__, alphabet) == letters
+
+
+SOURCES: dict[str, dict[str, Any]] = {
+    "C2": {"length": 4},
+    "ShortLIS3": {},
+    "GoldenMean": {"length": 4},
+    "LCS2,2": {},
+    "MatMul2,2@3": {"length": 4},
+    "program:reverse": {"length": 4},
+    "Arithmetic3,11": {},
+}
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", SOURCES)
+def test_numbers_are_never_split(name: str, tmp_path: object) -> None:
+    path = f"{tmp_path}/m.safetensors"
+    krohn.compile(name, proved=False, **SOURCES[name]).save(path)
+    found = CliRunner().invoke(app, ["run", path, "17 2"])
+    assert found.exit_code != 0
+    assert "17" in str(found.exception)

@@ -2,13 +2,13 @@
 
 `CRAFTED` are networks built by hand to be wrong although every single statement of their
 header is near the truth; of `MISSTATED` the header was changed after evidence was found.
-`test_what_is_accepted_is_right` perturbs small compiled models at random; the last tests
-hand malformed headers to the checker, which may refuse them but must not raise.
+The last tests hand malformed headers to the checker, which may refuse them but must not
+raise. Networks that are perturbed at random are those of `test_conformance.py`.
 """
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -17,13 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
-from in_parts import part_of
 
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
-from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
@@ -41,7 +38,6 @@ torch.set_num_threads(1)
 Json = dict[str, Any]
 HUGE = 10**30
 LARGE = 3e38
-CHECKED = 6
 
 
 @dataclass(frozen=True)
@@ -710,22 +706,7 @@ def test_noise_that_four_times_over_is_below_one_half_may_be_summed() -> None:
     assert summed_noise(0.12).right(2)
 
 
-SMALL = [
-    ("C2", "counter", 3, False),
-    ("FlipFlop", "memory", 3, False),
-    ("Grid4", "scan", 2, False),
-    ("C2", "sequential", 2, False),
-    ("C2", "scan", 2, True),
-    ("Grid2", "gridworld", 2, False),
-    ("S3", "cascade", 2, False),
-]
 BLOCKS = ("Grid3", "cascade", 2, False)
-EACH = [*SMALL, pytest.param(BLOCKS, marks=pytest.mark.slow)]
-PARTS = 216
-WRONG_TYPES = (-1, HUGE, 1.5, None, [], "", {}, [0], [[0]], [0, HUGE])
-OTHER_VALUES = (0, 1, 2, 7, True, "token", "shift")
-WEIGHTS = (0.0, 0.5, 1.0, -1.0, 2.0, 1e-30, LARGE, -LARGE)
-Path = tuple[str | int, ...]
 
 
 @cache
@@ -733,135 +714,6 @@ def compiled(name: str, construction: str, length: int, strict: bool) -> Attack:
     file = krohn.compile(name, length, construction, strict=strict, proved=False).file
     machine = json_format.from_object(file.header["machine"])
     return Attack(file, machine, evidence(file))
-
-
-def paths(value: Any, above: Path = ()) -> Iterator[Path]:
-    """Where a header can be changed: every field and every element of what is claimed."""
-    if above:
-        yield above
-    if isinstance(value, dict):
-        for key in value:
-            yield from paths(value[key], (*above, key))
-    elif isinstance(value, list):
-        for index, element in enumerate(value):
-            yield from paths(element, (*above, index))
-
-
-def claimed(header: Json) -> list[Path]:
-    return [p for p in paths(header) if p[0] in ("architecture", "claim", "program")]
-
-
-def look_up(header: Json, path: Path) -> Any:
-    for step in path:
-        header = header[step]
-    return header
-
-
-def changed(header: Json, path: Path, value: Any) -> Json:
-    """The header with one field replaced."""
-    header = copy.deepcopy(header)
-    look_up(header, path[:-1])[path[-1]] = value
-    return header
-
-
-def lacking(header: Json, path: Path) -> Json:
-    """The header without one field."""
-    header = copy.deepcopy(header)
-    del look_up(header, path[:-1])[path[-1]]
-    return header
-
-
-def alternatives(header: Json, path: Path) -> Iterator[Json]:
-    """The header with one field changed in every way that is tried."""
-    yield lacking(header, path)
-    old = look_up(header, path)
-    near = (old + 1, old - 1) if type(old) is int else ()
-    for value in (*WRONG_TYPES, *OTHER_VALUES, *near):
-        # A longest word of 10³⁰ letters is refused only after its sums were listed.
-        if path != ("claim", "length") or value != HUGE:
-            yield changed(header, path, value)
-
-
-def readable(file: ModelFile) -> bool:
-    """Whether `krohn.network.modelfile.read` would let these contents through."""
-    header, shapes = file.header, {n: t.shape for n, t in file.tensors.items()}
-    if not all(isinstance(header.get(k), dict) for k in ("architecture", "claim")):
-        return False
-    try:
-        known = expected_shapes(header["architecture"])
-    except ModelFileError:
-        return False
-    return known == shapes and header["architecture"].get("dtype") == "float32"
-
-
-def deceived(file: ModelFile, machine: Automaton) -> bool:
-    """Whether the proof accepts a network that is wrong on a short word."""
-    if prove(file, machine).verdict != "verified":
-        return False
-    length = min(file.header["claim"]["length"], CHECKED)
-    return not Attack(file, machine).right(length)
-
-
-@pytest.mark.sample(5)
-@part_of(PARTS)
-@pytest.mark.parametrize("model", EACH)
-def test_no_changed_field_deceives_or_raises(
-    model: tuple[str, str, int, bool], part: int
-) -> None:
-    good = compiled(*model)
-    for path in claimed(good.file.header)[part::PARTS]:
-        for header in alternatives(good.file.header, path):
-            file = replace(good.file, header=header)
-            if readable(file) and prove(file, good.machine).verdict == "verified":
-                assert not deceived(file, good.machine), path
-
-
-def spoiled_tensors(
-    draw: st.DrawFn, tensors: Mapping[str, FloatArray]
-) -> dict[str, FloatArray]:
-    """One to three weights set to something else."""
-    spoiled = {name: array.copy() for name, array in tensors.items()}
-    for _ in range(draw(st.integers(1, 3))):
-        flat = spoiled[draw(st.sampled_from(sorted(spoiled)))].reshape(-1)
-        at = draw(st.integers(0, flat.size - 1))
-        value = draw(st.sampled_from((*WEIGHTS, 1.1 * flat[at], -flat[at])))
-        flat[at] = np.float32(value)
-    return spoiled
-
-
-@st.composite
-def perturbed(draw: st.DrawFn) -> Attack:
-    """A compiled model with a few fields, weights and parts of its evidence changed."""
-    good = compiled(*draw(st.sampled_from([*SMALL, BLOCKS])))
-    header, tensors = good.file.header, good.file.tensors
-    for _ in range(draw(st.integers(0, 2))):
-        path = draw(st.sampled_from(claimed(header)))
-        values = [v for v in (*OTHER_VALUES, 3, 4, 5) if path[0] != "claim" or v]
-        header = changed(header, path, draw(st.sampled_from(values)))
-    if draw(st.booleans()) or header == good.file.header:
-        tensors = spoiled_tensors(draw, tensors)
-    told = good.evidence
-    for _ in range(draw(st.integers(0, 2))):
-        path = draw(st.sampled_from(list(paths(told))))
-        old = look_up(told, path)
-        near = [old + 1, old - 1] * 8 if type(old) is int else []
-        told = changed(told, path, draw(st.sampled_from([*OTHER_VALUES, None, *near])))
-    file = ModelFile(header, tensors, good.file.precision)
-    return Attack(file, good.machine, told)
-
-
-@settings(derandomize=True, max_examples=50)
-@given(perturbed())
-def test_what_is_accepted_is_right(attack: Attack) -> None:
-    if not readable(attack.file):
-        return
-    assert not deceived(attack.file, attack.machine)
-    try:
-        accepted = attack.accepted()
-    except Refused:
-        return
-    assert accepted
-    assert attack.right(min(attack.file.header["claim"]["length"], CHECKED))
 
 
 def named(header: Json, name: str) -> Json:
@@ -936,10 +788,10 @@ def test_what_is_malformed_is_refused(name: str) -> None:
 
 def test_fewer_logits_than_states_are_refused() -> None:
     good = compiled(*COUNTER)
-    header = changed(good.file.header, ("architecture", "outputs"), 1)
+    header = copy.deepcopy(good.file.header)
+    header["architecture"]["outputs"] = 1
     fewer = {n: t[..., :1] for n, t in good.file.tensors.items() if "unembed" in n}
     file = ModelFile(header, good.file.tensors | fewer, good.file.precision)
-    assert readable(file)
     assert prove(file, good.machine).verdict != "verified"
 
 

@@ -4,7 +4,7 @@ The machine remembers what its latest writing letter wrote, and what the one bef
 Its Program fetches the second from the sibling blocks of the position.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -12,17 +12,13 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from model_files import lowered, place, with_entries
 
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
-from krohn.algebra.formats import json_format
 from krohn.compiler.constructions.pointers import latest_before
-from krohn.compiler.pipeline import Options, arrange, optimise
-from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import Latest, Map, Operation, Program, SiblingLatest, Token, table
 from krohn.program.interpreter import states
 from krohn.verify.proof import prove
@@ -30,7 +26,6 @@ from krohn.verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 
-FLOAT32 = PRECISIONS["float32"]
 LETTERS = ("one", "two", "keep")
 WRITTEN = {(0,): 1, (1,): 2, (2,): 1, (3,): 0}
 WRITES = {(0,): 1, (1,): 1, (2,): 0, (3,): 1}
@@ -96,21 +91,6 @@ def blocks(
     return found
 
 
-def lowered(source: Program) -> ModelFile:
-    """The network of a Program, said to compute the machine."""
-    options = Options(FLOAT32)
-    layout, features = arrange(optimise(source, options), options)
-    network = lower(layout, features, strict=False)
-    header = {
-        "architecture": network.architecture,
-        "machine": json_format.to_object(MACHINE),
-        "claim": {"length": source.length, "dtype": "float32", "start": "00"},
-        "program": describe(layout, network),
-    }
-    tensors = {n: FLOAT32.round(array) for n, array in network.tensors.items()}
-    return ModelFile(header, tensors, FLOAT32)
-
-
 @cache
 def words(length: int) -> IntArray:
     return np.array(list(product(range(3), repeat=length)))
@@ -125,7 +105,7 @@ def computes(source: Program) -> bool:
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 9, 17])
 def test_every_length_is_proved_and_right(length: int) -> None:
-    file = lowered(right(length))
+    file = lowered(right(length), MACHINE)
     proof = prove(file, MACHINE)
     assert proof.verdict == "verified"
     assert proof.evidence[0]["program"]["states"] <= 10
@@ -134,7 +114,8 @@ def test_every_length_is_proved_and_right(length: int) -> None:
 
 def test_levels_joined_one_after_another_are_recognised_too() -> None:
     assert (
-        prove(lowered(program(LENGTH, blocks(range(3)))), MACHINE).verdict == "verified"
+        prove(lowered(program(LENGTH, blocks(range(3))), MACHINE), MACHINE).verdict
+        == "verified"
     )
 
 
@@ -179,7 +160,7 @@ WRONG: dict[str, Program] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_program_that_is_wrong_is_not_verified(name: str) -> None:
     assert not computes(WRONG[name])
-    assert prove(lowered(WRONG[name]), MACHINE).verdict != "verified"
+    assert prove(lowered(WRONG[name], MACHINE), MACHINE).verdict != "verified"
 
 
 def test_a_source_that_is_0_where_it_is_flagged_is_passed_over() -> None:
@@ -191,78 +172,43 @@ def test_a_source_that_is_0_where_it_is_flagged_is_passed_over() -> None:
     source = replace(source, decode=meant)
     expected = started.semiautomaton.trace(words(LENGTH), started.start)
     assert not np.array_equal(states(source, words(LENGTH)), expected)
-    assert prove(lowered(source), started).verdict != "verified"
+    assert prove(lowered(source, started), started).verdict != "verified"
 
 
-def place(file: ModelFile, name: str) -> int:
-    """The first dimension of a position feature or a channel."""
-    known = {
-        c["name"]: c["dims"] for c in file.header["program"]["channels"] if "dims" in c
-    }
-    return int({**file.header["program"]["features"], **known}[name][0])
-
-
-def heads_at(file: ModelFile, level: int) -> int:
-    """The head that looks into blocks of a level."""
-    stated = file.header["program"]["channels"]
-    return next(int(c["head"]) for c in stated if c.get("level") == level)
-
-
-def keyed(feature: str, level: int, offset: int, factor: float) -> "Damage":
-    """Entries of a key matrix multiplied."""
-
-    def damage(file: ModelFile, tensors: dict[str, FloatArray]) -> None:
-        row = place(file, feature) + offset
-        tensors["blocks.0.attention.key"][heads_at(file, level), row] *= factor
-
-    return damage
-
-
-def queried(feature: str, level: int, offset: int, factor: float) -> "Damage":
-    """Entries of a query matrix multiplied."""
-
-    def damage(file: ModelFile, tensors: dict[str, FloatArray]) -> None:
-        row = place(file, feature) + offset
-        tensors["blocks.0.attention.query"][heads_at(file, level), row] *= factor
-
-    return damage
-
-
-def positioned(feature: str, position: int, offset: int, value: float) -> "Damage":
-    """One entry of the position embedding set."""
-
-    def damage(file: ModelFile, tensors: dict[str, FloatArray]) -> None:
-        tensors["embed.position"][position, place(file, feature) + offset] = value
-
-    return damage
-
-
-Damage = Callable[[ModelFile, dict[str, FloatArray]], None]
-DAMAGES: dict[str, Damage] = {
-    "BOS is no sink": keyed("bos", 0, 0, 0.0),
-    "BOS is below other blocks": keyed("bos", 1, 0, -2.0),
-    "BOS is above what is flagged": keyed("bos", 1, 0, 4.0),
-    "flags do not count": keyed("writes", 1, 0, 0.0),
-    "flags count against": keyed("writes", 1, 0, -1.0),
-    "recency is reversed": keyed("bits", 1, 0, -1.0),
-    "recency is lost": keyed("bits", 1, 0, 0.0),
-    "the own block instead of its sibling": queried("bits", 1, 1, -1.0),
-    "the cousin instead of the sibling": queried("bits", 1, 2, -1.0),
-    "a digit does not count": queried("bits", 0, 2, 0.0),
-    "a digit of one position is wrong": positioned("bits", 5, 0, -1.0),
-    "a digit of one position is nothing": positioned("bits", 3, 1, 0.0),
-    "another position is a sink": positioned("bos", 2, 0, 4.0),
-    "the scale of one position is turned round": positioned("one", 6, 0, -1.0),
+DAMAGES = {
+    "BOS is no sink": ("key", 0, "bos", 0, 0.0),
+    "BOS is below other blocks": ("key", 1, "bos", 0, -2.0),
+    "BOS is above what is flagged": ("key", 1, "bos", 0, 4.0),
+    "flags do not count": ("key", 1, "writes", 0, 0.0),
+    "flags count against": ("key", 1, "writes", 0, -1.0),
+    "recency is reversed": ("key", 1, "bits", 0, -1.0),
+    "recency is lost": ("key", 1, "bits", 0, 0.0),
+    "the own block instead of its sibling": ("query", 1, "bits", 1, -1.0),
+    "the cousin instead of the sibling": ("query", 1, "bits", 2, -1.0),
+    "a digit does not count": ("query", 0, "bits", 2, 0.0),
+    "a digit of one position is wrong": ("position", 5, "bits", 0, -1.0),
+    "a digit of one position is nothing": ("position", 3, "bits", 1, 0.0),
+    "another position is a sink": ("position", 2, "bos", 0, 4.0),
+    "the scale of one position is turned round": ("position", 6, "one", 0, -1.0),
 }
+"""Rows of a head's matrix, of some level, times a number; or an entry of the table."""
 
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_head_is_noticed(name: str) -> None:
-    file = lowered(right(LENGTH))
-    tensors = {n: array.copy() for n, array in file.tensors.items()}
-    DAMAGES[name](file, tensors)
-    wrong = replace(file, tensors=tensors)
+    file, (part, at, feature, offset, by) = (
+        lowered(right(LENGTH), MACHINE),
+        DAMAGES[name],
+    )
+    row = place(file, feature) + offset
+    if part == "position":
+        wrong = with_entries(file, "embed.position", (at, row), by)
+    else:
+        heads = file.header["program"]["channels"]
+        head = next(c["head"] for c in heads if c.get("level") == at)
+        part = f"blocks.0.attention.{part}"
+        wrong = with_entries(file, part, (head, row), lambda old: by * old)
     assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
     assert prove(wrong, MACHINE).verdict != "verified"
 
@@ -273,12 +219,9 @@ def test_a_damaged_head_is_noticed(name: str) -> None:
 def test_an_mlp_that_touches_a_feature_is_noticed(feature: str, kept: bool) -> None:
     """Every block looks at features again, so no MLP may clear them or add to them."""
     file = krohn.compile("Grid4", LENGTH, "cascade").file
-    tensors = {n: array.copy() for n, array in file.tensors.items()}
     last = f"blocks.0.mlp.{len(file.header['architecture']['blocks'][0]['mlp'])}.bias"
-    if kept:
-        tensors[last][place(file, feature)] = -2.0
-    else:
-        tensors["blocks.0.mlp.residual"][place(file, feature)] = 0.0
-    proof = prove(replace(file, tensors=tensors), zoo.machine("Grid4"))
+    name, value = (last, -2.0) if kept else ("blocks.0.mlp.residual", 0.0)
+    wrong = with_entries(file, name, place(file, feature), value)
+    proof = prove(wrong, zoo.machine("Grid4"))
     assert proof.verdict == "undecided"
     assert "changes a position feature" in proof.reason

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from pointer_programs import with_tensors
+from model_files import with_tensors
 
 from krohn.compiler import CompileError, positions
 from krohn.compiler.attention import sums

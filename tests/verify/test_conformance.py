@@ -60,7 +60,7 @@ def test_a_run_finds_damage(name: str) -> None:
     assert any(is_wrong(mutant(file, seed), run) for seed in range(40))
 
 
-@pytest.mark.sample(4, at=1)
+@pytest.mark.sample(10, at=1)
 @EACH
 def test_nothing_damaged_says_more_than_is_shown(name: str) -> None:
     assert survivors(compiled(name).file, NETWORKS[name].run, range(8)) < 8
@@ -90,7 +90,7 @@ def check_forgeries(name: str, count: int, seed: int) -> None:
                 continue  # it says what its source is not
 
 
-@pytest.mark.sample(6, at=2)
+@pytest.mark.sample(9, at=2)
 @EACH
 def test_no_forged_header_is_believed(name: str) -> None:
     check_forgeries(name, 20, 0)

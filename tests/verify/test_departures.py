@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from pointer_programs import LETTERS, lowered, machine, program
+from model_files import lowered
+from pointer_programs import LETTERS, machine, program
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiler.constructions import pointers

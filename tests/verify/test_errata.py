@@ -13,11 +13,11 @@ from math import log2
 import numpy as np
 import pytest
 import torch
+from model_files import lowered
 
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.formats import json_format
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.one_layer import counter, memory, product
@@ -30,8 +30,6 @@ from krohn.compiler.constructions.thesis.extensions import (
 )
 from krohn.compiler.constructions.walks import gridworld
 from krohn.compiler.cost import result_of
-from krohn.compiler.pipeline import Options, arrange, optimise
-from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -56,22 +54,6 @@ def compiled(
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     return built.file, machine
-
-
-def lowered(program: Program, machine: Automaton) -> ModelFile:
-    """The network of a Program, said to compute a machine."""
-    options = Options(FLOAT32)
-    layout, features = arrange(optimise(program, options), options)
-    network = lower(layout, features, strict=False)
-    start = machine.states[machine.start]
-    header = {
-        "architecture": network.architecture,
-        "machine": json_format.to_object(machine),
-        "claim": {"length": program.length, "dtype": "float32", "start": start},
-        "program": describe(layout, network),
-    }
-    tensors = {name: FLOAT32.round(array) for name, array in network.tensors.items()}
-    return ModelFile(header, tensors, FLOAT32)
 
 
 Tensors = dict[str, FloatArray]

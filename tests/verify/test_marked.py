@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from model_files import place, redescribed, stated, with_entries
 
 import krohn
 from krohn.algebra import zoo
@@ -29,23 +30,12 @@ def file(dtype: str = "float32") -> ModelFile:
     ).file
 
 
-def channel(model: ModelFile, name: str) -> int:
-    found = model.header["program"]["channels"]
-    return int(next(c for c in found if c["name"] == name)["dims"][0])
-
-
-def feature(name: str) -> int:
-    return int(file().header["program"]["features"][name][0])
-
-
 def spoilt(tensor: str, index: tuple[int, ...], value: float) -> ModelFile:
-    changed = file().tensors[tensor].copy()
-    changed[index] = value
-    return replace(file(), tensors={**file().tensors, tensor: changed})
+    return with_entries(file(), tensor, index, value)
 
 
-ONE, BOS, COUNT = feature("one"), feature("bos"), feature("marked")
-WHERE, BIT, SUM = (channel(file(), n) for n in ("counts0", "bit0", "sum0"))
+ONE, BOS, COUNT = (place(file(), n) for n in ("one", "bos", "marked"))
+WHERE, BIT, SUM = (place(file(), n) for n in ("counts0", "bit0", "sum0"))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
@@ -91,12 +81,7 @@ def test_spoilt_heads_are_refused(
 
 
 def restated(name: str, change: Callable[[Any], Mapping[str, Any]]) -> ModelFile:
-    program = file().header["program"]
-    channels = [
-        {**c, **change(c)} if c["name"] == name else c for c in program["channels"]
-    ]
-    header = {**file().header, "program": {**program, "channels": channels}}
-    return replace(file(), header=header)
+    return redescribed(file(), name, **change(stated(file(), name)))
 
 
 @pytest.mark.parametrize(
@@ -134,8 +119,8 @@ def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
 def with_sawtooth(model: ModelFile, marked: int) -> ModelFile:
     """ReLU(s) − 2·ReLU(s − 1) + 2·ReLU(s − 2) − … in the place of steps."""
     reads, shows = np.zeros((2, marked, len(model.tensors["embed.token"][0])))
-    reads[:, channel(model, "sum0")] = 1.0
-    shows[:, channel(model, "parity")] = 2.0 * (-1.0) ** np.arange(marked)
+    reads[:, place(model, "sum0")] = 1.0
+    shows[:, place(model, "parity")] = 2.0 * (-1.0) ** np.arange(marked)
     shows[0] /= 2
     mlp = {
         "0.weight": reads.T,

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given, strategies as st
+from model_files import lowered, place, stated, with_entries
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.algebra.formats import json_format
-from krohn.compiler.pipeline import Options, arrange, optimise
-from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32, FloatArray
@@ -63,26 +61,11 @@ def program(length: int = LENGTH) -> Program:
 
 @cache
 def compiled(length: int = LENGTH) -> ModelFile:
-    options = Options(FLOAT32)
-    layout, features = arrange(optimise(program(length), options), options)
-    network = lower(layout, features, strict=False)
-    header = {
-        "architecture": network.architecture,
-        "machine": json_format.to_object(cells()),
-        "claim": {"length": length, "dtype": "float32", "start": "11"},
-        "program": describe(layout, network),
-    }
-    tensors = {n: FLOAT32.round(array) for n, array in network.tensors.items()}
-    return ModelFile(header, tensors, FLOAT32)
+    return lowered(program(length), cells())
 
 
 def dims(file: ModelFile, name: str) -> range:
-    stated = {c["name"]: c for c in file.header["program"]["channels"]}
-    return range(*stated[name]["dims"])
-
-
-def feature(file: ModelFile, name: str) -> int:
-    return int(file.header["program"]["features"][name][0])
+    return range(*stated(file, name)["dims"])
 
 
 def verified(file: ModelFile) -> bool:
@@ -95,7 +78,7 @@ def right(file: ModelFile) -> bool:
 
 Entry = tuple[str, int, int, int | slice]
 """A part of the head's matrices, the head, the row and the column."""
-BOS, INDEX = feature(compiled(), "bos"), feature(compiled(), "index")
+BOS, INDEX = place(compiled(), "bos"), place(compiled(), "index")
 ADDRESS = dims(compiled(), "address.one-hot")
 WRONG: dict[str, tuple[Entry, Callable[[FloatArray], FloatArray | float]]] = {
     "BOS scores above early matches": (("key", 0, BOS, -1), lambda sink: 4 * sink),
@@ -119,11 +102,8 @@ WRONG: dict[str, tuple[Entry, Callable[[FloatArray], FloatArray | float]]] = {
 def spoilt(
     entry: Entry, change: Callable[[FloatArray], FloatArray | float]
 ) -> ModelFile:
-    (part, *at), file = entry, compiled()
-    tensor = file.tensors[f"blocks.0.attention.{part}"].copy()
-    tensor[tuple(at)] = change(tensor[tuple(at)])
-    tensors = {**file.tensors, f"blocks.0.attention.{part}": tensor}
-    return replace(file, tensors=tensors)
+    part, *at = entry
+    return with_entries(compiled(), f"blocks.0.attention.{part}", tuple(at), change)
 
 
 def test_the_program_is_the_machine() -> None:

@@ -76,14 +76,6 @@ def test_no_path_passes_what_is_no_number(
         assert report.counterexample.expected != report.counterexample.actual
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("number", NO_NUMBERS)
-def test_no_proof_passes_what_is_no_number(kind: str, number: float) -> None:
-    file = with_bias(kind, number, 0)
-    machine = json_format.from_object(file.header["machine"])
-    assert prove(file, machine).verdict != "verified"
-
-
 @pytest.mark.parametrize("number", NO_NUMBERS)
 def test_neither_z3_nor_evidence_passes_what_is_no_number(number: float) -> None:
     broken, file = with_bias("transformer", number, 0), good("transformer")

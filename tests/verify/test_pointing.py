@@ -1,19 +1,19 @@
 """Heads for the earliest flag and for where digits point: spoilt ones are refused."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from pointer_programs import lowered, machine, program, with_tensors
+from model_files import lowered, place, redescribed, stated, with_entries, with_tensors
+from pointer_programs import machine, program
 
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
-from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.precision import PRECISIONS
 from krohn.page.verification_page import operations
 from krohn.program import AtAnywhere, Map, Position, Program, Token, table
 from krohn.program.errors import Refused
@@ -29,86 +29,35 @@ torch.set_num_threads(1)
 
 WORD, LENGTH = (0, 1, 1, 2), 6
 MACHINE = machine(WORD)
-Tensors = dict[str, FloatArray]
-Damage = Callable[[ModelFile, Tensors], None]
-
-
-def channel(file: ModelFile, name: str) -> dict[str, object]:
-    return next(c for c in file.header["program"]["channels"] if c["name"] == name)
-
-
-def place(file: ModelFile, name: str) -> int:
-    """The first dimension of a position feature or a channel."""
-    features = file.header["program"]["features"]
-    return int((features.get(name) or channel(file, name)["dims"])[0])
-
-
-def entries(part: str, head: str, row: str, offset: int, factor: float) -> Damage:
-    """A row of the query or key matrix of a channel's head multiplied."""
-
-    def damage(file: ModelFile, tensors: Tensors) -> None:
-        stated = channel(file, head)
-        block = (stated["snapshots"][0] - 1) // 2
-        matrix = tensors[f"blocks.{block}.attention.{part}"][stated["head"]]
-        matrix[place(file, row) + offset] *= factor
-
-    return damage
-
-
-def positioned(feature: str, position: int, offset: int, value: float) -> Damage:
-    """One entry of the position embedding set."""
-
-    def damage(file: ModelFile, tensors: Tensors) -> None:
-        tensors["embed.position"][position, place(file, feature) + offset] = value
-
-    return damage
-
-
-def compared(layer: int, name: str, factor: float) -> Damage:
-    """Weights by which the MLP of the last test reads a channel, multiplied."""
-
-    def damage(file: ModelFile, tensors: Tensors) -> None:
-        block = channel(file, "test4")["snapshots"][0] // 2 - 1
-        tensors[f"blocks.{block}.mlp.{layer}.weight"][place(file, name)] *= factor
-
-    return damage
-
-
-def biased(layer: int, by: float) -> Damage:
-    """The biases of a layer of the MLP of the last test, moved."""
-
-    def damage(file: ModelFile, tensors: Tensors) -> None:
-        block = channel(file, "test4")["snapshots"][0] // 2 - 1
-        tensors[f"blocks.{block}.mlp.{layer}.bias"] += by
-
-    return damage
-
-
 FIRST, POINTER = "first2", "last12"
-DAMAGES: dict[str, Damage] = {
-    "later flags first": entries("key", FIRST, "index", 0, -1.0),
-    "no order": entries("key", FIRST, "index", 0, 0.0),
-    "flags do not count": entries("key", FIRST, "test2", 0, 0.0),
-    "flags count against": entries("key", FIRST, "test2", 0, -1.0),
-    "flags count too little": entries("key", FIRST, "test2", 0, 1 / 8),
-    "the scale is turned round": entries("query", FIRST, "one", 0, -1.0),
-    "the scale is nothing": entries("query", FIRST, "one", 0, 0.0),
-    "one position comes too early": positioned("index", 4, 0, 0.0),
-    "a digit does not count": entries("query", POINTER, "last2[0]", 0, 0.0),
-    "a digit is turned round": entries("query", POINTER, "last2[1]", 0, -1.0),
-    "a digit of the key is turned round": entries("key", POINTER, "bits", 1, -1.0),
-    "a digit of the key is nothing": entries("key", POINTER, "bits", 0, 0.0),
-    "BOS is no sink": entries("key", POINTER, "bos", 0, 0.0),
-    "BOS is above what is pointed at": entries("key", POINTER, "bos", 0, 3.0),
-    "pointers have no scale": entries("query", POINTER, "one", 0, 0.0),
-    "a digit of one position is wrong": positioned("bits", 3, 0, -1.0),
-    "another position is a sink": positioned("bos", 2, 0, 2.0),
-    "a pointer counts twice": compared(0, POINTER, 2.0),
-    "a pointer is not read": compared(0, POINTER, 0.0),
-    "what is left counts against": compared(0, FIRST, -1.0),
-    "the step is elsewhere": biased(0, 1.0),
-    "the step is half as high": biased(1, -0.5),
+DAMAGES = {
+    "later flags first": ("key", FIRST, "index", 0, -1.0),
+    "no order": ("key", FIRST, "index", 0, 0.0),
+    "flags do not count": ("key", FIRST, "test2", 0, 0.0),
+    "flags count against": ("key", FIRST, "test2", 0, -1.0),
+    "flags count too little": ("key", FIRST, "test2", 0, 1 / 8),
+    "the scale is turned round": ("query", FIRST, "one", 0, -1.0),
+    "the scale is nothing": ("query", FIRST, "one", 0, 0.0),
+    "one position comes too early": ("position", 4, "index", 0, 0.0),
+    "a digit does not count": ("query", POINTER, "last2[0]", 0, 0.0),
+    "a digit is turned round": ("query", POINTER, "last2[1]", 0, -1.0),
+    "a digit of the key is turned round": ("key", POINTER, "bits", 1, -1.0),
+    "a digit of the key is nothing": ("key", POINTER, "bits", 0, 0.0),
+    "BOS is no sink": ("key", POINTER, "bos", 0, 0.0),
+    "BOS is above what is pointed at": ("key", POINTER, "bos", 0, 3.0),
+    "pointers have no scale": ("query", POINTER, "one", 0, 0.0),
+    "a digit of one position is wrong": ("position", 3, "bits", 0, -1.0),
+    "another position is a sink": ("position", 2, "bos", 0, 2.0),
+    "a pointer counts twice": ("weight", 0, POINTER, 0, 2.0),
+    "a pointer is not read": ("weight", 0, POINTER, 0, 0.0),
+    "what is left counts against": ("weight", 0, FIRST, 0, -1.0),
+    "the step is elsewhere": ("bias", 0, "test4", 0, 1.0),
+    "the step is half as high": ("bias", 1, "test4", 0, -0.5),
 }
+"""What is multiplied: a row of a head's matrix or of a layer of the last test's MLP, by the
+head or the layer and the feature or channel that it reads. Of the table of positions an
+entry is set, and biases are moved.
+"""
 # A pointer to nothing then reads positions 1, 2 and 4, where pointers are low here.
 LUCKY = ("BOS is no sink",)
 
@@ -118,12 +67,31 @@ def right() -> ModelFile:
     return lowered(program(WORD, LENGTH), MACHINE)
 
 
+def damaged(
+    file: ModelFile, part: str, at: Any, name: str, offset: int, by: float
+) -> Any:
+    row, block = (
+        place(file, name) + offset,
+        stated(file, "test4")["snapshots"][0] // 2 - 1,
+    )
+    if part == "position":
+        return with_entries(file, "embed.position", (at, row), by)
+    if part == "bias":
+        return with_entries(
+            file, f"blocks.{block}.mlp.{at}.bias", ..., lambda b: b + by
+        )
+    if part == "weight":
+        weight = f"blocks.{block}.mlp.{at}.weight"
+        return with_entries(file, weight, row, lambda old: by * old)
+    head = stated(file, at)
+    matrix = f"blocks.{(head['snapshots'][0] - 1) // 2}.attention.{part}"
+    return with_entries(file, matrix, (head["head"], row), lambda old: by * old)
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_network_is_noticed(name: str, right: ModelFile) -> None:
-    tensors = {n: array.copy() for n, array in right.tensors.items()}
-    DAMAGES[name](right, tensors)
-    wrong = replace(right, tensors=tensors)
+    wrong = damaged(right, *DAMAGES[name])
     if name not in LUCKY:
         assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
     assert prove(wrong, MACHINE).verdict != "verified"
@@ -168,14 +136,11 @@ def test_a_comparison_is_two_units_at_every_length() -> None:
 def test_digits_must_be_there_and_binary(right: ModelFile) -> None:
     """A letter in the place of a digit, and one digit twice."""
     for other in ("is0", "last2[1]", "before"):
-        header = {**right.header, "program": dict(right.header["program"])}
-        channels = [dict(c) for c in header["program"]["channels"]]
-        pointer = next(c for c in channels if c["name"] == POINTER)
-        pointer["digits"] = [other, *pointer["digits"][1:]]
-        header["program"]["channels"] = channels
-        assert prove(replace(right, header=header), MACHINE).verdict != "verified"
+        digits = [other, *stated(right, POINTER)["digits"][1:]]
+        wrong = redescribed(right, POINTER, digits=digits)
+        assert prove(wrong, MACHINE).verdict != "verified"
         with pytest.raises(Refused):
-            find(pack(header, right.tensors))
+            find(pack(wrong.header, wrong.tensors))
 
 
 @pytest.mark.sample(1)
@@ -192,9 +157,9 @@ def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
 
 
 def test_attacks_evaluate_what_the_operations_mean(right: ModelFile) -> None:
-    stated = parse(right.header["program"], 3, LENGTH)
+    said = parse(right.header["program"], 3, LENGTH)
     words = np.random.default_rng(0).integers(0, 3, (200, LENGTH))
-    meant = true_values(stated, torch.from_numpy(words))
+    meant = true_values(said, torch.from_numpy(words))
     values = interpret(program(WORD, LENGTH), words)
     for name in ("seen1", FIRST, POINTER, "test4"):
         assert np.array_equal(meant[name].numpy(), values[name])

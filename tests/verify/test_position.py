@@ -1,11 +1,11 @@
 """Functions of the position: proved as flags and as tables; spoilt ones are refused."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from model_files import place, redescribed, stated, with_entries
 
 import krohn
 from krohn.algebra import zoo
@@ -65,11 +65,6 @@ def file(uniform: bool = False, strict: bool = False) -> ModelFile:
     return ModelFile(header, tensors, FLOAT32)
 
 
-def channel(model: ModelFile, name: str) -> int:
-    found = model.header["program"]["channels"]
-    return int(next(c for c in found if c["name"] == name)["dims"][0])
-
-
 @pytest.mark.parametrize("uniform", [False, True])
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_clock_can_be_a_flag(uniform: bool, strict: bool) -> None:
@@ -86,11 +81,10 @@ def test_another_clock_is_another_machine(place: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["clock", "time"])
-@pytest.mark.parametrize("place", [0, 1, LENGTH])
-def test_wrong_rows_of_the_position_table_are_refused(name: str, place: int) -> None:
-    rows = file().tensors["embed.position"].copy()
-    rows[place, channel(file(), name)] += 1
-    spoilt = replace(file(), tensors={**file().tensors, "embed.position": rows})
+@pytest.mark.parametrize("position", [0, 1, LENGTH])
+def test_wrong_rows_of_the_position_table_are_refused(name: str, position: int) -> None:
+    at = position, place(file(), name)
+    spoilt = with_entries(file(), "embed.position", at, lambda old: old + 1)
     proof = prove(spoilt, sampled_and_held())
     assert proof.verdict == "undecided"
     assert f"'{name}' is embedded wrongly" in proof.reason
@@ -100,22 +94,16 @@ def test_wrong_rows_of_the_position_table_are_refused(name: str, place: int) -> 
     ("tensor", "name"), [("token", "clock"), ("position", "letter")]
 )
 def test_the_other_table_must_be_silent(tensor: str, name: str) -> None:
-    rows = file().tensors[f"embed.{tensor}"].copy()
-    rows[1, channel(file(), name)] = 1 - rows[1, channel(file(), name)]
-    spoilt = replace(file(), tensors={**file().tensors, f"embed.{tensor}": rows})
+    at = 1, place(file(), name)
+    spoilt = with_entries(file(), f"embed.{tensor}", at, lambda old: 1 - old)
     proof = prove(spoilt, sampled_and_held())
     assert proof.verdict == "undecided"
     assert f"'{name}' is embedded wrongly" in proof.reason
 
 
 def with_values(change: Callable[[list[int]], list[int]]) -> ModelFile:
-    program = file().header["program"]
-    channels = [
-        {**c, "values": change(list(c["values"]))} if c["name"] == "clock" else c
-        for c in program["channels"]
-    ]
-    header = {**file().header, "program": {**program, "channels": channels}}
-    return replace(file(), header=header)
+    values = stated(file(), "clock")["values"]
+    return redescribed(file(), "clock", values=change(list(values)))
 
 
 @pytest.mark.parametrize(

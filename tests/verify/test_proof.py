@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-import krohn
 from krohn.network.modelfile import ModelFile
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
@@ -105,15 +104,6 @@ def test_what_was_established_before_a_refusal_is_told_once(
     assert told == [1]
 
 
-@pytest.mark.parametrize("length", [0, -1, None, "3", 4.0, True])
-def test_a_claim_without_a_length_is_undecided(levels: Build, length: object) -> None:
-    built = levels("C3", "scan", 4)
-    header = {**built.compiled.file.header, "claim": {"length": length}}
-    proof = prove(replace(built.compiled.file, header=header), built.machine)
-    assert proof.verdict == "undecided"
-    assert proof.reason == "the file claims no length"
-
-
 def test_a_longer_claim_is_undecided(levels: Build) -> None:
     built = levels("C3", "counter", 12)
     header = {**built.compiled.file.header, "claim": {"length": 13}}
@@ -159,20 +149,3 @@ def test_another_machine_is_refuted_with_a_word(
         m.semiautomaton.trace(proof.word, m.start) for m in (built.machine, other)
     )
     assert right[-1] != wrong[-1]
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("name", "construction", "length"),
-    [("C3", "counter", 6), ("FlipFlop", "memory", 6), ("Grid4", "scan", 4)],
-)
-def test_no_tensor_can_be_left_out(
-    levels: Build, name: str, construction: str, length: int
-) -> None:
-    built = levels(name, construction, length)
-    for tensor, array in built.compiled.file.tensors.items():
-        if array.any():
-            spoilt = {**built.compiled.file.tensors, tensor: 0 * array}
-            file = replace(built.compiled.file, tensors=spoilt)
-            report = krohn.verify(file, built.machine)
-            assert report.verdict in ("refuted", "undecided"), tensor

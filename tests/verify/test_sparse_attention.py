@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pointer_programs import lowered, with_tensors
+from model_files import lowered, with_tensors
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler import CompileError

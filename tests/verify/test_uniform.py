@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from model_files import place, with_entries
 
 import krohn
 from krohn.algebra import zoo
@@ -103,20 +104,12 @@ def test_a_bonus_that_grows_does_not_forget() -> None:
 
 
 def spoilt(tensor: str, index: tuple[int, ...], value: float) -> ModelFile:
-    file = compiled("FlipFlop", 20).file
-    changed = file.tensors[tensor].copy()
-    changed[index] = value
-    return replace(file, tensors={**file.tensors, tensor: changed})
+    return with_entries(compiled("FlipFlop", 20).file, tensor, index, value)
 
 
-def one_index_flag() -> tuple[int, int, int]:
-    program = compiled("FlipFlop", 20).file.header["program"]
-    flag = next(c for c in program["channels"] if c["name"] == "writes")
-    features = program["features"]
-    return features["one"][0], features["index"][0], flag["dims"][0]
-
-
-ONE, INDEX, FLAG = one_index_flag()
+ONE, INDEX, FLAG = (
+    place(compiled("FlipFlop", 20).file, name) for name in ("one", "index", "writes")
+)
 
 
 @pytest.mark.sample(2)

@@ -388,7 +388,7 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
     source = source_of(model.header["source"])
     check_window(program)
     start = np.array(program.vector)
-    demand(start.shape == source.start.shape, "it starts elsewhere")
+    demand(np.array_equal(start > 0, source.start > 0), "it starts elsewhere")
     begun = apart(start[None, :, None], source.start)
     operations = program.operations.values()
     letters = [o for o in operations if isinstance(o, LetterMatrix)]

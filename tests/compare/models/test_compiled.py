@@ -85,16 +85,6 @@ def test_exact_weights_are_those_of_the_file(name: str) -> None:
         assert torch.equal(ours, theirs.float())
 
 
-@each
-def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
-    network = compiled(file_of(name))
-    words = words_of(network)
-    shown = network.inside(words)
-    assert torch.equal(shown.logits, network(words))
-    assert len(shown.hidden) == len(network.layers())
-    assert all(h.shape[:2] == words.shape for h in shown.hidden)
-
-
 @pytest.mark.parametrize("name", ["C2", "Grid4", "S3"])
 def test_hidden_layers_are_the_snapshots_of_the_runtime(name: str) -> None:
     network = compiled(file_of(name))
@@ -133,29 +123,6 @@ def test_attention_is_what_the_heads_weigh_with(name: str) -> None:
         added = torch.einsum("bhtv,hvd->btd", weights @ value, heads.out)
         found = stream[2 * i + 1][:, 1:] - stream[2 * i][:, 1:]
         assert torch.allclose(added, found, atol=1e-4)
-
-
-@each
-def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
-    network = compiled(file_of(name))
-    words = words_of(network)
-    shown = network.inside(words)
-    for layer, hidden in zip(network.layers(), shown.hidden, strict=True):
-        hook = layer.register_forward_hook(lambda *_, h=hidden: h)
-        assert torch.equal(network(words), shown.logits)
-        hook.remove()
-
-
-@each
-def test_a_hidden_layer_of_other_words_leads_to_what_follows_there(name: str) -> None:
-    network = compiled(file_of(name))
-    words, other = words_of(network), network.inside(words_of(network, seed=9))
-    for i, layer in enumerate(network.layers()):
-        hook = layer.register_forward_hook(lambda *_, h=other.hidden[i]: h)
-        found = network.inside(words)
-        assert torch.equal(found.logits, other.logits)
-        assert all(map(torch.equal, found.hidden[i:], other.hidden[i:]))
-        hook.remove()
 
 
 @pytest.mark.parametrize("name", ["C2", "C3 as RNN"])

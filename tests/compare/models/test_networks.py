@@ -1,5 +1,6 @@
 """Properties of every network that is built: GPT-2 with all positions, and the LSTM."""
 
+import math
 import socket
 import subprocess
 import sys
@@ -12,9 +13,11 @@ import torch
 from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
+import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models import Architecture, Gpt, Lstm, Network, build
+from krohn.compare.models import Architecture, Gpt, Lstm, Network, build, compiled
 from krohn.compare.models.architecture import KINDS, Positions, from_object, to_object
+from krohn.compare.models.gpt import linear, penalties, sinusoidal, slopes
 
 pytest.importorskip("transformers")
 
@@ -25,10 +28,17 @@ SMALL: dict[str, Architecture] = {
 } | {"lstm": Lstm(8, 16), "lstm in layers": Lstm(8, 16, layers=2)}
 LIMITED = ("sinusoidal", "linear", "learned")
 
+COMPILED: dict[str, dict[str, Any]] = {
+    "compiled": {"length": LONGEST},
+    "compiled to an RNN": {"arch": "rnn"},
+}
 each = pytest.mark.parametrize("name", SMALL)
+every = pytest.mark.parametrize("name", [*SMALL, *COMPILED])
 
 
 def network(name: str, seed: int = 0) -> Network:
+    if name in COMPILED:
+        return compiled(krohn.compile("C3", **COMPILED[name]).file)
     return build(SMALL[name], LETTERS, CLASSES, LONGEST, seed).eval()
 
 
@@ -66,7 +76,7 @@ def test_parts_cannot_go_beyond_the_positions(name: str) -> None:
         kept(name).further(words(3, 1), memory)
 
 
-@each
+@every
 def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     built = network(name)
     shown = built.inside(words())
@@ -75,7 +85,7 @@ def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     assert all(h.shape[:2] == (3, 8) for h in shown.hidden)
 
 
-@each
+@every
 def test_looking_inside_leaves_no_trace(name: str) -> None:
     built = network(name)
     before = built(words())
@@ -105,7 +115,7 @@ def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> No
     assert not torch.equal(left[:, at], right[:, at])
 
 
-@each
+@every
 def test_a_word_is_answered_alike_in_any_company(name: str) -> None:
     built, all_words = network(name), words(6)
     assert close(built(all_words)[4:5], built(all_words[4:5]))
@@ -130,7 +140,7 @@ def test_building_draws_nothing_from_the_generator_of_others(name: str) -> None:
     assert torch.equal(torch.rand(4), expected)
 
 
-@each
+@every
 def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
     built = network(name)
     shown = built.inside(words())
@@ -139,7 +149,7 @@ def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
             assert close(built(words()), shown.logits)
 
 
-@each
+@every
 def test_a_hidden_layer_of_other_words_leads_to_what_follows_there(name: str) -> None:
     built = network(name)
     other = built.inside(words(seed=9))
@@ -281,3 +291,52 @@ def test_every_kind_is_tested() -> None:
 def test_senseless_architectures_are_refused(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(KrohnError, match=told):
         from_object(wrong)
+
+
+@given(place=st.integers(0, 99), pair=st.integers(0, 7))
+def test_sinusoidal_positions_are_those_of_vaswani(place: int, pair: int) -> None:
+    angle = place / 10_000 ** (2 * pair / 16)
+    row = sinusoidal(100, 16)[place]
+    assert row[2 * pair] == pytest.approx(math.sin(angle), abs=1e-6)
+    assert row[2 * pair + 1] == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+@given(by=st.integers(0, 40))
+def test_a_shift_of_sinusoidal_positions_is_a_rotation(by: int) -> None:
+    table = sinusoidal(100, 16).double()
+    products = (table[by:] * table[: 100 - by]).sum(dim=1)
+    assert torch.allclose(products, products[0].expand_as(products), atol=1e-6)
+
+
+def test_linear_positions_are_proportional_and_survive_layer_norm() -> None:
+    table = linear(50, 16)
+    assert torch.allclose(table[40], 4 * table[10])
+    assert torch.allclose(table.mean(dim=1), torch.zeros(50))
+    assert table.abs().max() < 1
+
+
+def test_slopes_are_those_of_press() -> None:
+    assert slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
+    assert slopes(4).tolist() == [2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8]
+    # Six heads: those of four, then the first and third of eight.
+    assert slopes(6).tolist() == [*slopes(4).tolist(), 2.0**-1, 2.0**-3]
+    assert slopes(1).tolist() == [2.0**-8]
+
+
+@given(heads=st.integers(1, 20))
+def test_every_head_has_a_slope_of_its_own(heads: int) -> None:
+    found = slopes(heads).tolist()
+    assert len(set(found)) == heads
+    assert all(0 < slope < 1 for slope in found)
+
+
+@given(heads=st.integers(1, 6), length=st.integers(1, 12))
+def test_penalties_grow_with_distance_and_forbid_what_follows(
+    heads: int, length: int
+) -> None:
+    found = penalties(heads, length, torch.device("cpu"))[0]
+    for head, slope in enumerate(slopes(heads).tolist()):
+        for query in range(length):
+            for key in range(length):
+                paid = -slope * (query - key) if key <= query else -math.inf
+                assert found[head, query, key].item() == pytest.approx(paid)

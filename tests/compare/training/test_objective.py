@@ -1,4 +1,4 @@
-"""The loss is over revealed positions, and draws what it draws from seed and step."""
+"""The loss is over revealed positions; what is added to it, and which weights count."""
 
 import math
 
@@ -13,6 +13,8 @@ from krohn.compare.tasks import Batch
 from krohn.compare.tasks.catalogue import task
 from krohn.compare.training import Balance, Recipe, Sharpening
 from krohn.compare.training.objective import Objective, accuracy, mean_loss, on_device
+from krohn.compare.training.recipe import Form
+from krohn.compare.training.trainer import Average
 
 CPU = torch.device("cpu")
 SMALL = Recipe(steps=10, batch=4, length=6, probe=8)
@@ -84,3 +86,77 @@ def test_balance_asks_for_brackets_and_for_room_in_front_of_words() -> None:
     assert Objective(task("Dyck4,2"), recipe, 0).longest == 6 + 2 * 4
     with pytest.raises(KrohnError, match="no machine of brackets"):
         Objective(task("C2"), recipe, 0)
+
+
+def test_the_average_is_the_weighted_sum_of_all_weights_so_far() -> None:
+    network = build(Lstm(2, 3), 2, 2, 8, seed=0)
+    average, bias = Average(network, 0.9), network.head.bias
+    seen = [bias.detach().clone()]
+    for value in (1.0, -2.0, 5.0):
+        bias.data.fill_(value)
+        average.follow()
+        seen.append(bias.detach().clone())
+    shares = [0.9**3, 0.1 * 0.9**2, 0.1 * 0.9, 0.1]
+    expected = sum(s * b for s, b in zip(shares, seen, strict=True))
+    assert torch.allclose(average.network.head.bias, expected)
+    assert seen[-1].tolist() == [5.0, 5.0]
+
+
+def test_without_decay_the_network_itself_is_measured() -> None:
+    network = build(Lstm(2, 3), 2, 2, 8, seed=0)
+    average = Average(network, 0.0)
+    average.follow()
+    assert average.network is network
+
+
+def test_frozen_weights_are_no_part_of_it() -> None:
+    network = build(Lstm(2, 3), 2, 2, 8, seed=0)
+    network.embedding.requires_grad_(False)
+    average = Average(network, 0.5)
+    network.head.bias.data.fill_(4.0)
+    average.follow()
+    held = average.network.embedding.weight
+    assert torch.equal(held, network.embedding.weight)
+    before = build(Lstm(2, 3), 2, 2, 8, seed=0).head.bias
+    assert torch.allclose(average.network.head.bias, 2.0 + before / 2)
+
+
+UNIFORM = torch.tensor([[[[1.0, 0.0], [0.5, 0.5]]]])
+SHARP = torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])
+
+
+@pytest.mark.parametrize(
+    ("form", "uniform", "sharp"),
+    [
+        ("entropy", math.log(2) / 2, 0.0),
+        ("l2", -(1 + math.sqrt(0.5)) / 2, -1.0),
+        ("linf", -0.75, -1.0),
+    ],
+)
+def test_each_form_is_its_formula_averaged_over_rows(
+    form: Form, uniform: float, sharp: float
+) -> None:
+    loss = Sharpening(2.0, form)
+    assert float(loss([UNIFORM, UNIFORM], 0)) == pytest.approx(2 * uniform)
+    assert float(loss([SHARP], 0)) == pytest.approx(2 * sharp, abs=1e-6)
+    assert float(loss([UNIFORM, SHARP], 0)) == pytest.approx(uniform + sharp)
+
+
+@pytest.mark.parametrize("form", ["entropy", "l2", "linf"])
+def test_masked_entries_have_finite_gradients(form: Form) -> None:
+    scores = torch.tensor([[[[0.0, -math.inf], [1.0, 2.0]]]], requires_grad=True)
+    Sharpening(1.0, form)([scores.softmax(-1)], 0).backward()
+    assert bool(scores.grad.isfinite().all())
+    assert float(scores.grad[0, 0, 1, 1]) < 0
+
+
+def test_it_sets_in_late_and_rises_linearly() -> None:
+    loss = Sharpening(8.0, start=10, rise=4)
+    assert [loss.strength(step) for step in (0, 9, 10, 11, 13, 99)] == [
+        *(0, 0, 2, 4, 8, 8)
+    ]
+
+
+def test_networks_without_attention_have_none_to_sharpen() -> None:
+    with pytest.raises(KrohnError, match="no attention"):
+        Sharpening(1.0)([], 0)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from model_files import place
 
 import krohn
 from krohn.network.modelfile import ModelFile
@@ -16,13 +17,6 @@ from krohn.verify.smt.network import question
 
 LENGTH = 4
 Tensors = dict[str, FloatArray]
-
-
-def place(file: ModelFile, name: str) -> int:
-    """The first dimension of a stored channel, or of a position feature."""
-    program = file.header["program"]
-    stated = {c["name"]: c["dims"] for c in program["channels"] if "dims" in c}
-    return int({**program["features"], **stated}[name][0])
 
 
 def empty_block(file: ModelFile, tensors: Tensors) -> None:

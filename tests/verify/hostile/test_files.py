@@ -1,0 +1,225 @@
+"""Weights, claims and sizes that mean harm: none is vouched for that does any."""
+
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from hostile import (
+    EACH,
+    FORMATS,
+    LENGTH,
+    Json,
+    Judge,
+    filled,
+    first,
+    good,
+    nothing,
+    pack,
+    put,
+)
+
+import krohn
+from krohn.algebra.formats import json_format
+from krohn.verify.search import simulations
+
+
+@pytest.mark.sample(1)
+@EACH
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite(judge: Judge, kind: str, value: float) -> None:
+    file = good(kind)
+    for name in (min(file.tensors), max(file.tensors)):
+        said = judge(pack(file, nothing, first(file, value, name)))
+        assert said.verdict == "refused"
+        assert f"tensor {name!r} has entries that are not finite" in said.reason
+
+
+@pytest.mark.sample(2)
+@EACH
+def test_subnormal_weights(judge: Judge, kind: str) -> None:
+    file = good(kind)
+    for name in [n for n, t in file.tensors.items() if not t.flat[0]][:2]:
+        tiny = first(file, file.precision.smallest / 2, name)
+        said = judge(pack(file, nothing, tiny))
+        assert said.verdict == "undecided"
+        assert f"tensor {name!r} has subnormal entries" in said.reason
+
+
+@pytest.mark.sample(1)
+@EACH
+def test_negative_zeros_are_zeros(judge: Judge, kind: str) -> None:
+    file = good(kind)
+    negative = {n: np.where(t == 0, -0.0, t) for n, t in file.tensors.items()}
+    assert judge(pack(file, nothing, negative)).verdict == "verified"
+
+
+@pytest.mark.sample(3)
+@EACH
+@pytest.mark.parametrize("sign", [1, -1])
+def test_weights_at_the_end_of_the_format(judge: Judge, kind: str, sign: int) -> None:
+    file = good(kind)
+    assert judge(
+        pack(file, nothing, filled(file, sign * file.precision.largest))
+    ).verdict in ("refuted", "undecided")
+
+
+@EACH
+def test_ties_everywhere(judge: Judge, kind: str) -> None:
+    file = good(kind)
+    assert judge(pack(file, nothing, filled(file, 0.0))).verdict == "refuted"
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("part", ["attention.query", "mlp.0.weight", "unembed.weight"])
+def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
+    file = good("scan", dtype)
+    name = next(n for n in file.tensors if n.endswith(part))
+    for factor in (2.0**10, 2.0**100, 2.0**1000):
+        most = file.precision.largest
+        large = np.clip(file.tensors[name] * factor, -most, most)
+        spoilt = replace(file, tensors={**file.tensors, name: large})
+        report = krohn.verify(spoilt)
+        if report.verdict == "verified":  # large is not too large everywhere
+            assert krohn.verify(spoilt, exhaustive=4).verdict == "verified"
+        else:
+            assert report.reason
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("kind", ["memory", "scan"])
+def test_scores_that_overflow(dtype: str, kind: str) -> None:
+    file = good(kind, dtype)
+    names = [
+        n for n in file.tensors if n.endswith(("attention.query", "attention.key"))
+    ]
+    root = np.sqrt(file.precision.largest)
+    large = {n: np.sign(file.tensors[n]) * file.precision.round(root) for n in names}
+    report = krohn.verify(replace(file, tensors={**file.tensors, **large}))
+    assert report.verdict != "verified"
+    assert "overflow" in report.reason or report.verdict == "refuted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "limit", [30, pytest.param(simulations.MOST_LETTERS, marks=pytest.mark.slow)]
+)
+def test_an_rnn_that_counts_without_end(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(simulations, "MOST_LETTERS", limit)
+    file = good("rnn")
+    drift = file.tensors["hidden.bias"].copy()
+    drift[4] -= 2.0**-20
+    said = judge(pack(file, nothing, {**file.tensors, "hidden.bias": drift}))
+    assert said.verdict == "undecided"
+    assert f"new hidden states come after {limit} letters" in said.reason
+
+
+LENGTHS: list[Json] = [LENGTH + 1, 10**18, 10**30, 0, -1, True, 4.0, "4", [4], {}]
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("length", [*LENGTHS, None, ...], ids=str)
+def test_lengths_that_cannot_be_claimed(judge: Judge, length: Json) -> None:
+    said = judge(pack(good("transformer"), put("claim", "length", value=length)))
+    assert said.verdict == "refused"
+    assert "it claims" in said.reason
+
+
+@pytest.mark.parametrize(("key", "value"), [("start", "2"), ("dtype", "float64")])
+def test_claims_that_the_file_itself_belies(judge: Judge, key: str, value: str) -> None:
+    said = judge(pack(good("transformer"), put("claim", key, value=value)))
+    assert said.verdict == "refused"
+    assert f"it claims {'the start state ' * (key == 'start')}{value!r}" in said.reason
+
+
+def test_a_claim_of_another_machine(judge: Judge, tmp_path: Path) -> None:
+    path, other = tmp_path / "other.json", krohn.read("C3").with_start("1")
+    path.write_text(json.dumps(json_format.to_object(other)))
+    data = pack(good("transformer"), nothing)
+    said = judge(data, "--machine", str(path))
+    assert said.verdict == "refuted"
+    assert "wrong at letter 1" in said.reason
+    assert "different letters" in judge(data, "--machine", "C4").reason
+
+
+PRAISE: list[Json] = [
+    {"verdict": "verified", "steps": []},
+    {"verdict": "verified", "steps": [{"sublayer": "read-out", "margin": 1e9}] * 1000},
+    "verified",
+    True,
+    ["verified"] * 10_000,
+]
+
+
+@pytest.mark.sample(4)
+@EACH
+@pytest.mark.parametrize("evidence", PRAISE, ids=lambda e: str(e)[:20])
+def test_evidence_in_the_file_is_not_believed(
+    judge: Judge, kind: str, evidence: Json
+) -> None:
+    file = good(kind)
+    broken = pack(file, put("evidence", value=evidence), filled(file, 0.0))
+    assert judge(broken).verdict == "refuted"
+    assert judge(pack(file, put("evidence", value=evidence))).verdict == "verified"
+
+
+def test_evidence_and_program_of_another_model(judge: Judge) -> None:
+    file, other = (
+        good("transformer"),
+        krohn.compile("C3", LENGTH, "counter", start="1").file,
+    )
+    keys = ("program", "evidence", "machine", "claim")
+
+    def edit(header: Json) -> None:
+        header |= {k: copy.deepcopy(other.header[k]) for k in keys if k in other.header}
+
+    assert judge(pack(file, edit)).verdict == "refuted"
+
+
+@pytest.mark.parametrize("depth", [500, 50_000])
+def test_deep_nesting(judge: Judge, depth: int) -> None:
+    file = good("transformer")
+    text = json.dumps({"format": "krohn-model", "version": 1, **file.header})
+    nested = "[" * depth + "]" * depth
+    packed = {n: file.precision.store(t) for n, t in file.tensors.items()}
+    text = text.replace('"evidence": ', f'"odd": {nested}, "evidence": ')
+    said = judge(safetensors.numpy.save(packed, {"krohn": text}))
+    assert said.verdict in ("verified", "refused")
+
+
+def test_blocks_that_hold_nothing(judge: Judge) -> None:
+    file = krohn.compile("C2", LENGTH, "counter", strict=True).file
+    empty = {"heads": 0, "d_qk": 0, "d_v": 0, "mlp": []}
+    for count in (100, 10**4):
+        listed = [*file.header["architecture"]["blocks"], *[empty] * count]
+        said = judge(pack(file, put("architecture", "blocks", value=listed)))
+        assert said.verdict in ("undecided", "refused")
+
+
+@pytest.mark.sample(5)
+@EACH
+@pytest.mark.parametrize("size", [2**31, 2**40, 10**30, True, 1.0, "8", None])
+def test_sizes_that_no_tensor_has(judge: Judge, kind: str, size: Json) -> None:
+    for key in ("vocabulary", "outputs"):
+        said = judge(pack(good(kind), put("architecture", key, value=size)))
+        assert said.verdict == "refused"
+        assert "damaged" in said.reason
+
+
+def test_tensors_that_are_announced_and_not_there(judge: Judge) -> None:
+    data = pack(good("transformer"), nothing)
+    size = int.from_bytes(data[:8], "little")
+    outer = json.loads(data[8 : 8 + size])
+    outer["embed.position"]["shape"] = [2**40, 2**20]
+    outer["embed.position"]["data_offsets"][1] = 2**62
+    text = json.dumps(outer).encode()
+    said = judge(len(text).to_bytes(8, "little") + text + data[8 + size :])
+    assert said.verdict == "refused"
+    assert "damaged" in said.reason
