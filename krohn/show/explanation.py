@@ -158,8 +158,8 @@ def facts(found: dict[str, Any]) -> None:
 
 
 def _rows(found: dict[str, Any], name: str) -> bool:
-    fact = found.get(name)
-    return bool(fact) and all(isinstance(row, dict) for row in fact)
+    fact = found.get(name) or [None]
+    return all(isinstance(row, dict) for row in fact)
 
 
 LABELS = {
