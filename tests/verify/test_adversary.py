@@ -30,6 +30,7 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
+from krohn.verify.attack.rounding import Arithmetic, network, still
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Verdict, prove
 from krohn.verify.search import refinement
@@ -532,6 +533,51 @@ def test_what_is_rounded_below_the_normal_range_is_multiplied(
     taken = float(number(float(weight) / sum_of_weights))
     assert taken * gain * factor > 1.5 > 2 * np.exp(score) * gain * factor / 1.9
     attack = summed_underflow(number.__name__, score, gain, factor)
+    assert attack.verdict != "verified"
+
+
+def flushed_erasure() -> Attack:
+    """Two ReLUs subtract c from itself, but for what is flushed in them; m stands there.
+
+    c is 0, and off by 2⁻¹²⁷, a difference of two normal numbers. A kernel that flushes
+    products leaves all of it. Units that clamp 2²²·x to 0..1 make 1 of it in the end.
+    """
+    steep, least = 2.0**11, 2.0**-63
+    same = of(["e"], [[0, 0], [1, 1]])
+    channels = [
+        channel("e", at(0, 1, 0, 8), [0, 1], **letter([0, 1, 0])),
+        channel("c", at(1, 2, 2, 3), [0], **of(["e"], [[0, 0], [1, 0]])),
+        channel("m", at(1, 2, 6, 8), [0, 1], **same),
+        channel("s", at(2, 3, 8, 8), [0, 1], **same | {"inputs": ["m"]}),
+    ]
+    d, up = np.eye(3), steep * np.ones(2)
+    two = np.stack([d[1], -d[1]])
+    clamps = [(np.outer([1, -1], up), np.array([0, -1]))] * 12
+    tensors = {
+        "embed.token": np.stack([0 * d[0], d[0], 0 * d[0]]),
+        **mlp(
+            0, (np.zeros((3, 2)), least * np.array([1.5, 1])), (least * two, 0 * d[0])
+        ),
+        **mlp(1, (two.T, [0, 0]), (-two, 0 * d[0])),
+        **mlp(2, (d[:, [0]], [0]), (d[[1]], 0 * d[0])),
+        **mlp(
+            3,
+            (np.outer(d[1], up), [0, -1]),
+            *clamps,
+            (np.stack([d[2], -d[2]]), 0 * d[0]),
+        ),
+    }
+    return craft([[0, 0], [1, 1]], channels, tensors, blocks=4)
+
+
+def test_what_is_flushed_is_not_erased() -> None:
+    """Lemma 16a: a product below the normal range may be 0 (A9)."""
+    attack = flushed_erasure()
+    assert attack.right(2)  # by kernels that flush nothing
+    net = network(attack.file, attack.file.tensors)
+    worst = Arithmetic(attack.file.precision, np.random.default_rng(0))
+    _, logits = worst.run(net, torch.zeros((1, 1), dtype=torch.int64), still)
+    assert logits.argmax() == 1  # a0 leads to q0
     assert attack.verdict != "verified"
 
 
