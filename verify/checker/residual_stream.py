@@ -92,7 +92,8 @@ class Stream:
 
         It moves a number that is added to it by at most two such numbers.
         """
-        return (self.owner[span] == FREE) & (self.free[span] <= UNDERFLOW)
+        empty: BoolArray = self.owner[span] == FREE
+        return empty & (self.free[span] <= UNDERFLOW)
 
     def common(self, name: str) -> FloatArray:
         """``(values,)``: the noise of a channel that all units see, where they read it."""
