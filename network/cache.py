@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 
 import torch
@@ -265,10 +265,20 @@ def _piece(scores: Tensor, mix: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...
 def _exp(x: Tensor) -> Tensor:
     """The exponentials of numbers of which the largest in each sum is 0.
 
-    Those that are not normal numbers, which the sums do not notice, take ten times as
-    long and are raised to the least that is.
+    Those that are not normal numbers take ten times as long, and are raised to the least
+    exponential that is (A6 of docs/soundness.md).
     """
-    return torch.exp(x.clamp(min=math.ceil(math.log(torch.finfo(x.dtype).tiny))))
+    return torch.exp(x.clamp(min=_least_exponent(x.dtype)))
+
+
+@cache
+def _least_exponent(dtype: torch.dtype) -> float:
+    """The least number of a format whose exponential is a normal number."""
+    tiny = torch.finfo(dtype).tiny
+    found = torch.tensor(math.log(tiny), dtype=dtype)
+    if math.exp(found.item()) < tiny:
+        found = torch.nextafter(found, torch.zeros_like(found))
+    return found.item()
 
 
 def affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:

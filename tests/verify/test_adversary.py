@@ -27,6 +27,7 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
+from krohn.verify.attack.rounding import Arithmetic, network, still
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Verdict, prove
 from krohn.verify.search import refinement
@@ -528,6 +529,99 @@ def test_what_is_rounded_below_the_normal_range_is_multiplied(
     taken = float(number(float(weight) / sum_of_weights))
     assert taken * gain * factor > 1.5 > 2 * np.exp(score) * gain * factor / 1.9
     attack = summed_underflow(number.__name__, score, gain, factor)
+    assert attack.verdict != "verified"
+
+
+def flushed_erasure() -> Attack:
+    """Two ReLUs subtract c from itself, but for what is flushed in them; m stands there.
+
+    c is 0, and off by 2⁻¹²⁷, a difference of two normal numbers. A kernel that flushes
+    products leaves all of it. Units that clamp 2²²·x to 0..1 make 1 of it in the end.
+    """
+    steep, least = 2.0**11, 2.0**-63
+    same = of(["e"], [[0, 0], [1, 1]])
+    channels = [
+        channel("e", at(0, 1, 0, 8), [0, 1], **letter([0, 1, 0])),
+        channel("c", at(1, 2, 2, 3), [0], **of(["e"], [[0, 0], [1, 0]])),
+        channel("m", at(1, 2, 6, 8), [0, 1], **same),
+        channel("s", at(2, 3, 8, 8), [0, 1], **same | {"inputs": ["m"]}),
+    ]
+    d, up = np.eye(3), steep * np.ones(2)
+    two = np.stack([d[1], -d[1]])
+    clamps = [(np.outer([1, -1], up), np.array([0, -1]))] * 12
+    tensors = {
+        "embed.token": np.stack([0 * d[0], d[0], 0 * d[0]]),
+        **mlp(
+            0, (np.zeros((3, 2)), least * np.array([1.5, 1])), (least * two, 0 * d[0])
+        ),
+        **mlp(1, (two.T, [0, 0]), (-two, 0 * d[0])),
+        **mlp(2, (d[:, [0]], [0]), (d[[1]], 0 * d[0])),
+        **mlp(
+            3,
+            (np.outer(d[1], up), [0, -1]),
+            *clamps,
+            (np.stack([d[2], -d[2]]), 0 * d[0]),
+        ),
+    }
+    return craft([[0, 0], [1, 1]], channels, tensors, blocks=4)
+
+
+def test_what_is_flushed_is_not_erased() -> None:
+    """Lemma 16a: a product below the normal range may be 0 (A9)."""
+    attack = flushed_erasure()
+    assert attack.right(2)  # by kernels that flush nothing
+    assert 1 in bad_answers(attack, 0)  # a0 leads to q0
+    assert attack.verdict != "verified"
+
+
+def bad_answers(attack: Attack, letter: int) -> set[int]:
+    """The states after a letter, by bad arithmetics that the proof allows."""
+    net = network(attack.file, attack.file.tensors)
+    found, words = set[int](), torch.tensor([[letter]])
+    for seed in range(10):
+        worst = Arithmetic(attack.file.precision, np.random.default_rng(seed))
+        found.add(int(worst.run(net, words, still)[1].argmax()))
+    return found
+
+
+def heavy_bos(query: float, key: float) -> Attack:
+    """BOS weighs so much in a sum c that all other weights are near 2⁻¹²⁶.
+
+    s says whether c is above 0, but not if c is off by two fifths.
+    """
+    d = np.eye(5)
+    channels = [
+        channel("x", at(0, 1, 0, 2), [0, 1], **letter([0, 1, 0])),
+        channel("c", at(1, 2, 1, 2), [0, 1, 2], op="prefix-sum", source="x", head=0),
+        channel("s", at(2, 3, 2, 2), [0, 1], **of(["c"], [[0, 0], [1, 1], [2, 1]])),
+    ]
+    units = np.outer(d[1], np.ones(3)), [0, -1.1, -1.5]
+    tensors = {
+        "embed.token": np.stack([0 * d[0], d[0], 0 * d[0]]),
+        "embed.position": np.stack([d[3] + d[4], d[3], d[3]]),
+        "blocks.0.attention.query": query * d[None, :, [3]],
+        "blocks.0.attention.key": key * d[None, :, [4]],
+        "blocks.0.attention.value": d[None, :, [0]],
+        "blocks.0.attention.out": 2.0**126 * d[None, [1], :],
+        **mlp(0, units, (np.outer([1, -6, 8.8], d[2]), 0 * d[0])),
+    }
+    return craft([[0, 1], [1, 1]], channels, tensors, 1, features={"two": [3, 5]})
+
+
+def test_exponentials_are_right_down_to_the_least_normal_number() -> None:
+    """Also where many words are run together, node by node of a tree (A6)."""
+    attack = heavy_bos(1.0, 87.33)
+    assert attack.verdict == "verified"
+    assert attack.right(2)
+
+
+def test_weights_that_are_computed_below_the_normal_range_are_refused() -> None:
+    """The product is below 126·log 2, and its nearest float32 is above that."""
+    query, key = 1.543624997138977, 56.578861236572266
+    limit = 126 * np.log(2)
+    assert query * key < limit < np.float32(query * key)
+    attack = heavy_bos(query, key)
+    assert 0 in bad_answers(attack, 1)  # a1 leads to q1
     assert attack.verdict != "verified"
 
 

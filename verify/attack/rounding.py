@@ -242,11 +242,12 @@ def _permute_units(
 
 # The forward pass by the worst arithmetic that a proof allows for.
 #
-# Real kernels are much better than assumptions A1 to A8, A11 and A12 of
+# Real kernels are much better than assumptions A1 to A9, A11 and A12 of
 # docs/soundness.md. Here sums are taken in random orders and bracketings, exponentials,
 # sines and GeLUs are as wrong as they may be, exponentials in the direction that hurts,
 # scores are stored or not, weights are normalised early or late and rounded or not, and
-# a bias is added before or after a store, all by chance.
+# a bias is added before or after a store, all by chance. Products below the normal
+# range are 0.
 
 
 BRACKETS = (1, 2, 3, 8)
@@ -316,13 +317,17 @@ class Arithmetic:
         count = len(matrix)
 
         def term(k: int) -> Tensor:
-            return x[..., k : k + 1] * matrix[k] if k < count else inner
+            return self.flushed(x[..., k : k + 1] * matrix[k]) if k < count else inner
 
         if not count or self.coin():
             return self.store(self.add_up(count + 1, term))
         # Terms of one sign, in some column, may come first.
         rank = matrix[:, int(self.rng.integers(matrix.shape[1]))]
         return self.store(self.store(self.add_up(count, term, rank)) + inner)
+
+    def flushed(self, products: Tensor) -> Tensor:
+        """Products without those below the normal range of the accumulator."""
+        return products.where(products.abs() >= torch.finfo(self.wide).tiny, 0.0)
 
     def off(self, x: Tensor, units: float, signs: Tensor) -> Tensor:
         """``x`` (in float64) off by so many units of the accumulator, by signs."""
@@ -356,7 +361,7 @@ class Arithmetic:
                 raised > 1 - NEAR_ZERO, signs * (AT_ZERO / COARSE), signs
             )
         found = self.off(raised, worse if self.coin() else -worse, signs)
-        return found.where(found >= torch.finfo(self.wide).tiny, 0.0)
+        return self.flushed(found)
 
     def head_output(self, scores: Tensor, values: Tensor) -> Tensor:
         """The output of one head over ``values`` ``(batch, j, v)``."""

@@ -235,7 +235,7 @@ class Projective(MatrixErrors):
         a, b, inside = self._range(x), self._range(y), 1 if units.exact else 3
         reach, curve = (a.top + b.top).max(), Curve.of(units.inside, a, b)
         each = rounding(units, reach, (inside, 4 * self.size), form)
-        lost = 4 * self.size * flushed(8 * Interval.of(units.outside) + 1) / units.gain
+        lost = 4 * self.size * flushed(8 * Interval.of(units.outside) + 2) / units.gain
         mixed, astray = (
             self._mixed(x, y, curve, each, lost),
             units.astray(4 * self.size, form),
@@ -265,7 +265,7 @@ class Projective(MatrixErrors):
         a = self._range(x)
         curve, reach = Curve.of(gates.inside, a, factor), (a.top + factor.top).max()
         each = rounding(gates, reach, (units.terms, 4), form)
-        lost = (units.terms + 8) * flushed(Interval.of(gates.outside) + 1) * 4
+        lost = (units.terms + 8) * flushed(Interval.of(gates.outside) + 2) * 4
         lost = lost / gates.gain
         rounded = each * (1 / a.bottom).maximum(1 / factor.bottom)
         rounded = rounded + lost / (a.bottom * factor.bottom)

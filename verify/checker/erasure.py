@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krohn.verify.checker.arithmetic import GELU, STEPS, Interval, fits, flushed
+from krohn.verify.checker.arithmetic import (
+    GELU,
+    STEPS,
+    UNDERFLOW,
+    Interval,
+    fits,
+    flushed,
+)
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
 
@@ -50,7 +57,7 @@ def eraser(
 def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     """The factor that such units leave of x; None if it takes another look (Lemma 16a).
 
-    ReLUs leave nothing, whatever x is.
+    ReLUs leave nothing, whatever x is, but for what is below the normal range.
 
     Args:
         stream: What is known before them.
@@ -58,14 +65,15 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
         kind: f.
         gain: K.
     """
-    form, reader = stream.form, stream.reader
+    form, reader, owner = stream.form, stream.reader, int(stream.owner[dim])
+    names = list(stream.noise)
     if kind == "relu" and gain == 1 and reader is None:
-        return 0.0
+        noise = stream.noise[names[owner]] if owner >= 0 else stream.free[[dim]]
+        return UNDERFLOW if noise.any() else 0.0
     known = kind in ("gelu", "gelu_new") or reader is not None
-    if not known or form.unit > form.sum_unit or stream.owner[dim] < 0:
+    if not known or form.unit > form.sum_unit or owner < 0:
         return None
-    name = list(stream.noise)[stream.owner[dim]]
-    channel = stream.channel(name)
+    channel = stream.channel(name := names[owner])
     most = Interval.of(stream.reach(name)[dim - channel.span.start])
     fits(max(gain, 1.0) * most, form, "a number", STEPS)
     off = (2 * GELU + 4) * form.sum_unit * most

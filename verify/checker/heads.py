@@ -235,8 +235,11 @@ class Heads:
         return float(self.unsure[channel.head or 0]) * (1 + 16 * unit)
 
     def check_sums(self, largest: float) -> None:
-        """Refuse values of which a sum over all positions can overflow."""
-        most = largest * len(self.stream.positions)
+        """Refuse values of which a sum over all positions can overflow.
+
+        That of the largest weight is not 1 where its exponent is off (4.2).
+        """
+        most = GROWN * largest * len(self.stream.positions)
         fits(most, self.stream.form, "a sum of values", INSIDE)
 
     def below(self, largest: float) -> Interval:

@@ -12,7 +12,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import INSIDE, Format, Interval, fits
+from krohn.verify.checker.arithmetic import Format, Interval, flushed
 
 if TYPE_CHECKING:
     from krohn.verify.checker.heads import Heads
@@ -70,11 +70,11 @@ class MatrixErrors(ABC):
         stream, form = heads.stream, heads.stream.form
         noise = stream.noise[channel.inputs[0]]
         demand(form.unit == form.sum_unit, "matrices in a narrow format")
-        demand(not stream.free[channel.span].any(), "a matrix is added to something")
+        demand(stream.fresh(channel.span), "a matrix is added to something")
         largest = self.largest(noise)
-        fits(largest * len(stream.positions), form, "a sum of values", INSIDE)
+        heads.check_sums(largest)
         assert isinstance(channel.operation, Shift)
-        lost = heads.below(largest)
+        lost = heads.below(largest) + flushed(2)
         return self.fetched(noise, channel.operation.by, leak, astray, lost)
 
     @abstractmethod

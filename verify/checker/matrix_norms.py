@@ -156,7 +156,7 @@ class Norm(MatrixErrors):
         astray = units.gain * self.absolute(units.astray(4 * n, form) * (both + curve))
         total = abs(units.gain - 1) * (both + curve) + curve + astray
         total += ROUNDED * 4 * c * w * rounded
-        return total + 4 * n * n * flushed(8 * c + 1)
+        return total + 4 * n * n * flushed(8 * c + 2)
 
 
 class Spectral(Norm):

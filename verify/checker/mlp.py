@@ -52,9 +52,7 @@ class Mlp:
 
     def check_fresh(self, channel: Channel) -> None:
         """Refuse a channel that is added to something."""
-        stream, span = self.stream, channel.span
-        empty = (stream.owner[span] == FREE) & (stream.free[span] == 0)
-        alone = empty | (self.mask[span] == 0)
+        alone = self.stream.fresh(channel.span) | (self.mask[channel.span] == 0)
         demand(alone, f"{channel.name!r} is added to something")
 
     def cleared(self, free: BoolArray) -> FloatArray:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import IntArray, Matrices
+from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import Format, Interval
+from krohn.verify.checker.arithmetic import UNDERFLOW, Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 if TYPE_CHECKING:
@@ -86,6 +86,14 @@ class Stream:
         largest: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
         ground = self.reader.mean if self.reader else 0.0
         return np.asarray(largest + self.seen(largest, noise.max()) + ground)
+
+    def fresh(self, span: range) -> BoolArray:
+        """Where nothing is held but what is below the normal range (Lemma 16a).
+
+        It moves a number that is added to it by at most two such numbers.
+        """
+        empty: BoolArray = self.owner[span] == FREE
+        return empty & (self.free[span] <= UNDERFLOW)
 
     def common(self, name: str) -> FloatArray:
         """``(values,)``: the noise of a channel that all units see, where they read it."""

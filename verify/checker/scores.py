@@ -14,10 +14,9 @@ from krohn.verify.checker.arithmetic import (
     Interval,
     Operand,
     fits,
-    flushed,
-    gamma,
     own_error,
     store_error,
+    sum_error,
     summed,
 )
 from krohn.verify.checker.model_file import FloatArray
@@ -77,8 +76,8 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
         scores = k.value @ q.value.T
         inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
         error = summed(inherited.max(), 2 * terms)
-        error += 2 * (terms + 1) * form.sum_unit * size
-        error += form.unit * (np.abs(scores).max() + error)
+        error += 2 * sum_error(form, terms + 1, size)
+        error += store_error(form, np.abs(scores).max() + error)
         errors = np.full(scores.shape, error.most)
     else:
         # Kernels may store scores, or not.
@@ -109,12 +108,11 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     exact = not (off_q.any() or off_k.any())
     grid = _grid(q.value) + _grid(k.value) if exact else np.inf
     if off_q.any():
-        error += 2 * (entries + 1) * form.sum_unit * size
+        error += 2 * sum_error(form, entries + 1, size)
     elif size.most * 2.0**grid >= 1 / form.sum_unit:
-        error += gamma(entries + 1, form.sum_unit) * size + flushed(entries + 1)
-        error += own_error(entries + 1, size)
+        error += sum_error(form, entries + 1, size) + own_error(entries + 1, size)
     if off_q.any() or (form.narrow and size.most * 2.0**grid >= 1 / form.unit):
-        error += form.unit * (size + error)
+        error += store_error(form, size + error)
     error += 8 * form.sum_unit * (size + error)
     return error.most, size.most
 
@@ -138,7 +136,7 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
     size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
     most = summed(size.max(), entries)
     check_scores(most, form)
-    off = (2 * (entries + 1) + 8) * form.sum_unit * most
+    off = 2 * sum_error(form, entries + 1, most) + 8 * form.sum_unit * most
     off += store_error(form, most + off) if form.narrow else 0.0
     moved = np.abs(k.value) @ q.total.max(axis=0)
     return off.most, (off + summed(moved.max(), entries)).most, most.most

@@ -46,7 +46,9 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     demand(sure, "the weights of a sum are too uncertain")
     grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
     grown *= even.through(np.exp) * ((1 + form.unit) ** 2 if form.narrow else 1.0)
-    demand(1 / total >= form.smallest, "the weights of a sum are too small")
+    # As they are computed, too: what is below the normal range may be 0 (A6).
+    normal = 1 / total >= form.smallest * grown * first.through(np.exp)
+    demand(normal, "the weights of a sum are too small")
     leaked = 2 * aside / total * second.through(np.exp) * grown
     noise, largest = heads.carried(source).max(), int(max(source.domain))
     heads.check_sums(largest + noise)

@@ -16,6 +16,7 @@ import krohn
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.errors import Refused
 from krohn.verify.checker import sublayers, transformer
+from krohn.verify.checker.arithmetic import UNDERFLOW
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import recheck
@@ -119,8 +120,8 @@ def left(change: Callable[[dict[str, Any]], object]) -> float:
 def test_only_units_that_erase_leave_nothing(
     change: Callable[[dict[str, Any]], object],
 ) -> None:
-    assert left(lambda parts: None) == 0
-    assert left(change) > 0
+    assert left(lambda parts: None) == UNDERFLOW
+    assert left(change) > UNDERFLOW
 
 
 @pytest.mark.parametrize("gain", [2.0**-126, 2.0**-110, 2.0**-1, 1.0, 8.0])
