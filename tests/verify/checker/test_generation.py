@@ -26,7 +26,7 @@ def chain(steps: list[Step], numbers: int = 4, other: int = 0) -> ChainOfThought
     """One number, one more token that may stand there, and some steps."""
     return ChainOfThought(
         "small",
-        tuple(f"t{i}" for i in range(numbers + 1)),
+        tuple(map(str, range(numbers + 1))),
         (*range(numbers), other),
         numbers,
         ((0, numbers),),

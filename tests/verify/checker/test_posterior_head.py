@@ -154,3 +154,22 @@ def test_a_damaged_header_is_never_verified(source: dict[str, Any]) -> None:
     file = made(NAMES[0], error=1e-6)
     assert verdict(file) == "verified"
     assert verdict(file, **source) == "undecided"
+
+
+def test_a_rare_state_keeps_its_own_share() -> None:
+    """A step back divides by its prior: Pr(x_1 = 1 | x_2 = 2) would be 0.2, and is 1."""
+    once, five = 1e-10, 5e-10
+    file = made("GoldenMean:1given2")
+    model = {
+        "emissions": [[1.0, 0.0], [0.0, 1.0]],
+        "transitions": [[1 - once, 1.0], [once, 0.0]],
+    }
+    file.header["source"] |= {**model, "prior": [1 - five, five]}
+    with pytest.raises(Refused, match="not stationary"):
+        shown(file)
+    file.header["source"]["prior"] = [1 / (1 + once), once / (1 + once)]
+    shown(file)
+    with pytest.raises(
+        Refused, match=r"a step changes that of state 2 by 0\.8 of itself"
+    ):
+        PosteriorHead.from_wire(file.header["source"] | {"prior": [1 - five, five]})
