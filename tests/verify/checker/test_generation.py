@@ -56,7 +56,7 @@ def copying(content: int) -> Program:
     domains = {"token": (0, 1, 2), "content": ends, "next": ends}
     decode = {(x,): i for i, x in enumerate(ends)}
     letters = ("t0", "t1")
-    return Program(letters, 2, 3, operations, ("next",), decode, domains=domains)
+    return Program(letters, 2, 1, operations, ("next",), decode, domains=domains)
 
 
 def test_numbers_far_apart_are_not_listed() -> None:
