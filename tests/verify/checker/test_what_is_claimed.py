@@ -211,6 +211,25 @@ def test_each_key_of_a_source_and_of_a_program_is_read(kind: str, part: str) -> 
         check(kind, (part, "channel"), {})
 
 
+@pytest.mark.parametrize("kind", [kind for kind in SOURCES if kind not in NUMBERS])
+def test_names_are_lists(kind: str) -> None:
+    """Of an object with the same keys a verdict said that inputs are real numbers."""
+    letters = proved(kind)[0].header["source"]["letters"]
+    with pytest.raises(Refused):
+        check(kind, ("source", "letters"), dict.fromkeys(letters, 0))
+
+
+def test_letters_that_come_before_brackets_are_a_list() -> None:
+    """Keys of an object are sorted: the tokens of states stand behind these letters."""
+    file, told = proved("blocks")
+    header = json.loads(json.dumps({**file.header, "digest": None}))
+    del header["digest"]
+    header["source"]["letters"] = dict.fromkeys(("!", "#", "(0)", "(1)"), 0)
+    data = pack(header, file.tensors)
+    with pytest.raises(Refused, match="no lists"):
+        recheck(data, json.dumps(for_file(data, told)).encode())
+
+
 @pytest.mark.parametrize("kind", ["learner", "kernel", "beliefs of an RNN", "rnn"])
 def test_a_file_states_no_variables_that_no_rule_looks_for(kind: str) -> None:
     stated = proved(kind)[0].header.get("program", {})
