@@ -87,6 +87,7 @@ class ChainOfThought:
         own = self.contents[: self.numbers] == tuple(range(self.numbers))
         demand(own, "the content of a number is not that number")
         demand(min(self.contents) >= 0, "the content of a token is negative")
+        demand(n > 0, "there is no prompt, and no network says what stands first")
         for low, high in self.prompt:
             demand(
                 0 <= low <= high < count, "no token may stand at a place of the prompt"

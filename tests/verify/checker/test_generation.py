@@ -129,3 +129,9 @@ def test_outputs_of_steps_are_counted_with_their_numbers(
     monkeypatch.setattr(generation, "MOST_VALUES", 5)
     with pytest.raises(Refused, match="too many tokens"):
         check(twice, source)
+
+
+def test_a_text_has_a_prompt() -> None:
+    """What a network says at the start symbol is no answer."""
+    with pytest.raises(Refused, match="there is no prompt"):
+        replace(chain([Step(0, 0, ())]), prompt=(), answer=1)
