@@ -131,7 +131,9 @@ class Blocks:
             LookupError: If something is missing.
         """
         demand(said["kind"] == KIND, "this is no text in blocks")
-        transitions, names = whole(said["transitions"], 2), list(said["letters"])
+        transitions, names = whole(said["transitions"], 2), said["letters"]
+        listed = type(names) is type(said["classes"]) is list
+        demand(listed, "the names are no lists")
         demand(
             [type(n) is str for n in [*names, *said["classes"]]], "a name is no text"
         )

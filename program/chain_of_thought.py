@@ -49,7 +49,8 @@ class ChainOfThought:
 
     Attributes:
         name: What it is called.
-        tokens: The name of each token.
+        tokens: The name of each token; those of numbers ascend by 1, the first one is
+            that of the number that is told apart as 0, which may be negative.
         contents: What each token counts where it is read: a number itself.
         numbers: How many tokens are numbers.
         prompt: The first and the last token that may stand at each place of the prompt.
@@ -76,10 +77,16 @@ class ChainOfThought:
         count, n = len(self.tokens), len(self.prompt)
         demand(len(set(self.tokens)) == count, "two tokens have the same name")
         demand(0 < self.numbers <= count, "there are no tokens that are numbers")
+        first = self.tokens[0].removeprefix("-")
+        least = int(self.tokens[0]) if first.isdecimal() else 0
+        right = [str(least + number) for number in range(self.numbers)]
+        named = list(self.tokens[: self.numbers]) == right
+        demand(named, "a number has the name of another one, or of none")
         demand(len(self.contents) == count, "a token has no content")
         own = self.contents[: self.numbers] == tuple(range(self.numbers))
         demand(own, "the content of a number is not that number")
         demand(min(self.contents) >= 0, "the content of a token is negative")
+        demand(n > 0, "there is no prompt, and no network says what stands first")
         for low, high in self.prompt:
             demand(
                 0 <= low <= high < count, "no token may stand at a place of the prompt"

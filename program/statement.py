@@ -354,6 +354,8 @@ def _place(entry: Mapping[str, Any], widths: Mapping[str, int]) -> StatedPlace |
     demand(stop - start == width, f"{entry['name']!r} does not fit its place")
     demand(born <= dies, f"{entry['name']!r} is never there")
     head = int(whole(entry["head"], 0)) if "head" in entry else None
+    by_head = born % 2 == 1
+    demand((head is not None) == by_head, f"{entry['name']!r} has another writer")
     return StatedPlace(start, stop, born, dies, code, head)
 
 

@@ -94,8 +94,14 @@ class PosteriorHead:
         _law("transitions", self.transitions)
         _law("prior", self.prior[:, None])
         demand(self.prior > 0, "a state of the prior never occurs")
-        kept = np.abs(self.transitions @ self.prior - self.prior) <= SUM
-        demand(kept, "the prior is not the stationary law of the transitions")
+        # Of itself each: the step back divides by the prior of a state, however rare.
+        off = np.abs(self.transitions @ self.prior - self.prior) / self.prior
+        state = int(off.argmax())
+        demand(
+            off <= SUM,
+            f"the prior is not the stationary law of the transitions: a step changes that "
+            f"of state {state + 1} by {off[state]:.2g} of itself",
+        )
 
     @classmethod
     def of(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from krohn.program import user_input
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
 from krohn.program.rewriting import Computed, Rewriting, Rule
 from krohn.sources import first_line, texts
@@ -96,14 +96,28 @@ def _values(prime: int) -> Table:
 def no_value(source: Rewriting, last: Sequence[str]) -> str:
     """Why the last line of an expression is no number; nothing if it is one.
 
-    Nothing is said of rewriting systems of other names: any last line is an answer.
+    Nothing is said of other rewriting systems, whatever they are called: any last line
+    is an answer.
     """
-    if not source.name.startswith(NAME) or (len(last) == 1 and last[0].isdecimal()):
+    if (len(last) == 1 and last[0].isdecimal()) or not _is_arithmetic(source):
         return ""
     line, pairs = " ".join(last), pairwise(last)
     if ("/", "0") in pairs:
         return f"the expression divides by zero: {line}"
     return f"this is no expression: nothing can be evaluated in {line}"
+
+
+def _is_arithmetic(source: Rewriting) -> bool:
+    """Whether it is arithmetic modulo some prime: rules do not depend on the length."""
+    try:
+        other = arithmetic(1, len(source.letters) - len(SIGNS))
+    except Refused:
+        return False
+    return (source.letters, source.rules, source.functions) == (
+        other.letters,
+        other.rules,
+        other.functions,
+    )
 
 
 SUFFIX = ".rules"

@@ -54,7 +54,7 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
         Refused: If greedy decoding is not shown to give the chain of thought.
     """
     demand(program.letters == len(source.tokens), "the network has other tokens")
-    demand(program.length >= source.length - 1, "texts are too long for the network")
+    demand(program.length == source.length - 1, "texts have another length")
     text, found = Text.of(program, source), Readings()
     start = len(source.prompt)
     ends = [text.tokens[start + i + 1] for i in range(len(source.steps))]

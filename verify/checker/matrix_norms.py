@@ -28,17 +28,21 @@ class Source(NamedTuple):
     start: FloatArray
 
 
-def source_of(said: Mapping[str, Any]) -> Source:
+def source_of(said: Mapping[str, Any], tokens: int = 0) -> Source:
     """The linear system of a header.
+
+    Args:
+        said: The source.
+        tokens: How many of its letters, the last ones, have no matrix.
 
     Raises:
         Refused: If it states none, or names an output otherwise than by its place.
     """
-    called = said.get("classes", [])
+    called = names(said, "classes")
     right = [f"b{i}" for i in range(1, len(called) + 1)]
     demand(called == right, "an output is not named by its place")
     matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
-    shape = (len(names(said, "letters")), len(start), len(start))
+    shape = (len(names(said, "letters")) - tokens, len(start), len(start))
     demand(matrices.shape == shape, "a linear system has other matrices")
     return Source(matrices, start)
 

@@ -208,7 +208,7 @@ def names(said: Any, what: str) -> list[str]:
     Raises:
         Refused: If they are no list of different strings.
     """
-    listed = said[what]
+    listed = said.get(what)
     strings = type(listed) is list and all(type(name) is str for name in listed)
     demand(strings, f"the {what} have no names")
     demand(len(set(listed)) == len(listed), f"two {what} have the same name")

@@ -11,7 +11,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.established import Established, judge
 from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
-from krohn.verify.checker.registry import NAMED, NAMES, reader, reader_of
+from krohn.verify.checker.registry import reader, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,32 @@ class Evidence(dict[str, Any]):
             f"the evidence has no {name!r}, which the proof needs: make it anew with "
             "krohn verify --evidence"
         )
+
+
+READ = ("source", "program")
+"""The parts of a header of which a proof must have read each key."""
+
+
+class Read(dict[str, Any]):
+    """An object of a header, which knows the keys of it that a rule has read.
+
+    Whoever goes through all of them has read none: that refuses a file, and lets none in.
+    """
+
+    def __init__(self, stated: Any) -> None:
+        demand(type(stated) is dict, "the file does not say what it is about")
+        super().__init__(stated)
+        self.read: set[str] = {"name"}
+        """What it is called is a label, and about nothing."""
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What stands under a key; if there is none, the default."""
+        self.read.add(key)
+        return super().get(key, default)
 
 
 def recheck(
@@ -119,25 +145,36 @@ def established(
         Refused: If nothing is shown, or less than is claimed; other errors, too, if the
             evidence is damaged.
     """
-    header, claim = model.header, model.header["claim"]
+    stated, claim = model.header, model.header["claim"]
+    parts = {part: Read(stated[part]) for part in READ if part in stated}
+    header: dict[str, Any] = {**stated, **parts}
     about = "source" in header
     if about:
-        source = header["source"]
-        demand(type(source) is dict, "the file does not say what it is about")
         alone = machine is None and "machine" not in header
         demand(alone, "the file claims to compute no machine")
         demand(header["version"] >= 5, "this version is for machines only")
-        others = sorted(NAMES & source.keys() - NAMED.get(source["kind"], set()))
-        demand(not others, f"no rule looks at the {', '.join(others)} of such a source")
-        if "classes" in source:
-            each = len(names(source, "classes")) == header["architecture"]["outputs"]
-            demand(each, "the file does not name each output")
+        called = stated["source"].get("name", "")
+        demand(type(called) is str, "what a source is called is no text")
     exact = claim.get("kind", "exact") == "exact"
     demand(exact or about, "a claim of a wrong kind")
     name = reader_of(header)
     told = {"progress": progress} if name == "transformer" else {}
     length = model.length
-    found: Established = reader(name)(model, said, machine, **told)
+    found: Established = reader(name)(
+        model._replace(header=header), said, machine, **told
+    )
+    _check_read(header)
     demand(found.length == length, "the claim is about another length")
     judge(found, header, said)
     return found
+
+
+def _check_read(header: dict[str, Any]) -> None:
+    """Refuse a key that no rule has read, and another number of names than outputs."""
+    for part in (part for part in READ if part in header):
+        left = ", ".join(sorted(header[part].keys() - header[part].read))
+        demand(not left, f"no rule looks at the {left} of such a {part}")
+    if "classes" in header.get("source", ()):
+        each = len(names(header["source"], "classes"))
+        right = each == header["architecture"]["outputs"]
+        demand(right, "the file does not name each output")

@@ -106,8 +106,8 @@ class Stated:
             demand(laws >= 0, "a probability is negative")
             demand(np.abs(laws.sum(axis=0) - 1) <= INSIDE, "a law does not add up to 1")
         demand(self.prior >= RARE, "a state never occurs, or too rarely")
-        kept = np.abs(self.transitions @ self.prior - self.prior).max()
-        demand(kept <= INSIDE, "the prior is not stationary")
+        kept = np.abs(self.transitions @ self.prior - self.prior) <= INSIDE * self.prior
+        demand(kept, "the prior of a state is not stationary")
 
     def guesses(self) -> Interval:
         """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""

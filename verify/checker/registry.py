@@ -33,21 +33,6 @@ READERS = {
 }
 """Of claims about other sources than machines, by the kinds of network and of source; an
 architecture says itself who reads its claims about machines."""
-NAMES = {"letters", "states", "classes"}
-"""The keys under which a source may list names, of which verdicts and exports speak."""
-NAMED: Mapping[str, set[str]] = {
-    "chain-of-thought": {"letters"},
-    "rewriting": {"letters"},
-    "increasing": {"letters"},
-    "program": {"letters", "classes"},
-    "text-in-blocks": {"letters", "classes"},
-    "linear-system": {"letters", "classes"},
-    "vectors-in-blocks": {"letters", "classes"},
-    "hidden-markov": NAMES,
-    "context-learner": {"letters", "classes"},
-    "posterior-head": {"letters", "classes"},
-}
-"""Those that the rule of each kind of source looks at; none where inputs are numbers."""
 
 
 def reader_of(header: Mapping[str, Any]) -> str:

@@ -38,6 +38,8 @@ def readings(
         decoded = said.decode.get(tuple(row))
         if decoded is None:
             raise Refused(f"the source gives {row} no class")
+        alike = program.decode.get(tuple(row)) == decoded
+        demand(alike, "the file says another class of its outputs than the source")
         found[tuple(row)] = decoded
     return found
 

@@ -16,7 +16,7 @@ from krohn.program.errors import demand
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.program.strict_json import reals
+from krohn.program.strict_json import reals, whole
 from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.model_file import Machine, Model, machine_of, names
 
@@ -74,10 +74,15 @@ def source_of(said: Mapping[str, Any]) -> Source:
     for numbers in (operators, start):
         demand(numbers >= 0, "an entry is no probability weight")
     demand(start.any(), "the start is 0")
-    called = "states" not in said or len(names(said, "states")) == len(start)
+    states = names(said, "states")
+    called = len(states) == len(start)
     demand(called, "the model has another number of states than names of them")
-    alike = said.get("classes", said.get("states")) == said.get("states")
-    demand(alike, "an output is not named by its state")
+    demand(said["classes"] == states, "an output is not named by its state")
+    actions, final = said.get("actions"), said.get("final")
+    each = actions is None or len(whole(actions, 1)) == len(operators)
+    demand(each, "a letter is an answer to no action")
+    each = final is None or len(reals(final, 1)) == len(start)
+    demand(each, "a state has no final weight")
     return Source(operators, start)
 
 

@@ -129,7 +129,8 @@ def _compared(model: Model, source: Any, told: Any) -> tuple[Statement, Readings
 
 def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
     """The Program of a file, and the one that was written as it is (Theorem 5i)."""
-    demand("classes" in source, "the file does not name its outputs")
+    named = type(source.get("classes")) is list
+    demand(named, "the file does not name its outputs")
     program = stated(model, len(names(source, "letters")))
     return program, parse(source["program"], program.letters, program.length)
 
@@ -174,7 +175,7 @@ def stated(
     other = "the file has another number of letters than the machine"
     demand(shape.vocabulary == letters + 1, other)
     demand(
-        type(model.header.get("program")) is dict,
+        isinstance(model.header.get("program"), dict),
         "the file does not say what its channels are",
     )
     return parse(model.header["program"], letters, length, matrices, vectors)

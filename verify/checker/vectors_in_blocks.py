@@ -45,10 +45,9 @@ def source_of(said: Mapping[str, Any]) -> tuple[Source, int]:
     Raises:
         Refused: If it states none.
     """
-    plain = {**said, "letters": said["letters"][:-1]}
     block = int(whole(said["block"], 0))
     demand(block >= 1, "a block has at least one letter")
-    return matrix_norms.source_of(plain), block
+    return matrix_norms.source_of(said, tokens=1), block
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:

@@ -25,7 +25,7 @@ def chain(steps: list[Step], numbers: int = 4, other: int = 0) -> ChainOfThought
     """One number, one more token that may stand there, and some steps."""
     return ChainOfThought(
         "small",
-        tuple(f"t{i}" for i in range(numbers + 1)),
+        tuple(map(str, range(numbers + 1))),
         (*range(numbers), other),
         numbers,
         ((0, numbers),),
@@ -55,7 +55,7 @@ def copying(content: int) -> Program:
     domains = {"token": (0, 1, 2), "content": ends, "next": ends}
     decode = {(x,): i for i, x in enumerate(ends)}
     letters = ("t0", "t1")
-    return Program(letters, 2, 3, operations, ("next",), decode, domains=domains)
+    return Program(letters, 2, 1, operations, ("next",), decode, domains=domains)
 
 
 def test_numbers_far_apart_are_not_listed() -> None:
@@ -128,3 +128,9 @@ def test_outputs_of_steps_are_counted_with_their_numbers(
     monkeypatch.setattr(generation, "MOST_VALUES", 5)
     with pytest.raises(Refused, match="too many tokens"):
         check(twice, source)
+
+
+def test_a_text_has_a_prompt() -> None:
+    """What a network says at the start symbol is no answer."""
+    with pytest.raises(Refused, match="there is no prompt"):
+        replace(chain([Step(0, 0, ())]), prompt=(), answer=1)

@@ -104,7 +104,7 @@ def test_heads_that_turn_the_other_way_are_refused() -> None:
         ("source", {"ahead": 4096}, "tuples"),
         ("source", {"steps": True}, "which prompts"),
         ("source", {"classes": ["2", "1"]}, "not the tuple"),
-        ("source", {"classes": ["1"]}, "does not name each output"),
+        ("source", {"classes": ["1"]}, "not as many classes as tuples"),
         ("source", {"letters": ["1", "1", "|"]}, "the same name"),
         ("architecture", {"d_model": 31}, "tensors are not as stated"),
         ("architecture", {"strict": False}, "tensors are not as stated"),

@@ -119,3 +119,22 @@ def test_twins_are_equal_on_pairs_and_not_on_triples() -> None:
         file, other = made(f"Twin1:{task}"), made(f"Twin2:{task}")
         file.header["source"] = other.header["source"]
         assert least <= shown(file).error <= most
+
+
+def test_a_rare_state_keeps_its_own_share() -> None:
+    """A step back divides by its prior: Pr(x_1 = 1 | x_2 = 2) would be 0.2, and is 1."""
+    once, five = 1e-10, 5e-10
+    file = made("GoldenMean:1given2")
+    model = {
+        "emissions": [[1.0, 0.0], [0.0, 1.0]],
+        "transitions": [[1 - once, 1.0], [once, 0.0]],
+    }
+    file.header["source"] |= {**model, "prior": [1 - five, five]}
+    with pytest.raises(Refused, match="not stationary"):
+        shown(file)
+    file.header["source"]["prior"] = [1 / (1 + once), once / (1 + once)]
+    shown(file)
+    with pytest.raises(
+        Refused, match=r"a step changes that of state 2 by 0\.8 of itself"
+    ):
+        PosteriorHead.from_wire(file.header["source"] | {"prior": [1 - five, five]})

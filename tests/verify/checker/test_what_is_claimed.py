@@ -131,7 +131,7 @@ def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
         ),
         ("beliefs", ("source", "states"), ["A"], "number of states"),
         ("beliefs of an RNN", ("source", "states"), ["A", "A"], "have the same name"),
-        ("beliefs", ("source", "classes"), ["A", "B", "C"], "name each output"),
+        ("beliefs", ("source", "classes"), ["A", "B", "C"], "not named by its state"),
         ("system", ("source", "classes"), ["b1"], "name each output"),
         ("system", ("source", "classes"), ["b1", "b1"], "have the same name"),
         ("beliefs", ("source",), None, "what it is about"),
@@ -282,3 +282,97 @@ def test_only_listed_pairs_have_a_reader(network: str) -> None:
             header["architecture"]["ranks"] = "{}"
         with pytest.raises(Refused, match="there is no rule"):
             reader_of(header)
+
+
+SOURCES = tuple(kind for kind in HOW if kind not in (*MACHINES, "turnstile"))
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("part", ["source", "program"])
+def test_each_key_of_a_source_and_of_a_program_is_read(kind: str, part: str) -> None:
+    """Exports and runs may read what stands there: so a rule must have looked at it."""
+    reason = f"no rule looks at the channel of such a {part}|the evidence cannot be"
+    with pytest.raises(Refused, match=reason):
+        check(kind, (part, "channel"), {})
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SOURCES if kind not in NUMBERS])
+def test_names_are_lists(kind: str) -> None:
+    """Of an object with the same keys a verdict said that inputs are real numbers."""
+    letters = proved(kind)[0].header["source"]["letters"]
+    with pytest.raises(Refused):
+        check(kind, ("source", "letters"), dict.fromkeys(letters, 0))
+
+
+def test_letters_that_come_before_brackets_are_a_list() -> None:
+    """Keys of an object are sorted: the tokens of states stand behind these letters."""
+    file, told = proved("blocks")
+    header = json.loads(json.dumps({**file.header, "digest": None}))
+    del header["digest"]
+    header["source"]["letters"] = dict.fromkeys(("!", "#", "(0)", "(1)"), 0)
+    data = pack(header, file.tensors)
+    with pytest.raises(Refused, match="no lists"):
+        recheck(data, json.dumps(for_file(data, told)).encode())
+
+
+@pytest.mark.parametrize("kind", ["learner", "kernel", "beliefs of an RNN", "rnn"])
+def test_a_file_states_no_variables_that_no_rule_looks_for(kind: str) -> None:
+    stated = proved(kind)[0].header.get("program", {})
+    place = {"name": "x", "code": "integer", "dims": [0, 1], "snapshots": [0, 1]}
+    with pytest.raises(
+        Refused, match="no rule looks at the channels of such a program"
+    ):
+        check(kind, ("program",), {**stated, "channels": [place]})
+
+
+@pytest.mark.parametrize("kind", ["beliefs", "beliefs of an RNN", "system"])
+def test_outputs_have_names(kind: str) -> None:
+    """Without them exports called outputs by the names of letters."""
+    with pytest.raises(Refused):
+        check(kind, ("source", "classes"), None)
+    file, told = proved(kind)
+    source = {k: v for k, v in file.header["source"].items() if k != "classes"}
+    header = {**file.header, "source": source}
+    data = pack({k: v for k, v in header.items() if k != "digest"}, file.tensors)
+    with pytest.raises(Refused, match=r"classes|not named by its state"):
+        recheck(data, json.dumps(for_file(data, told)).encode())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("actions", [0], "an answer to no action"),
+        ("final", [1.0], "no final weight"),
+        ("final", [1.0, "1"], "no real numbers"),
+        ("name", ["GoldenMean"], "is no text"),
+    ],
+)
+def test_what_a_source_may_say_besides_is_of_its_size(
+    key: str, value: Any, reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        check("beliefs", ("source", key), value)
+
+
+def test_numbers_have_their_own_names() -> None:
+    """An answer that is 1 would be told as 0."""
+    file, _ = proved("chain of thought")
+    one, two, *others = file.header["source"]["letters"]
+    with pytest.raises(Refused, match="the name of another one"):
+        check("chain of thought", ("source", "letters"), [two, one, *others])
+
+
+def test_a_program_decodes_its_outputs_as_its_source_does() -> None:
+    """Effects of patches are predicted by what the file says that outputs mean."""
+    file, _ = proved("program")
+    (row, _), *others = file.header["program"]["decode"]
+    with pytest.raises(Refused, match="another class of its outputs"):
+        check("program", ("program", "decode"), [[row, 1], *others])
+
+
+def test_who_writes_a_variable_is_said_as_it_is() -> None:
+    file, _ = proved("program")
+    channels = file.header["program"]["channels"]
+    at = next(i for i, c in enumerate(channels) if c.get("snapshots", [1])[0] == 2)
+    with pytest.raises(Refused, match="has another writer"):
+        check("program", ("program", "channels", at, "head"), 0)
