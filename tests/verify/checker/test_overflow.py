@@ -5,6 +5,8 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -26,6 +28,8 @@ from krohn.verify.checker.arithmetic import (
     fits,
 )
 from krohn.verify.checker.gpt2 import Files
+from krohn.verify.checker.heads import Heads
+from krohn.verify.checker.scores import check_scores
 
 from .test_gpt2 import shown
 
@@ -74,6 +78,22 @@ def test_sums_are_finite_in_every_order_and_so_are_their_exponents(
     for one in (wide.max(), wide.min()):
         assert (wide * factor - one * factor).isfinite().all()
         assert (wide - one).isfinite().all()
+
+
+def test_values_fit_though_the_largest_weight_is_more_than_1() -> None:
+    """The exponent fma(m, c, −fl(m·c)) of the maximum m is the rounding of m·c (4.2)."""
+    form = FORMATS["float32"]
+    check_scores(2.0**26 * BELOW, form)
+    score = np.float32(2.0**26) - 4 * np.arange(1, 1000, dtype=np.float32)
+    exact = score.astype(np.float64) * np.float32(np.log2(np.e))
+    weight = np.exp2((exact - exact.astype(np.float32)).max())
+    largest = most(form, INSIDE) / 3  # of three positions
+    assert weight * largest > form.sum_largest
+    stream = SimpleNamespace(form=form, positions=np.zeros((3, 1)))
+    heads = cast(Heads, SimpleNamespace(stream=stream))
+    with pytest.raises(Refused, match="a sum of values can overflow"):
+        Heads.check_sums(heads, largest)
+    Heads.check_sums(heads, 2.0**31)
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
