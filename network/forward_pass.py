@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from threading import local
+from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -92,6 +92,31 @@ _within = local()
 text would take longer than the letter."""
 
 
+class _Running:
+    """How many threads of the process run networks, and what puts its settings back."""
+
+    def __init__(self) -> None:
+        self.lock, self.threads = Lock(), 0
+        self.put_back: Callable[[], None] = lambda: None
+
+    def begin(self) -> None:
+        """One more; the first turns off what makes numbers coarser."""
+        with self.lock:
+            if not self.threads:
+                self.put_back = _turned_off()
+            self.threads += 1
+
+    def end(self) -> None:
+        """One less; the last puts the settings back."""
+        with self.lock:
+            self.threads -= 1
+            if not self.threads:
+                self.put_back()
+
+
+_running = _Running()
+
+
 @contextmanager
 def full_precision() -> Iterator[None]:
     """Turn off what makes numbers coarser; afterwards all is set as it was.
@@ -102,6 +127,20 @@ def full_precision() -> Iterator[None]:
     if getattr(_within, "full", False):
         yield
         return
+    _running.begin()
+    _within.full = True
+    try:
+        with ExitStack() as plain:
+            for device in filter(torch.is_autocast_enabled, DEVICES):
+                plain.enter_context(torch.autocast(device, enabled=False))
+            yield
+    finally:
+        _within.full = False
+        _running.end()
+
+
+def _turned_off() -> Callable[[], None]:
+    """Turn off settings of the process; the function puts them back."""
     backends: Any = torch.backends
     cuda, cudnn = backends.cuda.matmul, backends.cudnn
     switches = [(cuda, name) for name in REDUCED if hasattr(cuda, name)]
@@ -114,18 +153,14 @@ def full_precision() -> Iterator[None]:
     for holder, name in switches:
         setattr(holder, name, False)
     torch.set_float32_matmul_precision(FULL)
-    _within.full = True
-    try:
-        with ExitStack() as plain:
-            for device in filter(torch.is_autocast_enabled, DEVICES):
-                plain.enter_context(torch.autocast(device, enabled=False))
-            yield
-    finally:
-        _within.full = False
+
+    def put_back() -> None:
         if known is not None:
             torch.set_float32_matmul_precision(known)
         for holder, name, value in before:
             setattr(holder, name, value)
+
+    return put_back
 
 
 def _precisions(backends: Any) -> list[tuple[Any, str]]:

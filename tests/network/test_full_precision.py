@@ -1,7 +1,9 @@
 """Whatever torch is set to, networks are run with all digits of their numbers."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -129,6 +131,26 @@ def test_what_is_set_is_off_for_a_while(way: Any) -> None:
     assert settings() == before
     with pytest.raises(ZeroDivisionError), full_precision():
         raise ZeroDivisionError
+    assert settings() == before
+
+
+def test_the_last_thread_puts_the_settings_back() -> None:
+    """One that ends earlier leaves them to those that still run a network."""
+    by_precision()
+    before, entered, left = settings(), Event(), Event()
+
+    def other() -> Settings:
+        with full_precision():
+            entered.set()
+            left.wait(60)
+            return settings()
+
+    with ThreadPoolExecutor(1) as pool:
+        with full_precision():
+            seen = pool.submit(other)
+            assert entered.wait(60)
+        left.set()
+        assert not coarse(seen.result(60))
     assert settings() == before
 
 
