@@ -71,7 +71,7 @@ def _trained(model: object, checks: Checks) -> Report:
     if file is not None:
         report = of_file(file).verify(file, checks)
         if report.verdict == "verified":
-            check_forward(model, file, LONG)
+            check_forward(model, file, LONG, proved=True)
         return report
     if isinstance(model, str | Path):
         return examined(model, checks)

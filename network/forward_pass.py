@@ -1,10 +1,10 @@
 """The settings of a forward pass: hooks, all digits of products, threads, no dropout."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from threading import local
+from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
 import torch
@@ -62,12 +62,13 @@ class Hooks:
                 )
 
 
-# Products with all digits of their numbers, whatever torch is set to.
+# All digits of numbers, whatever torch is set to.
 #
-# Proofs are about sums of whole products (A1 of docs/soundness.md). Settings of torch
-# that are meant for training allow others: TF32 keeps 10 bits of a float32 factor, on
-# CPUs parts of it may be bfloat16, and partial sums of 16-bit products may be rounded
-# to 16 bits.
+# Proofs are about sums of whole products, and gates within a few units of roundoff (A1
+# and A14 of docs/soundness.md). Settings of torch that are meant for training allow
+# others: TF32 keeps 10 bits of a float32 factor, on CPUs parts of it may be bfloat16,
+# partial sums of 16-bit products may be rounded to 16 bits, autocast makes products of
+# numbers of 16 bits instead, and cuDNN has gates of its own.
 
 
 P = ParamSpec("P")
@@ -79,6 +80,11 @@ REDUCED = (
     "allow_fp16_accumulation",
 )
 """Settings of products on CUDA that must be off; not all versions of torch have all."""
+LIBRARY = ("allow_tf32", "enabled")
+"""Those of cuDNN, whose hyperbolic tangent of float32 is off by up to 132 units of
+roundoff (an H200, cuDNN 9): torch's own kernels meet A14."""
+DEVICES = ("cpu", "cuda")
+"""Where operations may be in another format than their numbers (`torch.autocast`)."""
 
 
 _within = local()
@@ -86,9 +92,34 @@ _within = local()
 text would take longer than the letter."""
 
 
+class _Running:
+    """How many threads of the process run networks, and what puts its settings back."""
+
+    def __init__(self) -> None:
+        self.lock, self.threads = Lock(), 0
+        self.put_back: Callable[[], None] = lambda: None
+
+    def begin(self) -> None:
+        """One more; the first turns off what makes numbers coarser."""
+        with self.lock:
+            if not self.threads:
+                self.put_back = _turned_off()
+            self.threads += 1
+
+    def end(self) -> None:
+        """One less; the last puts the settings back."""
+        with self.lock:
+            self.threads -= 1
+            if not self.threads:
+                self.put_back()
+
+
+_running = _Running()
+
+
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Turn off what makes products coarser; afterwards all is set as it was.
+    """Turn off what makes numbers coarser; afterwards all is set as it was.
 
     The settings are those of the process, as torch has them: another thread that runs
     products meanwhile runs them with all digits, too. Within this context it does nothing.
@@ -96,26 +127,40 @@ def full_precision() -> Iterator[None]:
     if getattr(_within, "full", False):
         yield
         return
+    _running.begin()
+    _within.full = True
+    try:
+        with ExitStack() as plain:
+            for device in filter(torch.is_autocast_enabled, DEVICES):
+                plain.enter_context(torch.autocast(device, enabled=False))
+            yield
+    finally:
+        _within.full = False
+        _running.end()
+
+
+def _turned_off() -> Callable[[], None]:
+    """Turn off settings of the process; the function puts them back."""
     backends: Any = torch.backends
     cuda, cudnn = backends.cuda.matmul, backends.cudnn
     switches = [(cuda, name) for name in REDUCED if hasattr(cuda, name)]
+    switches += [(cudnn, name) for name in LIBRARY]
     before = [
         (holder, name, getattr(holder, name))
-        for holder, name in (*switches, (cudnn, "allow_tf32"), *_precisions(backends))
+        for holder, name in (*switches, *_precisions(backends))
     ]
     known = _precision()
-    for holder, name in (*switches, (cudnn, "allow_tf32")):
+    for holder, name in switches:
         setattr(holder, name, False)
     torch.set_float32_matmul_precision(FULL)
-    _within.full = True
-    try:
-        yield
-    finally:
-        _within.full = False
+
+    def put_back() -> None:
         if known is not None:
             torch.set_float32_matmul_precision(known)
         for holder, name, value in before:
             setattr(holder, name, value)
+
+    return put_back
 
 
 def _precisions(backends: Any) -> list[tuple[Any, str]]:

@@ -127,11 +127,15 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     def differs(self, file: ModelFile, source: PosteriorHead | None) -> str:
         """Whether its network is not proved to say another model's guesses.
 
-        Two models may differ and guess the same: what is proved is the function.
+        Two models may differ and guess the same: what is proved is the function, of
+        letters by the same names.
         """
         if source is None or not super().differs(file, source):
             return ""
         wanted = {"kind": self.wire, **self.to_wire(source, None)}
+        own = file.header["source"]
+        if any(own.get(key) != wanted[key] for key in ("letters", "classes")):
+            return f"the file names letters or outputs otherwise than {source.name}"
         other = replace(file, header={**file.header, "source": wanted})
         if prove(other, None).verdict == "verified":
             return ""

@@ -45,7 +45,7 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
     def _tokenize(self, text: str, **ignored: Any) -> list[str]:
         if text in self.index:
             return [text]
-        parts = text.split(None if self.between == " " else self.between)
+        parts = [part for part in text.split(self.between) if part]
         signs = [sign for part in parts for sign in part]
         if self._known(parts) or not (
             self._known(signs) or max(map(len, self.index)) < 2

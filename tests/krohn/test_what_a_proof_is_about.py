@@ -86,6 +86,27 @@ def test_every_verdict_names_its_digest_and_the_digest_is_of_the_whole_claim(
     assert CompiledModel(replace(file, tensors=tensors), "", None, 0).claim == right
 
 
+def _turned(names: Any) -> Any:
+    return names[::-1] if isinstance(names, list) else names
+
+
+@pytest.mark.parametrize("kind", [*SOURCES, "letters of a model"])
+def test_a_file_with_other_names_is_about_another_source(kind: str) -> None:
+    """Letters are read by name: in another order, they are others to a network."""
+    name, how, _ = SOURCES.get(kind, ("RanHMM3,4@7:2given1", {}, ""))
+    file = compiled(kind).file if kind in SOURCES else krohn.compile(name, **how).file
+    source = file.header["source"]
+    names = {k: _turned(source.get(k)) for k in ("letters", "classes", "states")}
+    names = {k: v for k, v in names.items() if v is not None}
+    if not names:
+        return  # numbers have no names
+    try:
+        report = krohn.verify(stating(file, "source", {**source, **names}), name)
+    except KrohnError:
+        return
+    assert report.verdict != "verified"
+
+
 @pytest.mark.parametrize("kind", ["states", "rnn", "kernel", "chain-of-thought"])
 def test_a_stated_digest_is_never_believed(kind: str, tmp_path: Path) -> None:
     """No reader takes a file whose claim was changed beside its digest."""

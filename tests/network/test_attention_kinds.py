@@ -12,7 +12,7 @@ from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.attention_kind import Sparse
 from krohn.network.cache import Tree
-from krohn.network.mixing import SparseMixing
+from krohn.network.mixing import SoftmaxMixing, SparseMixing
 from krohn.network.modelfile import version_of
 from krohn.network.transformer import Attention, Transformer
 
@@ -221,3 +221,18 @@ def test_relus_add_up_what_comes_later_too() -> None:
     torch.testing.assert_close(attention.weights(x), weights, rtol=1e-12, atol=1e-12)
     with pytest.raises(ModelFileError, match="reads a word as a whole"):
         net.start()
+
+
+@pytest.mark.parametrize(
+    "device", ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+)
+def test_scores_of_float32_have_all_their_digits(device: str) -> None:
+    """2049² = 2049·2048 + 2049, which a sum of parts of 11 digits does not say."""
+    wide = torch.zeros((3, 1, 1, 2, 4), device=device)
+    query, key, value = wide
+    query[..., 0], query[..., 1] = 2049, 1
+    key[0, 0, 0, 0] = 2049
+    key[0, 0, 1, :2] = torch.tensor([2048, 2049])
+    value[0, 0, 1, 0] = 1 + 2.0**-23
+    mixed = SoftmaxMixing([False]).whole(query, key, value)
+    assert mixed[0, 0, 1, 0] == 0.5 * (1 + 2.0**-23)

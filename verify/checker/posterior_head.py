@@ -202,7 +202,7 @@ def _points(
     read = np.abs(np.hstack([layer.key, layer.bias[:, None]]))
     size = product(read, reach, form, "a score").max()
     sums = gamma(n + 1, form.sum_unit) * size + flushed(n + 1)
-    spread = Interval.of(np.ptp(layer.value, axis=0).max())
+    spread = (Interval.of(layer.value.max(axis=0)) - layer.value.min(axis=0)).max()
     return {
         "scores": swayed(apart, spread),
         "rounding": swayed(2 * sums, spread)

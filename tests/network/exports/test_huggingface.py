@@ -56,6 +56,23 @@ def test_answers_have_names(opened: tuple[Any, Any], machine: ModelFile) -> None
     assert tokenizer.decode(tokenizer(" ".join(word)).input_ids) == " ".join(word)
 
 
+@pytest.mark.parametrize("sign", ["\u00a0", "\x1c", "\u2028", "\x0b", " ", ",", "\n"])
+def test_a_name_is_one_letter_whatever_signs_it_holds(
+    sign: str, machine: ModelFile, tmp_path: Path
+) -> None:
+    """Signs that Python takes for white space, too: other letters stand around them."""
+    header = machine.header["machine"]
+    names = ["a", "b", f"a{sign}b", *header["letters"][3:]]
+    header = {**machine.header, "machine": {**header, "letters": names}}
+    PLACE.write(replace(machine, header=header), tmp_path)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    word = [0, 2, 1, 2, 2, 0, 1][: 2 * len(names)]
+    word = [letter % len(names) for letter in word]
+    text = tokenizer.between.join(names[letter] for letter in word)
+    assert tokenizer(text).input_ids == word
+    assert tokenizer.decode(word) == text
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("source", "options"),

@@ -13,6 +13,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
+from krohn.network.forward_pass import full_precision
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
@@ -142,6 +143,37 @@ def test_gates_are_as_exact_as_is_assumed(name: str, dtype: str) -> None:
         true = [float(exact[name](mpmath.mpf(v))) for v in numbers.double().tolist()]
     said = getattr(torch, name)(numbers).double().numpy()
     assert np.abs(said - np.array(true)).max() <= GATE * precision.unit
+
+
+PRESSED: dict[type[torch.nn.RNNBase], tuple[list[float], list[float]]] = {
+    torch.nn.RNN: ([1], [0]),
+    torch.nn.GRU: ([0, 0, 1], [0, -60, 0]),
+    torch.nn.LSTM: ([0, 0, 1, 0], [60, -60, 0, 60]),
+}
+"""Weights of one number and biases with which a module says its hyperbolic tangent: gates
+of σ(±60) are 1 and 0. An LSTM has it in its cell."""
+
+
+@pytest.mark.parametrize(
+    "device", ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+)
+@pytest.mark.parametrize("module", PRESSED)
+def test_gates_of_modules_are_as_exact(
+    module: type[torch.nn.RNNBase], device: str
+) -> None:
+    """A14 of what is run: cuDNN, which makes a tangent of its own, is turned off."""
+    x = torch.linspace(-9, 9, 2**16)
+    weights, biases = (torch.tensor(part).float() for part in PRESSED[module])
+    net = module(1, 1, batch_first=True).requires_grad_(False)
+    for parameter in net.parameters():
+        parameter.zero_()
+    net.weight_ih_l0.copy_(weights[:, None])
+    net.bias_ih_l0.copy_(biases)
+    with full_precision():
+        assert not torch.backends.cudnn.enabled
+        said = net.to(device)(x.to(device)[:, None, None])[1]
+    said = (said[1] if isinstance(said, tuple) else said).flatten().double().cpu()
+    assert (said - x.double().tanh()).abs().max() <= GATE * 2.0**-24
 
 
 def test_machines_with_too_many_units_are_refused() -> None:

@@ -15,6 +15,7 @@ from trained_networks import NETWORKS, file_of, path
 import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
 from krohn.compare.models.files import load
 from krohn.network import modelfile
 from krohn.network.model import Model
@@ -297,6 +298,37 @@ def test_a_module_that_is_proved_is_run_on_long_words() -> None:
     )
     with pytest.raises(KrohnError, match="something else with its tensors"):
         krohn.verify(Forgetful(100), machine, observation=observation)
+
+
+class Shifted(torch.nn.Module):
+    """The last letter, by a small margin, and something more for the first class."""
+
+    def __init__(self, more: float) -> None:
+        super().__init__()
+        self.layer, self.head = (
+            torch.nn.RNN(2, 1, batch_first=True),
+            torch.nn.Linear(1, 2),
+        )
+        for parameter in self.parameters():
+            parameter.data.zero_()
+        self.layer.weight_ih_l0.data[:] = torch.tensor([[-1.0, 1.0]])
+        self.head.weight.data[1], self.more = 5e-4, torch.tensor([more, 0])
+
+    def forward(self, letters: torch.Tensor) -> torch.Tensor:
+        x = torch.nn.functional.one_hot(letters, 2).float()
+        said: torch.Tensor = self.head(self.layer(x)[0]) + self.more
+        return said
+
+
+@pytest.mark.parametrize("more", [8e-4, 3.9e-4])
+def test_a_module_that_is_proved_gives_the_same_answers(more: float) -> None:
+    """What it adds is less than rounding may be in others, and more than the margin."""
+    last = {"letters": ["a", "b"], "states": ["A", "B"], "start": "A"}
+    last |= {"format": "krohn-machine", "version": 1, "transitions": [[0, 0], [1, 1]]}
+    machine = json_format.from_object(last)
+    assert krohn.verify(Shifted(0.0), machine).verdict == "verified"
+    with pytest.raises(KrohnError, match="something else with its tensors"):
+        krohn.verify(Shifted(more), machine)
 
 
 def _without_bias() -> dict[str, torch.Tensor]:
