@@ -96,7 +96,7 @@ def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
     }
 
 
-def _count_lines(path: Path, ran: int = 0) -> TrustedFile:
+def _count_lines(path: Path, ran: int) -> TrustedFile:
     text = path.read_text()
     name = path.relative_to(ROOT).as_posix()
     return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.minimisation import output_classes
 from krohn.network.attention_kind import Linear, attention_kind
 from krohn.network.disguise import is_disguised
 from krohn.network.generator import Generator
@@ -20,6 +19,7 @@ from krohn.verify.attack.worst_seen import (
     Batch,
     EvolutionarySearch,
     Record,
+    Target,
     Worst,
     by_operation,
 )
@@ -171,7 +171,7 @@ def attack(
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)
     try:
-        for _ in ROUNDS[kind](_Proved(file, machine, proof, rng, compiled), record):
+        for _ in ROUNDS[kind](Target(file, machine, proof, rng, compiled), record):
             passed = time.monotonic() - began
             if progress is not None:
                 progress(record.positions, passed)
@@ -190,51 +190,19 @@ def attack(
     )
 
 
-@dataclass(frozen=True)
-class _Proved:
-    """A network that was proved, and how it is attacked.
-
-    Attributes:
-        file: The network.
-        machine: What it computes.
-        proof: Its proof.
-        rng: Of words, orders and the worst arithmetic.
-        compiled: Whether to run it through ``torch.compile`` as well.
-    """
-
-    file: ModelFile
-    machine: Automaton
-    proof: Proof
-    rng: np.random.Generator
-    compiled: bool
-
-    @property
-    def length(self) -> int:
-        """T."""
-        assert self.proof.length is not None
-        return self.proof.length
-
-    @property
-    def shows(self) -> IntArray:
-        """``(states,)``: the logit that must be the largest in each state."""
-        return output_classes(
-            self.machine, self.file.header["claim"].get("shows", "states")
-        ).of
-
-
-def _generator(todo: _Proved, record: Record) -> Iterator[None]:
+def _generator(target: Target, record: Record) -> Iterator[None]:
     """Run batch after batch of legal prefixes, without end, by sizes in turn."""
-    error = next(e["law"]["error"] for e in todo.proof.evidence if "law" in e)
-    net = Generator(todo.file)
-    table = laws_of(claimed_law(todo.file, todo.machine)[0])
+    error = next(e["law"]["error"] for e in target.proof.evidence if "law" in e)
+    net = Generator(target.file)
+    table = laws_of(claimed_law(target.file, target.machine)[0])
     laws, legal = torch.from_numpy(table), table > 0
     # The laws and the error itself are rounded to float64.
     bound = torch.tensor([error + 2.0**-53], dtype=torch.float64)
-    breeding = EvolutionarySearch(todo.machine, todo.length, todo.rng)
+    breeding = EvolutionarySearch(target.machine, target.length, target.rng)
     while True:
         for most in BATCHES:
             genes = breeding.words(min(AT_ONCE, 16 * most))
-            words, states = legal_words(todo.machine, legal, genes.numpy())
+            words, states = legal_words(target.machine, legal, genes.numpy())
             batch = Batch(torch.from_numpy(words), f"batches of {most}", record)
             with torch.inference_mode():
                 said = torch.cat([net(part) for part in torch.split(batch.words, most)])
@@ -246,20 +214,8 @@ def _generator(todo: _Proved, record: Record) -> Iterator[None]:
             yield
 
 
-def _rnn(todo: _Proved, record: Record) -> Iterator[None]:
-    margin = float(todo.proof.evidence[-1]["margin"])
-    target = rnns.Target(todo.file, todo.machine, todo.shows, margin)
-    return rnns.rounds(target, todo.rng, record)
-
-
-def _transformer(todo: _Proved, record: Record) -> Iterator[None]:
-    bounds = todo.proof.bounds
-    assert bounds is not None
-    target = transformers.Target(
-        todo.file, todo.machine, todo.shows, bounds, todo.length
-    )
-    found = transformers.ways(target, todo.rng, todo.compiled)
-    return transformers.rounds(target, found, todo.rng, record)
-
-
-ROUNDS = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}
+ROUNDS = {
+    "transformer": transformers.rounds,
+    "rnn": rnns.rounds,
+    "generator": _generator,
+}

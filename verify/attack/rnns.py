@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.automaton import IntArray
 from krohn.network.architecture import is_index, sparse_matrices
 from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.modelfile import ModelFile
@@ -15,7 +15,7 @@ from krohn.network.precision import FLOAT64, FloatArray, Precision
 from krohn.network.recurrent import Rnn
 from krohn.network.sparse import Sparse
 from krohn.verify.attack.scores import judge_margin
-from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
+from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record, Target
 
 AT_ONCE = 1024
 MOST_NUMBERS = 2**26
@@ -24,25 +24,6 @@ ORDERS = 3
 BATCHES = (1, 7, 64)
 LENGTH = 64
 """Of words; the proof holds for all lengths."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A network, its machine, and how far its right logit is ahead.
-
-    Attributes:
-        file: The network.
-        machine: Its letters are in the order of the inputs.
-        shows: ``(states,)``: the class of each state.
-        margin: What the proof established.
-        length: How long words are.
-    """
-
-    file: ModelFile
-    machine: Automaton
-    shows: IntArray
-    margin: float
-    length: int = LENGTH
 
 
 @dataclass(frozen=True)
@@ -76,24 +57,24 @@ class Way:
         return torch.stack(hidden, dim=1), torch.stack(logits, dim=1)
 
 
-def ways(target: Target, rng: np.random.Generator) -> list[Way]:
+def ways(target: Target) -> list[Way]:
     """Batches of several sizes, and hidden units in several orders."""
-    file, precision, most = target.file, target.file.precision, _at_once(target)
+    file, precision, most = target.file, target.file.precision, _at_once(target.file)
     units = np.arange(len(file.tensors["hidden.start"]))
     plain = network(file, units, precision)
     still = torch.from_numpy(units)
     found = [Way("eager", plain, still, most)]
     found += [Way(f"batches of {n}", plain, still, min(n, most)) for n in BATCHES]
     for i in range(ORDERS):
-        order = rng.permutation(len(units))
+        order = target.rng.permutation(len(units))
         net, back = network(file, order, precision), torch.from_numpy(order.argsort())
         found.append(Way(f"order {i + 1}", net, back, most))
     return found
 
 
-def _at_once(target: Target) -> int:
+def _at_once(file: ModelFile) -> int:
     """How many words at once: of each, all hidden states are kept."""
-    each = target.length * len(target.file.tensors["hidden.start"])
+    each = LENGTH * len(file.tensors["hidden.start"])
     return max(1, min(AT_ONCE, MOST_NUMBERS // each))
 
 
@@ -130,7 +111,7 @@ def _reorder(
     return found
 
 
-def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator[None]:
+def rounds(target: Target, record: Record) -> Iterator[None]:
     """Run batch after batch, without end, by every way in turn.
 
     Every number is held against the same network in float64 with its units the other way
@@ -138,10 +119,10 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     """
     back = np.arange(len(target.file.tensors["hidden.start"]))[::-1].copy()
     judged = network(target.file, back, FLOAT64)
-    most = _at_once(target)
+    most = _at_once(target.file)
     true = Way("float64", judged, torch.from_numpy(back), most)
-    breeding = EvolutionarySearch(target.machine, target.length, rng)
-    found = ways(target, rng)
+    breeding = EvolutionarySearch(target.machine, LENGTH, target.rng)
+    found = ways(target)
     while True:
         for way in found:
             words = breeding.words(min(most, 16 * way.most))
@@ -161,7 +142,5 @@ def _judge(
         off = (found.double() - true).abs().amax(dim=2, keepdim=True)
         batch.judge([(f"RNN: {name}", "", -1)], off, off.new_zeros(1), first=1)
         batch.record.numbers[f"RNN: {name}"] += found.numel()
-    machine = target.machine
-    trace = machine.semiautomaton.trace(batch.words.numpy(), machine.start)
-    classes = torch.from_numpy(target.shows[trace])
-    judge_margin(batch, seen[1].double(), classes, target.margin)
+    margin = float(target.proof.evidence[-1]["margin"])
+    judge_margin(batch, seen[1].double(), target.classes(batch.words), margin)

@@ -12,8 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 
-from krohn.algebra.automaton import Automaton, IntArray
-from krohn.network.modelfile import ModelFile
 from krohn.verify.attack import scores as looks
 from krohn.verify.attack.residual_stream import Stored, Values, values
 from krohn.verify.attack.rounding import (
@@ -32,7 +30,7 @@ from krohn.verify.attack.rounding import (
     with_threads,
 )
 from krohn.verify.attack.scores import Answers
-from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record
+from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record, Target
 from krohn.verify.checker.established import Established
 
 ORDERS = 3
@@ -55,46 +53,15 @@ BACKENDS = {
 }
 
 
-@dataclass(frozen=True)
-class Target:
-    """A network, its machine, and the bounds that are to be violated.
-
-    Attributes:
-        file: The network.
-        machine: Its letters are in the order of the tokens.
-        shows: ``(states,)``: the class of each state.
-        bounds: What its proof established.
-        length: How long words are.
-    """
-
-    file: ModelFile
-    machine: Automaton
-    shows: IntArray
-    bounds: Established
-    length: int
-
-    @property
-    def at_once(self) -> int:
-        """How many words a batch has."""
-        width = int(self.file.tensors["embed.token"].shape[1])
-        return max(64, min(POSITIONS, CELLS // width) // (self.length + 1))
-
-    @property
-    def narrow(self) -> torch.dtype:
-        """The format of the network."""
-        dtype: torch.dtype = getattr(torch, self.file.precision.name)
-        return dtype
-
-    def classes(self, words: Tensor) -> Tensor:
-        """The machine's class after each letter: ``(batch, time)``."""
-        machine = self.machine
-        trace = machine.semiautomaton.trace(words.numpy(), machine.start)
-        return torch.from_numpy(self.shows[trace])
+def _at_once(target: Target) -> int:
+    """How many words a batch has."""
+    width = int(target.file.tensors["embed.token"].shape[1])
+    return max(64, min(POSITIONS, CELLS // width) // (target.length + 1))
 
 
-def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
+def ways(target: Target) -> list[Way]:
     """Every way to run a network here, with how much goes by each."""
-    file, most = target.file, target.at_once
+    file, most, rng = target.file, _at_once(target), target.rng
     net = network(file, file.tensors)
     bad, some = Arithmetic(file.precision, rng), min(most, WORST)
     found = [
@@ -109,7 +76,7 @@ def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
     found += [Way(f"order {i + 1}", permute(file, rng), most, 8) for i in range(ORDERS)]
     if (cpu_count() or 1) > 1:
         found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
-    if compiled:
+    if target.compiled:
         found.append(_compiled_way(partial(whole, net), most))
     found += _by_kernels(target)
     return found
@@ -129,7 +96,7 @@ def _by_kernels(target: Target) -> list[Way]:
     file = target.file
     net = network(file, with_equal_widths(file.tensors))
     return [
-        Way(f"attention: {name}", partial(with_backend, net, b), target.at_once, 4)
+        Way(f"attention: {name}", partial(with_backend, net, b), _at_once(target), 4)
         for name, b in BACKENDS.items()
     ]
 
@@ -151,13 +118,15 @@ class Judges:
     """Everything that a run is held against.
 
     Attributes:
-        target: The network and its bounds.
+        target: The network.
+        bounds: What its proof established.
         stored: Bounds of the residual stream.
         answers: Bounds of the logits.
         heads: Bounds of where heads look.
     """
 
     target: Target
+    bounds: Established
     stored: Stored
     answers: Answers
     heads: tuple[looks.Head, ...]
@@ -165,10 +134,12 @@ class Judges:
     @staticmethod
     def of(target: Target) -> "Judges":
         """Lay out all bounds."""
-        file, bounds = target.file, target.bounds
+        file, bounds = target.file, target.proof.bounds
+        assert bounds is not None
         positions, dtype = file.tensors["embed.position"], file.precision.name
         return Judges(
             target,
+            bounds,
             Stored.of(bounds, positions, dtype),
             Answers.of(bounds),
             tuple(looks.heads(file, bounds)),
@@ -182,12 +153,13 @@ class Judges:
         Returns:
             ``(batch, targets)``: the greatest share of its bound that each word reaches.
         """
-        true = values(self.target.bounds.program, batch.words)
+        true = values(self.bounds.program, batch.words)
         expected = self.stored.expected(true)
         given: list[Tensor] = []
 
+        narrow = getattr(torch, self.target.file.precision.name)
+
         def push(snapshot: int, x: Tensor) -> Tensor:
-            narrow = self.target.narrow
             given.append(self.stored.push(expected, rng, narrow, snapshot, x))
             return given[-1]
 
@@ -222,11 +194,9 @@ class Judges:
         looks.judge(part, self.heads, first, there, self.stored, right[some])
 
 
-def rounds(
-    target: Target, found: list[Way], rng: np.random.Generator, record: Record
-) -> Iterator[None]:
+def rounds(target: Target, record: Record) -> Iterator[None]:
     """Run batch after batch, without end, by the way that lags most behind its share."""
-    judges = Judges.of(target)
+    found, judges, rng = ways(target), Judges.of(target), target.rng
     obstacles = {way.name: obstacle(way, target) for way in found}
     record.left_out |= {name: why for name, why in obstacles.items() if why}
     found = [way for way in found if not obstacles[way.name]]
@@ -237,7 +207,7 @@ def rounds(
         chosen = int((run / shares).argmin())
         way = found[chosen]
         # At first every way is tried on a few words.
-        most = target.at_once if run[chosen] else SHORT
+        most = _at_once(target) if run[chosen] else SHORT
         words = breeding.words(way.size(most))
         # Kernels take other paths for other lengths.
         cut = target.length if way.fixed else _draw_length(rng, target.length)

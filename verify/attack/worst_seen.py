@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -10,7 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton
+from krohn.algebra.automaton import Automaton, IntArray
+from krohn.algebra.minimisation import output_classes
+from krohn.network.modelfile import ModelFile
+from krohn.verify.proof import Proof
 from krohn.verify.testing.strategies import STRATEGIES, uniform
 
 # The worst that was seen of every bound.
@@ -159,6 +163,42 @@ class Batch:
         word, position = place
         letters = tuple(self.words[word, :position].tolist())
         self.record.note(Worst(*key, observed, bound, letters, position, self.way))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A network that was proved, and how it is attacked.
+
+    Attributes:
+        file: The network.
+        machine: What it computes; its letters are in the order of the tokens.
+        proof: Its proof.
+        rng: Of words, orders and the worst arithmetic.
+        compiled: Whether to run it through ``torch.compile`` as well.
+    """
+
+    file: ModelFile
+    machine: Automaton
+    proof: Proof
+    rng: np.random.Generator
+    compiled: bool
+
+    @property
+    def length(self) -> int:
+        """T."""
+        assert self.proof.length is not None
+        return self.proof.length
+
+    def classes(self, words: Tensor) -> Tensor:
+        """The logit that must be the largest after each letter: ``(batch, time)``."""
+        machine = self.machine
+        trace = machine.semiautomaton.trace(words.numpy(), machine.start)
+        return torch.from_numpy(self._shows[trace])
+
+    @cached_property
+    def _shows(self) -> IntArray:
+        what = self.file.header["claim"].get("shows", "states")
+        return output_classes(self.machine, what).of
 
 
 def by_operation(record: Record) -> Mapping[str, Worst]:

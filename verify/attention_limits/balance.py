@@ -142,12 +142,12 @@ def _margin(terms: _Terms, kind: int, level: int) -> float:
 
 
 def pumping_distances(
-    file: ModelFile, machine: Automaton, counts: Sequence[int], level: int = 2
+    file: ModelFile, machine: Automaton, counts: Sequence[int]
 ) -> list[float]:
     """How far apart LayerNorm keeps two stacks after many matched pairs (the pumping test).
 
     The prefixes are one open bracket of the first or of the second kind, then so many
-    matched pairs of the first kind at a level, and the query closes a pair at level 2.
+    matched pairs of the first kind at level 2, where the query closes a pair.
 
     Returns:
         The distance of the two vectors for each count. Balanced: it does not change.
@@ -157,12 +157,12 @@ def pumping_distances(
         KrohnError: If there is one kind or one level only.
     """
     terms = _terms(file, machine)
-    if terms.stack.kinds < 2 or not 2 <= level <= terms.stack.depth:
-        raise KrohnError("pumping needs two kinds of brackets, and a level from 2 to D")
+    if terms.stack.kinds < 2 or terms.stack.depth < 2:
+        raise KrohnError("pumping needs two kinds of brackets and two levels")
     opening, query = terms.pair(1, 2)
     last = terms.of(opening, query) + terms.of(query, query)
     start = terms.of(2 * terms.stack.pairs, query)
-    pair = sum(terms.of(token, query) for token in terms.pair(0, level))
+    pair = sum(terms.of(token, query) for token in terms.pair(0, 2))
     first, second = (terms.of(terms.pair(kind, 1)[0], query) for kind in (0, 1))
     return [
         float(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
 
 OWN_UNIT = 2.0**-53
@@ -108,23 +108,6 @@ SUM = Room(1.0, 4.0)
 """The same, stored; and scores with the exponents that are made of them."""
 STEPS = Room(4.0, 4.0)
 """Up to five operations, each stored, with numbers that add up to the bound."""
-
-
-def fits_between(least: float, most: float, form: Format, digits: float) -> None:
-    """Refuse positive numbers that are near the ends of the range of a format.
-
-    Args:
-        least: The binary logarithm of a bound from below.
-        most: That of a bound from above.
-        form: The format that is computed in.
-        digits: How many binary digits there must be between them and the ends.
-
-    Raises:
-        Refused: If there are fewer, or a bound is not a number.
-    """
-    low, high = np.log2(form.smallest) + digits, np.log2(form.largest) - digits
-    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
-    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")
 
 
 def fits(size: Any, form: Format, what: str, room: Room) -> None:
@@ -301,20 +284,6 @@ class Interval:
         size = self.size.sum(axis=axis)
         low, high = (np.asarray(x.sum(axis=axis)) for x in (self.low, self.high))
         return Interval(low, high).wider(own_error(terms, size))
-
-    def gathered(self, place: IntArray, size: int) -> "Interval":
-        """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
-        each = (self.low, self.high, self.size, np.ones(len(self.low)))
-        low, high, most, terms = (
-            np.bincount(place, x, size).astype(np.float64) for x in each
-        )
-        return Interval(low, high).wider(own_error(terms, most))
-
-    def running(self) -> "Interval":
-        """``(terms,)``: sums of the entries up to each."""
-        terms = np.arange(1.0, len(self.low) + 1)
-        low, high, most = map(np.cumsum, (self.low, self.high, self.size))
-        return Interval(low, high).wider(own_error(terms, most))
 
     def root(self) -> "Interval":
         """Square roots of numbers that are not negative."""

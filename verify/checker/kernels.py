@@ -24,6 +24,7 @@ from krohn.verify.checker.arithmetic import (
     fits,
     flushed,
     gamma,
+    own_error,
     settled,
     sum_error,
 )
@@ -60,7 +61,7 @@ class Recurrence(NamedTuple):
     def moved(self, hidden: Operand) -> Interval:
         """``(n,)``: W h."""
         terms = Interval.of(hidden)[self.columns] * self.values
-        return terms.gathered(self.rows, self.size)
+        return gathered(terms, self.rows, self.size)
 
     def transposed(self) -> "Recurrence":
         """Wᵀ, with C and U exchanged."""
@@ -153,7 +154,7 @@ def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
     place[units] = np.arange(m)
     own = place[w.rows] >= 0
     at = place[w.rows[own]] * m + place[w.columns[own]]
-    entries = Interval.of(w.values[own]).gathered(at, m * m)
+    entries = gathered(Interval.of(w.values[own]), at, m * m)
     block = entries.each(lambda x: x.reshape(m, m))
     power, total, astray = np.eye(m), Interval.of(0.0), Interval.of(0.0)
     for _ in range(length):
@@ -281,7 +282,7 @@ def worst(source: Source, off: FloatArray) -> Interval:
     """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
     low, high = map(Interval.of, source.inputs)
     middle, radius, near = (low + high) / 2, (high - low) / 2, _near(off)
-    found = (abs(middle * near.running()) + radius * abs(near).running()).max()
+    found = (abs(middle * running(near)) + radius * running(abs(near))).max()
     demand(np.isfinite(found.high), "the kernel is off by too much")
     return found
 
@@ -375,3 +376,19 @@ def _scaled(numbers: FloatArray) -> tuple[list[int], int]:
     ratios = [x.as_integer_ratio() for x in numbers.tolist()]
     places = max((below.bit_length() - 1 for _, below in ratios), default=0)
     return [above * (1 << places) // below for above, below in ratios], places
+
+
+def gathered(x: Interval, place: IntArray, size: int) -> Interval:
+    """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
+    each = (x.low, x.high, x.size, np.ones(len(x.low)))
+    low, high, most, terms = (
+        np.bincount(place, part, size).astype(np.float64) for part in each
+    )
+    return Interval(low, high).wider(own_error(terms, most))
+
+
+def running(x: Interval) -> Interval:
+    """``(terms,)``: sums of the entries up to each."""
+    terms = np.arange(1.0, len(x.low) + 1)
+    low, high, most = map(np.cumsum, (x.low, x.high, x.size))
+    return Interval(low, high).wider(own_error(terms, most))

@@ -77,7 +77,7 @@ class GivenUp(Exception):
 
 
 def explore(
-    first: Part, mode: Mode, effort: Effort, allowed: Allowed = None
+    first: Part, mode: Mode, effort: Effort, allowed: Allowed
 ) -> tuple[dict[str, Any], Part]:
     """Evidence of a part, and the part with the outputs that it shows.
 

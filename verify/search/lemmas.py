@@ -299,10 +299,8 @@ def _only_difference(first: Channel, second: Channel, steps: Sequence[Step]) -> 
 # Sums over letters, followed only as far as their readers can tell them apart.
 #
 # Together such sums are the states of an automaton that reads the letters. Two states
-# from
-# which no word makes what is read differ are one state (Moore 1956). The smaller
-# automaton
-# is a machine of its own; an earlier part shows what is read beside its states
+# from which no word makes what is read differ are one state (Moore 1956). The smaller
+# automaton is a machine of its own; an earlier part shows what is read beside its states
 # (docs/recheck.md, 2.4).
 
 

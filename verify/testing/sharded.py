@@ -18,9 +18,6 @@ from krohn.verify.testing.counterexample import CheckError
 from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, run
 from krohn.verify.testing.simulation_result import Progress
 
-# The work of a process on the shards of a job, within its share of the memory.
-
-
 # glibc's names, from malloc.h.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
 KEPT = 2**26

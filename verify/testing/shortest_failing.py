@@ -171,7 +171,7 @@ class AllWords:
 
 
 def minimise_for(
-    judge: Judge, found: Counterexample, every: AllWords, budget: int = BUDGET
+    judge: Judge, found: Counterexample, every: AllWords, budget: int
 ) -> Minimal:
     """As `minimise`, for anything that answers words.
 

@@ -17,9 +17,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.monoid import TransformationMonoid
 from krohn.algebra.rows import distinct
 
-# The interface of strategies, and helpers that several of them share.
-
-
 BoolArray = npt.NDArray[np.bool_]
 
 Strategy = Callable[[np.random.Generator, Automaton, int, int], IntArray]
