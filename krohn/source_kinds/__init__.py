@@ -142,7 +142,7 @@ ENTRIES = {
     ),
     "vectors-in-blocks": Entry(
         ("vectors_in_blocks", "LinearSystemsInBlocks"),
-        objects=("krohn.sources.linear_systems.in_blocks",),
+        objects=("krohn.sources.linear_systems",),
     ),
 }
 
