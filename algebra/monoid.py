@@ -214,10 +214,6 @@ class TransformationMonoid:
         elements: ``(size, points)``: row i maps point q to ``elements[i, q]``.
         right: ``(size, letters)``: right Cayley graph, the element i·a.
         left: ``(size, letters)``: left Cayley graph, the element a·i.
-        prefix: The element of i's word without its last letter; 0 for the identity.
-        suffix: The element of i's word without its first letter; 0 for the identity.
-        first: The first letter of i's word; −1 for the identity.
-        last: The last letter of i's word; −1 for the identity.
         length: The length of i's word.
         rules: The number of rules of the complete rewriting system, shortlex, for the
             monoid: a presentation by generators and relations.
@@ -227,10 +223,6 @@ class TransformationMonoid:
     elements: Rows
     right: Numbers
     left: Numbers
-    prefix: Numbers
-    suffix: Numbers
-    first: Numbers
-    last: Numbers
     length: Numbers
     rules: int
     _found: Enumeration
@@ -268,10 +260,6 @@ class TransformationMonoid:
             _freeze(found.rows),
             _freeze(found.right[size]),
             _freeze(found.left[size]),
-            _freeze(found.prefix[size]),
-            _freeze(found.suffix[size]),
-            _freeze(found.first[size]),
-            _freeze(found.last[size]),
             _freeze(found.length[size]),
             found.rules,
             found,

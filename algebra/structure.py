@@ -16,9 +16,6 @@ from krohn.algebra.minimisation import (
     quotient,
 )
 
-# Recognising the kind of a machine: a counter, a memory, machines side by side.
-
-
 MOST_FACTORED_STATES = 128
 MOST_LABELS = 130_000
 

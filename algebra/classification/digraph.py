@@ -16,9 +16,6 @@ from krohn.algebra.graphs import components_of_steps, reached_from
 from krohn.algebra.monoid import idempotent_power
 from krohn.algebra.wording import count
 
-# Properties that show on the graph of states: its edges and its cycles.
-
-
 Flags = npt.NDArray[np.bool_]
 
 

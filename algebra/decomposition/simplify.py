@@ -22,9 +22,6 @@ from krohn.algebra.decomposition.diagrams import dependencies, letters_of, next_
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.rows import distinct
 
-# The cost of a cascade as a network, before anything is compiled.
-
-
 SCANNED_LENGTH = 128
 COMPARING_PASSES = (
     10  # over each label of a node that is compared to see who reads whom

@@ -16,9 +16,6 @@ from krohn.program import files
 from krohn.program.parsing import Misread
 from krohn.program.user_input import decode_utf8
 
-# Machine files: read whole or refused, unpacked, or piped in.
-
-
 STANDARD_INPUT = "-"
 """The name of what is piped in."""
 

@@ -12,9 +12,6 @@ from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import GroupTable, factorise, powers
 
-# Abelian groups by their invariants.
-
-
 Parts = tuple[int, ...]
 
 

@@ -141,8 +141,7 @@ ENTRIES = {
         ("blocks", "TextsInBlocks"), objects=("krohn.program.blocks",)
     ),
     "vectors-in-blocks": Entry(
-        ("blocks", "LinearSystemsInBlocks"),
-        objects=("krohn.sources.linear_systems.in_blocks",),
+        ("blocks", "LinearSystemsInBlocks"), objects=("krohn.sources.linear_systems",)
     ),
 }
 

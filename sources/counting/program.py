@@ -1,4 +1,10 @@
-"""Counting programs (C-RASP): Boolean formulas of letters and of counts of prefixes."""
+"""Counting programs (C-RASP): Boolean formulas of letters and of counts of prefixes.
+
+Yang and Chiang (2024) define the language: a formula holds or not at each position of a
+word; a count says at how many positions so far a formula held; formulas compare sums of
+counts. Here every formula of a program has a number, and reads formulas of smaller
+ones.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -9,14 +15,6 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
-
-# Counting programs (C-RASP): Boolean formulas of letters and of counts of prefixes.
-#
-# Yang and Chiang (2024) define the language: a formula holds or not at each position of a
-# word; a count says at how many positions so far a formula held; formulas compare sums of
-# counts. Here every formula of a program has a number, and reads formulas of smaller
-# ones.
-
 
 Names = tuple[tuple[str, int], ...]
 Counts = tuple[tuple[int, int], ...]

@@ -1,4 +1,16 @@
-"""Counting programs as text, in the notation of Yang and Chiang (2024)."""
+"""Counting programs as text, in the notation of Yang and Chiang (2024).
+
+    letters a b
+    A := #[j <= i] Q_a(j)
+    B := #[j <= i] Q_b(j)
+    more := A > B
+    always := #[j <= i] (not more) = 0
+
+A line names a formula or a count; a formula joins letters and comparisons by ``not``,
+``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
+signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
+or a line of no words, is a remark.
+"""
 
 import re
 from collections.abc import Sequence
@@ -22,20 +34,6 @@ from krohn.sources.counting.program import (
     Negation,
     parts,
 )
-
-# Counting programs as text, in the notation of Yang and Chiang (2024).
-#
-#     letters a b
-#     A := #[j <= i] Q_a(j)
-#     B := #[j <= i] Q_b(j)
-#     more := A > B
-#     always := #[j <= i] (not more) = 0
-#
-# A line names a formula or a count; a formula joins letters and comparisons by ``not``,
-# ``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
-# signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
-# or a line of no words, is a remark.
-
 
 SUFFIX = ".crasp"
 MOST_CHARACTERS, MOST_LINES, MOST_CASES = 2_000, 10_000, 256

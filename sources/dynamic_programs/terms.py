@@ -1,4 +1,9 @@
-"""The terms that numbers of a dynamic program are computed by, with their ranges."""
+"""The terms that numbers of a dynamic program are computed by, with their ranges.
+
+A term is a tree over constants, numbers that were written before and inputs. Python
+operators make further terms; of whole numbers they make whole numbers, so that what
+depends on indices alone is known at once.
+"""
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
@@ -8,13 +13,6 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 from krohn.program.domains import LARGEST
 from krohn.program.errors import Refused, demand
-
-# The terms that numbers of a dynamic program are computed by, with their ranges.
-#
-# A term is a tree over constants, numbers that were written before and inputs. Python
-# operators make further terms; of whole numbers they make whole numbers, so that what
-# depends on indices alone is known at once.
-
 
 MOST_FACTOR, MOST_NODES, DEEPEST = 64, 2000, 100
 """Values of the smaller factor of a product; nodes of a term, and how deep they are."""

@@ -10,9 +10,6 @@ from typing import NamedTuple
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
 
-# Probabilistic context-free grammars, with probabilities that are rational numbers.
-
-
 END = "#"
 """The mark between sentences; no grammar has it as a letter."""
 MOST_RULES, LONGEST_BODY = 1000, 16

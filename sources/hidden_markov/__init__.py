@@ -20,15 +20,12 @@ __all__ = ["EXAMPLES", "FAMILIES", "KIND", "HiddenMarkovModel", "named"]
 #
 # Operators say letters on edges, as a Mealy machine does: s goes to s' and says o. The
 # literature often has letters on states: then the joint chain of states and letters is
-# the
-# model (Hu et al. 2024, Proposition A.1). Which letter stands beside which state decides
-# what a belief means after the letter o_t:
+# the model (Hu et al. 2024, Proposition A.1). Which letter stands beside which state
+# decides what a belief means after the letter o_t:
 #
 # * `moore_form`: (state that o_t led to, o_t). Beliefs sum to A_{o_t} … A_{o_1} b_0.
-# * `paper_form`: (state in which o_t is said, o_t), as the proposition has it. Beliefs
-# sum
-#   to what the state was *before* o_t acted; the labels of the paper's experiments are
-#   one
+# * `paper_form`: (state in which o_t is said, o_t), as the proposition has it. Beliefs sum
+#   to what the state was *before* o_t acted; the labels of the paper's experiments are one
 #   step further, what its filter predicts and not what it holds.
 
 

@@ -15,11 +15,9 @@ from krohn.sources.hidden_markov.model import SUM, HiddenMarkovModel
 # Masked prediction: the mean of one letter, or of two, given another (Liu 2024, 2.2).
 #
 # A stationary chain of k hidden states says a letter, or a point, in each. The best
-# guess of
-# x_a, or of x_a ⊗ x_b, after x_c alone is linear in the posterior φ of the state h_c:
-# E[x_a ⊗ x_b | x_c] = Σ_j φ_j(x_c) E[x_a ⊗ x_b | h_c = j]. Letters are unit vectors
-# here, so
-# their mean is their law.
+# guess of x_a, or of x_a ⊗ x_b, after x_c alone is linear in the posterior φ of the
+# state h_c: E[x_a ⊗ x_b | x_c] = Σ_j φ_j(x_c) E[x_a ⊗ x_b | h_c = j]. Letters are unit
+# vectors here, so their mean is their law.
 
 
 LATEST = 9
@@ -273,8 +271,7 @@ def derivative(
 # The stationary model nearest to a law that is off: least squares from a first guess.
 #
 # Probabilities are squares divided by their sum, so that none is negative and each step
-# is
-# free (Levenberg 1944, Marquardt 1963).
+# is free (Levenberg 1944, Marquardt 1963).
 
 
 STEPS = 100

@@ -428,9 +428,9 @@ def _farthest(columns: FloatArray) -> FloatArray:
 # What theorems about learning hidden Markov models in context assume, as numbers.
 #
 # The names A1, A2 and A4 are those of Hao et al. 2025. A1: transitions have a low rank.
-# A2
-# and A4: what is said in one step, or in M steps, tells laws of the state apart. (A3, of
-# which `benchmarks/model_memory.py` has the numbers: histories vary in all directions.)
+# A2 and A4: what is said in one step, or in M steps, tells laws of the state apart.
+# (A3, of which `benchmarks/model_memory.py` has the numbers: histories vary in all
+# directions.)
 
 
 MOST_NUMBERS = 2**22

@@ -10,9 +10,6 @@ from krohn.program.functions import Table
 from krohn.program.retelling import told_as
 from krohn.program.rewriting import END, Computed, Line, Rewriting, Rule, check_rule
 
-# Rewriting systems as text, in files that end with ``.rules``.
-
-
 USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
 ARROW, OPENING, CLOSING = "->", "[", "]"
 ALL = "any"

@@ -55,12 +55,13 @@ def test_elements_and_words_are_those_of_a_breadth_first_search(g: IntArray) -> 
 def test_a_word_is_its_prefix_and_a_letter_and_its_letter_and_suffix(
     g: IntArray,
 ) -> None:
-    monoid = TransformationMonoid.enumerate(g)
-    for i in range(1, monoid.size):
-        word = monoid.word(i)
-        assert len(word) == monoid.length[i]
-        assert word == (*monoid.word(monoid.prefix[i]), monoid.last[i])
-        assert word == (monoid.first[i], *monoid.word(monoid.suffix[i]))
+    found = Enumeration(g)
+    found.run(Budget())
+    for i in range(1, found.size):
+        word = found.word(i)
+        assert len(word) == found.length[i]
+        assert word == (*found.word(found.prefix[i]), found.last[i])
+        assert word == (found.first[i], *found.word(found.suffix[i]))
 
 
 @given(generators())

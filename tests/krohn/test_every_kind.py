@@ -5,6 +5,7 @@ A new kind adds its line to `every_kind.NETWORKS`, and no test.
 
 import csv
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from every_kind import NETWORKS, SOURCES, compiled
 import krohn
 from krohn.network.exports import HOMES
 from krohn.network.modelfile import pack
-from krohn.source_kinds import KINDS
+from krohn.source_kinds import ENTRIES, KINDS
 
 Call = Callable[..., tuple[int, Any]]
 EACH = pytest.mark.parametrize("kind", NETWORKS)
@@ -77,6 +78,12 @@ def refused(told: Any) -> str:
     assert "Traceback" not in said
     assert "Error" not in said
     return said
+
+
+def test_the_modules_of_sources_are_there() -> None:
+    """An object is found by the module of its class: a name of none would find nothing."""
+    for entry in ENTRIES.values():
+        assert all(map(find_spec, entry.objects))
 
 
 def test_every_kind_has_a_network() -> None:
