@@ -217,7 +217,6 @@ def _head(head: Any, x: FloatArray) -> FloatArray:
 
 
 def _feed_forward(layers: Sequence[Any], x: FloatArray) -> FloatArray:
-    """Affine layers, and min(1, max(0, x)) between them."""
     h: FloatArray = x if layers else np.zeros(())
     for i, layer in enumerate(layers):
         h = h @ np.asarray(layer.weights) + np.asarray(layer.biases)
