@@ -174,8 +174,8 @@ def speed(name: str, length: int) -> Row:
     # A process counts what its parent held, so torch comes after all commands.
     import krohn
     from krohn.network.model import Model
-    from krohn.network.reading import reader
     from krohn.network.stepping import stepping
+    from krohn.source_kinds.written_texts import reader
 
     file = krohn.compile(name, length, proved=False).file
     rng, letters = np.random.default_rng(0), len(krohn.zoo(name).letters)
@@ -194,10 +194,11 @@ def texts(folder: Path, name: str) -> Row:
     """How many tokens of texts are written in a second, alone and many at once."""
     import krohn
     from krohn.network.model import Model
-    from krohn.network.reading import decode, reader
+    from krohn.network.reading import decode
     from krohn.network.stepping import stepping
     from krohn.program.completed_texts import BLANK
     from krohn.source_kinds.chains_of_thought import ChainsOfThought
+    from krohn.source_kinds.written_texts import reader
 
     model = krohn.compile(name)
     source = ChainsOfThought().of_file(model.file)

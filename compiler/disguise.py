@@ -86,10 +86,9 @@ def disguised(
     Raises:
         CompileError: If there is no disguise for such a network.
     """
-    blocks = header["architecture"]["blocks"]
-    alike = all(block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in blocks)
-    strict = header["architecture"].get("strict")
-    if not strict or not alike or precision.name not in FORMATS:
+    plain = header["architecture"]
+    alike = all(b.keys() == _BLOCK and len(b["mlp"]) < 2 for b in plain["blocks"])
+    if not (plain.get("strict") and alike and precision.name in FORMATS):
         raise CompileError(
             "a disguise is for Transformers of ReLUs and softmax heads in float64 or "
             "float32"

@@ -162,7 +162,6 @@ class GrowingNetwork:
 
 
 def _padded(tensor: FloatArray, axis: int, size: int) -> FloatArray:
-    """A tensor with zeros behind it on one axis."""
     pad = [(0, 0)] * tensor.ndim
     pad[axis] = (0, size - tensor.shape[axis])
     return np.pad(tensor, pad)

@@ -78,7 +78,6 @@ def together(parts: list[Realisation]) -> Realisation:
 
 
 def _register(values: FloatArray) -> Realisation:
-    """A shift register: unit s holds the input of s steps ago."""
     n = len(values)
     bands = np.zeros((3, n))
     bands[1, 1:] = 1.0

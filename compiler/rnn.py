@@ -135,7 +135,6 @@ class Units(NamedTuple):
 
 
 def _without(on: Rectangles, silent: int) -> Rectangles:
-    """The rectangles that lead elsewhere."""
     kept = on.arrived != silent
     number = kept.cumsum() - 1
     sides = (side[kept[side[:, 0]]] for side in (on.states, on.letters))

@@ -269,7 +269,6 @@ def _shrinks(precision: Precision) -> int:
 
 
 def _idle(precision: Precision) -> int:
-    """How many letters that write nothing a sign survives."""
     return int(-np.log2(precision.smallest)) // _shrinks(precision)
 
 

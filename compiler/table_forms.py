@@ -268,7 +268,6 @@ class Circle:
         return combination(found, codes[used])
 
     def _wind(self, dimensions: list[int], stage: Stage) -> list[Expression]:
-        """Cosine and sine of the angle of the point."""
         turn = 2 * np.pi / self.points
         terms = {d: turn * r for d, r in zip(dimensions, self.rates, strict=True)}
         angle = turn * self.offset

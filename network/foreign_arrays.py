@@ -70,11 +70,25 @@ def from_tracr(
         block, own = found.layer(i, d, heads, causal)
         blocks.append(block)
         tensors |= {f"blocks.{i}.{name}": tensor for name, tensor in own.items()}
+    return _stated(tensors, blocks, list(letters), list(classes))
+
+
+def _stated(
+    tensors: dict[str, FloatArray],
+    blocks: list[dict[str, Any]],
+    letters: list[str],
+    classes: list[str],
+) -> ModelFile:
+    """The model file of such tensors.
+
+    Raises:
+        ModelFileError: If an array has another shape.
+    """
     shape = {
         "kind": "transformer",
         "dtype": FLOAT64.name,
         "strict": True,
-        "d_model": d,
+        "d_model": len(tensors["unembed.weight"]),
         "vocabulary": len(letters) + 1,
         "positions": len(tensors["embed.position"]),
         "outputs": len(classes),
@@ -85,7 +99,7 @@ def from_tracr(
             raise ModelFileError(
                 f"{name} has the shape {tensors[name].shape}, not {size}"
             )
-    stated = {"letters": list(letters), "states": list(classes)}
+    stated = {"letters": letters, "states": classes}
     return ModelFile(
         {"architecture": shape, "machine": stated, "claim": {}}, tensors, FLOAT64
     )
@@ -217,7 +231,6 @@ def _head(head: Any, x: FloatArray) -> FloatArray:
 
 
 def _feed_forward(layers: Sequence[Any], x: FloatArray) -> FloatArray:
-    """Affine layers, and min(1, max(0, x)) between them."""
     h: FloatArray = x if layers else np.zeros(())
     for i, layer in enumerate(layers):
         h = h @ np.asarray(layer.weights) + np.asarray(layer.biases)

@@ -167,7 +167,6 @@ def _parse(data: bytes) -> ModelFile:
 def _expanded(
     stored: object, tensors: Mapping[str, FloatArray], precision: Precision
 ) -> dict[str, FloatArray]:
-    """The tensors of a compact file."""
     try:
         return expanded(stored, tensors, precision.name)
     except Refused as error:

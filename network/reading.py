@@ -365,18 +365,3 @@ def _decoded(
         if not going.any():
             break
     return found
-
-
-def reader(file: ModelFile) -> Begin:
-    """The reading of texts by the network of a file, on the arrays that serve it.
-
-    Raises:
-        ModelFileError: If it does not read letter by letter.
-    """
-    plain = plain_reader(file)
-    if plain is not None:
-        return plain
-    from krohn.network.model import Model
-    from krohn.network.stepping import stepping
-
-    return stepping(Model(file).network)

@@ -244,6 +244,5 @@ def _once(network: Network, batch: int, length: int) -> float:
 
 
 def _wait(device: torch.device) -> None:
-    """Wait until the device has done its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

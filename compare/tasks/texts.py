@@ -164,7 +164,6 @@ RANGE = 150
 
 
 def _pad(rows: list[list[int]], length: int) -> IntArray:
-    """Rows of tokens, followed by token 0."""
     return np.array([row + [0] * (length - len(row)) for row in rows], np.int64)
 
 

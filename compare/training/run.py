@@ -167,7 +167,6 @@ def _objective(task: AnyTask, recipe: Recipe, seed: int) -> Objective | BeliefOb
 def _network(
     objective: Objective | BeliefObjective, architecture: Architecture
 ) -> Network:
-    """The network with fresh weights."""
     longest, seed = objective.longest, objective.seed
     task = objective.task
     if isinstance(task, Task) and objective.recipe.scratchpad:

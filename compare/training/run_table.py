@@ -188,7 +188,6 @@ def fold(folder: str | Path) -> None:
 
 
 def _split(name: str, record: Json) -> tuple[Row, str]:
-    """The row of a run, and the line of its curves."""
     leaves = {_column(place): value for place, value in _leaves(record, ())}
     row = {column: _cell(x) for column, x in leaves.items() if _is_single(x)}
     rest = {column: x for column, x in leaves.items() if column not in row}
@@ -215,7 +214,6 @@ def _is_plain(value: Json) -> bool:
 
 
 def _is_single(value: Json) -> bool:
-    """Whether it stands in a cell."""
     if isinstance(value, list):
         return len(value) <= NUMBERS and all(type(x) in (int, float) for x in value)
     if isinstance(value, str):

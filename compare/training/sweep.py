@@ -183,7 +183,6 @@ class _Sweep:
             )
 
     def _note(self, cell: Cell, came: Came | KrohnError) -> None:
-        """Write down the result of a cell."""
         if isinstance(came, KrohnError):
             self.failed.append(f"{cell.description}: {came}")
         else:
@@ -194,7 +193,6 @@ class _Sweep:
         self._count()
 
     def _bring(self, cell: Cell, files: dict[str, bytes]) -> None:
-        """Write down the files of a run that went on elsewhere."""
         kept = self.job.run_folder(cell)
         for name, data in files.items():
             _make(kept)

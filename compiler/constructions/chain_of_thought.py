@@ -236,7 +236,6 @@ class _Channels:
         return expression.with_atoms(self._channel)
 
     def _channel(self, atom: Atom) -> Expression:
-        """An atom as a channel of its own."""
         if isinstance(atom.inside, int):
             return argument(atom.inside)
         if atom.kind == "value":

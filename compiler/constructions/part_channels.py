@@ -87,7 +87,6 @@ def _counter(length: int, part: Part, prefix: str, before: bool) -> Made:
 
 
 def _turned_back(found: Counter, prefix: str) -> Operation:
-    """The count before the letter, from the one after it."""
     rows: dict[Row, int] = {
         (label, step): (label - step) % found.modulus
         for label in range(found.modulus)
@@ -298,7 +297,6 @@ class PartChannels:
 
 
 def _deciding_parts(values: IntArray, shown: IntArray) -> list[int]:
-    """Parts that together decide, none of which can be left out."""
     read = list(range(values.shape[1]))
     for i in reversed(range(values.shape[1])):
         fewer = [j for j in read if j != i]

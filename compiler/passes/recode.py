@@ -217,7 +217,6 @@ def _with_recoded(operation: Operation, names: Mapping[str, str]) -> Operation:
 
 
 def _repeated_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]:
-    """The channels that a new one-hot channel repeats."""
     for name, operation in target.operations.items():
         if name in source.operations:
             continue

@@ -60,7 +60,6 @@ Restricted: TypeAlias = dict[tuple[int, tuple[Values, ...]], Table]
 def _restrict(
     operation: Operation, read: tuple[Values, ...], tables: Restricted
 ) -> Operation:
-    """The operation with the rows of its table that occur."""
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return operation
     key = id(operation.function), read

@@ -15,7 +15,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import Begin, decode, reader
+from krohn.network.reading import Begin, decode, plain_reader
 from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
@@ -229,3 +229,18 @@ class LineKind(TextKind[R], ReadableKind[R]):
 
         told = len(inputs), length, progress
         return simulated(file, self.writer(file), texts(), *told)
+
+
+def reader(file: ModelFile) -> Begin:
+    """The reading of texts by the network of a file, on the arrays that serve it.
+
+    Raises:
+        ModelFileError: If it does not read letter by letter.
+    """
+    plain = plain_reader(file)
+    if plain is not None:
+        return plain
+    from krohn.network.model import Model
+    from krohn.network.stepping import stepping
+
+    return stepping(Model(file).network)

@@ -15,7 +15,7 @@ import pytest
 import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
-from krohn.network.reading import Texts, decode, reader
+from krohn.network.reading import Texts, decode
 from krohn.program.completed_texts import BLANK, completed_texts
 from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file
@@ -23,7 +23,7 @@ from krohn.source_kinds.blocks import TextsInBlocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
 from krohn.source_kinds.rewritings import Rewritings
-from krohn.source_kinds.written_texts import TextKind
+from krohn.source_kinds.written_texts import TextKind, reader
 
 PROMPTS = 40
 Told = tuple[krohn.CompiledModel, list[str], list[list[str]]]

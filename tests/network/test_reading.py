@@ -19,11 +19,11 @@ from krohn.network.reading import (
     decode,
     named,
     plain_reader,
-    reader,
 )
 from krohn.network.stepping import stepping
 from krohn.program.completed_texts import BLANK
 from krohn.running import runner_of
+from krohn.source_kinds.written_texts import reader
 from krohn.verify.checker.arithmetic import FORMATS, GATE
 
 TRANSFORMERS = (

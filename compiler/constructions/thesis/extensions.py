@@ -200,7 +200,6 @@ def _simulator_of_splitting(
 
 
 def _renumber(action: IntArray, n_number: IntArray, h_number: IntArray) -> IntArray:
-    """An action with both groups numbered as their simulators number them."""
     result = np.empty_like(action)
     result[np.ix_(h_number, n_number)] = n_number[action]
     return result
