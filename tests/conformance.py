@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import cycle, islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -211,14 +212,22 @@ def edited(said: Json, at: Place, value: Json) -> Json:
 
 
 def forgeries(file: ModelFile, count: int, seed: int = 0) -> Iterator[ModelFile]:
-    """The network under headers in which one place says something else."""
+    """The network under headers in which one place says something else.
+
+    Places differ by their names: one of a long list is as likely as one that stands alone.
+    """
     header = json.loads(json.dumps(file.header))
-    random, known = Random(seed), [p for p in places(header) if p[0] in CLAIMED]
-    for _ in range(count):
-        at = random.choice(known)
+    random, named = Random(seed), dict[Place, list[Place]]()
+    for at in places(header):
+        if at[0] in CLAIMED:
+            named.setdefault(tuple(k for k in at if type(k) is str), []).append(at)
+    alike = random.sample(list(named.values()), len(named))
+    for each in islice(cycle(alike), count):
+        at = random.choice(each)
         old = found(header, at)
         near: list[Json] = [old + 1, old - 1] * 6 if type(old) in (int, float) else []
-        near += [found(header, random.choice(known)) for _ in range(6)]
+        near += [not old] * 24 if type(old) is bool else []
+        near += [found(header, random.choice(random.choice(alike))) for _ in range(6)]
         yield replace(
             file, header=edited(header, at, random.choice([..., *ODD, *near]))
         )

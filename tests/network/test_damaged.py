@@ -1,10 +1,8 @@
 """Whatever the bytes are: a model file works, or one line says what is wrong."""
 
 import json
-import os
 import struct
 from collections.abc import Callable, Iterator
-from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -220,16 +218,6 @@ def test_tensors_of_other_shapes(
             assert "has shape" in answer(place(built.pack(tensors=changed)))
 
 
-@pytest.mark.sample(1)
-@EACH
-def test_extreme_weights(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
-    built = parts(*model)
-    for name, number in zip(built.tensors, cycle((3e38, -3e38, 1e-45)), strict=False):
-        tensors = built.tensors
-        tensors[name][...] = number
-        answer(place(built.pack(tensors=tensors)))
-
-
 # --- the inner header -----------------------------------------------------------------
 
 ODD: list[Json] = [
@@ -301,18 +289,6 @@ def test_every_field_may_be_wrong(
                 answer_with(built, place, at, value)
 
 
-@pytest.mark.sample(2)
-@EACH
-def test_every_field_of_the_program_may_be_wrong(
-    parts: Build, place: Build, model: tuple[Any, ...]
-) -> None:
-    built, random = parts(*model), Random(5)
-    places = [at for at in leaves(built.header) if at[0] == "program"]
-    for at in places[::3]:
-        value = random.choice([..., *(v for v in ODD if v != 10**30)])
-        answer_with(built, place, at, value)
-
-
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("use", "at", "value"),
@@ -343,7 +319,7 @@ def test_damage_to_what_is_run_and_shown(
     assert said(use, path)
 
 
-@pytest.mark.parametrize("version", [8, 99, "1", 0, None])
+@pytest.mark.parametrize("version", [8, 99, 0, True, 1.0, 5.0, "1", "5", None])
 def test_other_versions_say_what_to_do(
     parts: Build, place: Build, version: Json
 ) -> None:
@@ -371,39 +347,11 @@ def test_other_keys_are_no_models(parts: Build, place: Build) -> None:
 # --- things that are no files ---------------------------------------------------------
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    assert "No such file" in answer(tmp_path / "missing")
-
-
-def test_a_directory(tmp_path: Path) -> None:
-    assert "is not a regular file" in answer(tmp_path)
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    assert "is not a regular file" in answer(tmp_path / "pipe")
-
-
-def test_a_device() -> None:
-    assert "is not a regular file" in answer(Path("/dev/zero"))
-
-
-def test_a_loop_of_links(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    assert answer(tmp_path / "loop")
-
-
-def test_a_file_within_a_file(tmp_path: Path) -> None:
+def test_names_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "Not a directory" in answer(tmp_path / "file" / "model")
-
-
-def test_a_name_that_is_none() -> None:
-    assert answer(Path("a\0b"))
-
-
-def test_a_name_that_is_too_long() -> None:
     assert "too long" in answer(Path("x" * 5000))[-100:]
+    assert answer(Path("a\0b"))
 
 
 # --- two readers, two files -----------------------------------------------------------

@@ -1,8 +1,7 @@
 """The reader of a source and the checker agree about each number that a file says."""
 
-import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conformance import edited, found, places
 from every_kind import NETWORKS, SOURCES, compiled
 
 import krohn
@@ -52,13 +52,9 @@ READERS: dict[str, tuple[str, Reader, Reader]] = {
 }
 
 
-def places(said: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def numbers(said: Any) -> list[tuple[Any, ...]]:
     """Where the numbers of a source are."""
-    if isinstance(said, dict | list):
-        for key, each in said.items() if isinstance(said, dict) else enumerate(said):
-            yield from places(each, (*at, key))
-    elif type(said) in (int, float):
-        yield at
+    return [at for at in places(said) if type(found(said, at)) in (int, float)]
 
 
 @pytest.fixture(scope="module", params=list(READERS))
@@ -77,32 +73,20 @@ def test_every_number_of_a_source_is_one_or_both_readers_refuse(
     said, *readers = about
     for read in readers:
         read(said)
-    known = list(places(said))
+    known = numbers(said)
     for at in Random("numbers").sample(known, min(SAMPLED, len(known))):
-        real = type(entry(said, at)) is float
+        real = type(found(said, at)) is float
         for wrong in NO_NUMBERS if real else NOT_WHOLE:
-            damaged = replaced(said, at, wrong)
+            damaged = edited(said, at, wrong)
             for read in readers:
                 with pytest.raises(Refused), np.errstate(all="ignore"):
                     read(damaged)
 
 
-def entry(said: Any, at: tuple[Any, ...]) -> Any:
-    for key in at:
-        said = said[key]
-    return said
-
-
-def replaced(said: Any, at: tuple[Any, ...], by: Any) -> Any:
-    found = copy.deepcopy(said)
-    entry(found, at[:-1])[at[-1]] = by
-    return found
-
-
 def one_of_each(said: Any) -> list[tuple[Any, ...]]:
     """For each key that has a number, or numbers in lists, the place of the last one."""
-    found = {tuple(k for k in at if type(k) is str): at for at in places(said)}
-    return list(found.values())
+    last = {tuple(k for k in at if type(k) is str): at for at in numbers(said)}
+    return list(last.values())
 
 
 WRONG = (True, 2**60 + 127, "1", None)
@@ -140,7 +124,7 @@ def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
     assert codes(said) == [0, 0, 0]
     wrongs = list(product(one_of_each(said), WRONG))
     for at, wrong in wrongs if part else wrongs[:: len(WRONG) + 1]:
-        assert all(codes(replaced(said, at, wrong))), (at, wrong)
+        assert all(codes(edited(said, at, wrong))), (at, wrong)
 
 
 def test_a_letter_that_is_there_twice_is_refused_by_both_readers(

@@ -1,6 +1,7 @@
 """Targets of attention: what is shown bounds what is measured, and is not far above it."""
 
 import copy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -233,6 +234,27 @@ def test_other_sources_are_refused(told: dict[str, Any], reason: str) -> None:
     file = changed(curved(), **told)
     with pytest.raises((Refused, ValueError), match=reason):
         shown(file)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"codes": 1},
+        {"memory": 4},
+        {"causal": True},
+        {"inputs": 2},
+        {"length": 7},
+        {"features_units": []},
+        {"d_qk": 10**9},
+        {"output_units": [3]},
+        {"features_units": [10**9] * 50},
+    ],
+)
+def test_other_architectures_are_refused(told: dict[str, Any]) -> None:
+    good = curved()
+    shape = {**good.header["architecture"], **told}
+    with pytest.raises(Refused):
+        shown(replace(good, header={**good.header, "architecture": shape}))
 
 
 @pytest.mark.parametrize("more", [1, -1])

@@ -1,5 +1,6 @@
 """Theorem U: networks of functions on grids say the values that are proved of them."""
 
+import copy
 from fractions import Fraction
 from functools import cache
 
@@ -11,6 +12,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
 from krohn.sources.attention_targets.grid_function import GridFunction, levels
 from krohn.verify.proof import prove, shown_of
@@ -94,3 +96,31 @@ def test_a_weight_that_moves_a_value_moves_what_is_shown() -> None:
     flat = changed(file, **{"attention.key": file.tensors["attention.key"] * 0.5})
     assert measured(flat) >= 1
     assert prove(flat, None).verdict == "undecided"
+
+
+HEADERS = {
+    "another value": lambda h: h["source"]["values"][0].__setitem__(0, 7.0),
+    "another point": lambda h: h["source"]["pieces"][0][0].__setitem__(0, 0.75),
+    "a value less": lambda h: h["source"]["values"].pop(),
+    "not finite": lambda h: h["source"]["values"][0].__setitem__(0, float("inf")),
+    "no points": lambda h: h["source"].update(pieces=[]),
+    "no list": lambda h: h["source"].update(pieces=3),
+    "whole numbers": lambda h: h["source"].update(pieces=[[[0], [1]]] * 3),
+    "huge": lambda h: h["source"].update(pieces=h["source"]["pieces"] * 300),
+    "another length": lambda h: h["claim"].update(length=4),
+    "a smaller error": lambda h: h["claim"].update(error=2.0**-127),
+    "no error": lambda h: h["claim"].update(error=float("nan")),
+    "causal": lambda h: h["architecture"].update(causal=True),
+    "another kind": lambda h: h["source"].update(kind="attention-target"),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_other_headers_are_refused(name: str) -> None:
+    file = built("Sorted3,3")
+    header = copy.deepcopy(file.header)
+    HEADERS[name](header)
+    damaged = ModelFile(header, file.tensors, file.precision)
+    assert prove(damaged, None).verdict == "undecided"
+    with pytest.raises((Refused, LookupError, TypeError, ValueError, ArithmeticError)):
+        shown_of(damaged)

@@ -1,5 +1,6 @@
 """What is shown of a posterior head is never exceeded, nor of a damaged one."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.real_sequences import said
 from krohn.sources.posterior_heads import PosteriorHead, named
 from krohn.verify.checker.softmax import swayed
-from krohn.verify.proof import shown_of
+from krohn.verify.proof import prove, shown_of
 
 HUGE = float(np.finfo(np.float64).max)
 KIND = PosteriorHeads()
@@ -138,3 +139,37 @@ def test_a_rare_state_keeps_its_own_share() -> None:
         Refused, match=r"a step changes that of state 2 by 0\.8 of itself"
     ):
         PosteriorHead.from_wire(file.header["source"] | {"prior": [1 - five, five]})
+
+
+def verdict(file: ModelFile, **source: Any) -> str:
+    header = copy.deepcopy(file.header)
+    header["source"] |= source
+    return prove(ModelFile(header, file.tensors, file.precision), None).verdict
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"task": "2given1given"},
+        {"task": "9999999given1"},
+        {"task": 7},
+        {"radius": "8"},
+        {"radius": float("nan")},
+        {"radius": -1.0},
+        {"radius": 1e300},
+        {"radius": None},
+        {"letters": []},
+        {"prior": []},
+        {"prior": [1e308] * 3},
+        {"transitions": [[2.0] * 3] * 3},
+        {"transitions": "x"},
+        {"emissions": [[[1.0]]]},
+        {"emissions": [[float("inf")] * 3] * 2},
+        {"kind": "hidden-markov"},
+    ],
+)
+def test_a_damaged_header_is_never_verified(source: dict[str, Any]) -> None:
+    file = made(NAMES[0], error=1e-6)
+    assert verdict(file) == "verified"
+    assert verdict(file, **source) == "undecided"

@@ -27,17 +27,6 @@ from krohn.algebra.formats import json_format
 from krohn.verify.search import simulations
 
 
-@pytest.mark.sample(1)
-@EACH
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite(judge: Judge, kind: str, value: float) -> None:
-    file = good(kind)
-    for name in (min(file.tensors), max(file.tensors)):
-        said = judge(pack(file, nothing, first(file, value, name)))
-        assert said.verdict == "refused"
-        assert f"tensor {name!r} has entries that are not finite" in said.reason
-
-
 @pytest.mark.sample(2)
 @EACH
 def test_subnormal_weights(judge: Judge, kind: str) -> None:
@@ -132,11 +121,10 @@ def test_lengths_that_cannot_be_claimed(judge: Judge, length: Json) -> None:
     assert "it claims" in said.reason
 
 
-@pytest.mark.parametrize(("key", "value"), [("start", "2"), ("dtype", "float64")])
-def test_claims_that_the_file_itself_belies(judge: Judge, key: str, value: str) -> None:
-    said = judge(pack(good("transformer"), put("claim", key, value=value)))
+def test_a_claim_that_the_file_itself_belies(judge: Judge) -> None:
+    said = judge(pack(good("transformer"), put("claim", "start", value="2")))
     assert said.verdict == "refused"
-    assert f"it claims {'the start state ' * (key == 'start')}{value!r}" in said.reason
+    assert "it claims the start state '2'" in said.reason
 
 
 def test_a_claim_of_another_machine(judge: Judge, tmp_path: Path) -> None:
@@ -201,25 +189,3 @@ def test_blocks_that_hold_nothing(judge: Judge) -> None:
         listed = [*file.header["architecture"]["blocks"], *[empty] * count]
         said = judge(pack(file, put("architecture", "blocks", value=listed)))
         assert said.verdict in ("undecided", "refused")
-
-
-@pytest.mark.sample(5)
-@EACH
-@pytest.mark.parametrize("size", [2**31, 2**40, 10**30, True, 1.0, "8", None])
-def test_sizes_that_no_tensor_has(judge: Judge, kind: str, size: Json) -> None:
-    for key in ("vocabulary", "outputs"):
-        said = judge(pack(good(kind), put("architecture", key, value=size)))
-        assert said.verdict == "refused"
-        assert "damaged" in said.reason
-
-
-def test_tensors_that_are_announced_and_not_there(judge: Judge) -> None:
-    data = pack(good("transformer"), nothing)
-    size = int.from_bytes(data[:8], "little")
-    outer = json.loads(data[8 : 8 + size])
-    outer["embed.position"]["shape"] = [2**40, 2**20]
-    outer["embed.position"]["data_offsets"][1] = 2**62
-    text = json.dumps(outer).encode()
-    said = judge(len(text).to_bytes(8, "little") + text + data[8 + size :])
-    assert said.verdict == "refused"
-    assert "damaged" in said.reason

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
+from conformance import edited, places
 from every_kind import SOURCES
-from hostile import Json
 
 import krohn
 from krohn import cli
@@ -55,27 +54,12 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return call
 
 
-def places(said: Json, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where anything is."""
-    yield at
-    if isinstance(said, dict | list):
-        for key, each in said.items() if isinstance(said, dict) else enumerate(said):
-            yield from places(each, (*at, key))
-
-
 def damaged(text: str, seed: str, count: int = SAMPLED) -> Iterator[str]:
     """The text with something odd in the place of a value, again and again."""
     rng, said = Random(seed), json.loads(text)
-    known = list(places(said))
+    known = [(), *places(said)]
     for at in rng.sample(known, min(count, len(known))):
-        again = json.loads(text)
-        if not at:
-            again = HOLE
-        else:
-            holder = again
-            for key in at[:-1]:
-                holder = holder[key]
-            holder[at[-1]] = HOLE
+        again = edited(said, at, HOLE) if at else HOLE
         odd = rng.choice(list(ODD.values()))
         yield json.dumps(again).replace(json.dumps(HOLE), odd)
 
