@@ -24,7 +24,6 @@ from krohn import cli, source_kinds
 from krohn.algebra.automaton import Automaton
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions import registry as constructions
 from krohn.compiler.transformer import Network
 from krohn.network import ExportError, exports
@@ -160,8 +159,8 @@ class Gains(RealSequences[Gain]):
         names = ("input.weight", "unembed.weight", "hidden.weight", "skip.weight")
         tensors = {name: np.zeros((1, 1)) for name in names}
         tensors["skip.weight"][:] = 2.0**source.power
-        built = CompiledNetwork("skip", Network(shape, tensors, {}), {}, None)
-        return self.with_error(source, built, asked.length or 8, asked.options)
+        network, length = Network(shape, tensors, {}), asked.length or 8
+        return self.with_error(source, "skip", network, length, asked.options)
 
     def facts(self, source: Gain, asked: Asked) -> dict[str, Any]:
         return {"gain": 2**source.power}
