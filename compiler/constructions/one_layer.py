@@ -16,7 +16,7 @@ from krohn.algebra.structure import (
     parallel_factors,
 )
 from krohn.compiler import CompileError
-from krohn.compiler.constructions.walks import corridor_channels
+from krohn.compiler.constructions.gridworld import corridor_channels
 from krohn.compiler.machine_programs import (
     machine_program,
     of_letter,

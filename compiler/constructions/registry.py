@@ -10,6 +10,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import cascade
 from krohn.compiler.constructions.departures import departures, piecewise
 from krohn.compiler.constructions.dyck import dyck
+from krohn.compiler.constructions.gridworld import corridor, gridworld
 from krohn.compiler.constructions.one_layer import content, counter, memory, product
 from krohn.compiler.constructions.parity import (
     by_table,
@@ -35,7 +36,6 @@ from krohn.compiler.constructions.thesis.krohn_rhodes import (
     krohn_rhodes,
     permutation_reset,
 )
-from krohn.compiler.constructions.walks import corridor, gridworld
 from krohn.compiler.constructions.windows import definite, window
 from krohn.compiler.cost import Steps, result_of
 from krohn.compiler.machine_programs import decode_outputs

@@ -9,7 +9,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.compiler.kernel_attention import CONSTRUCTIONS, posterior_network as network
+from krohn.compiler.posterior_head import CONSTRUCTIONS, network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -20,6 +20,7 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.cascade import cascade
+from krohn.compiler.constructions.gridworld import gridworld
 from krohn.compiler.constructions.one_layer import counter, memory, product
 from krohn.compiler.constructions.scan import scan
 from krohn.compiler.constructions.thesis.extensions import (
@@ -28,7 +29,6 @@ from krohn.compiler.constructions.thesis.extensions import (
     series,
     wreath,
 )
-from krohn.compiler.constructions.walks import gridworld
 from krohn.compiler.cost import result_of
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.kernel_attention import posterior_network as network
+from krohn.compiler.posterior_head import network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
