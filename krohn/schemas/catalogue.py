@@ -1,5 +1,6 @@
 """Types of files that are written, of what commands print, and the schema of each name."""
 
+from dataclasses import is_dataclass
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
@@ -10,7 +11,7 @@ from krohn.comparison.result import Comparison
 from krohn.equivalence.question import Answer
 from krohn.formal import Formal
 from krohn.network.exports.circuit import Variable
-from krohn.schemas import explanations, model_files
+from krohn.schemas import model_files
 from krohn.schemas.answers import Checked, Run, Sublayer, Verified
 from krohn.schemas.commands import (
     Attention,
@@ -29,6 +30,7 @@ from krohn.schemas.machines import MACHINES, Batch, Compiled, Decomposed, Zoo
 from krohn.schemas.making import DRAFT, Maker, Schema
 from krohn.schemas.model_files import Header
 from krohn.schemas.parts import Digest, Dtype, Facts
+from krohn.source_kinds import KINDS
 from krohn.workbench.answers import Answers
 from krohn.workbench.making import Made
 from krohn.workbench.scoring import Score
@@ -213,6 +215,16 @@ class Schemas(TypedDict):
 # All of them.
 
 
+FACTS = sorted(
+    (each for kind in KINDS.values() for each in kind.facts_types),
+    key=lambda each: str(each.__name__),
+)
+"""Of each kind of source but machines the types of its facts."""
+STATED = sorted(
+    (kind.stated_type for kind in KINDS.values()),
+    key=lambda each: (is_dataclass(each), each.__name__),
+)
+"""Of each kind of source but machines what a model file states."""
 PRINTED: dict[str, Any] = {
     "attention": Attention,
     "batch": Batch,
@@ -224,7 +236,7 @@ PRINTED: dict[str, Any] = {
     "draw": File,
     "equivalent": Answer | TwoNetworks,
     "error": Error,
-    "explain": reduce(or_, explanations.SOURCES, MACHINES),
+    "explain": reduce(or_, FACTS, MACHINES),
     "export": Exported,
     "formal": Formal,
     "grammar": Grammar,
@@ -265,7 +277,7 @@ def made(name: str, identifier: str, about: str) -> Schema:
     kind = PRINTED[name] if printed else WRITTEN[name]
     body = maker.of(kind)
     if name == "model":
-        model_files.declared(maker)
+        model_files.declared(maker, STATED)
     for each in get_args(kind) or (kind,) if printed else ():
         _state(maker.objects[maker.names[each]], identifier)
     for each in OPEN & maker.objects.keys():

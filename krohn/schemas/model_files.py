@@ -1,6 +1,7 @@
 """The types of the header of a model file."""
 
 import pkgutil
+from collections.abc import Sequence
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, Literal, NotRequired, TypedDict, get_type_hints
@@ -17,7 +18,7 @@ from krohn.program.operations.map import Map
 from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, Verdict
-from krohn.sources.in_context import InContext
+from krohn.sources.in_context import KIND, InContext
 
 
 class SparseAttention(TypedDict):
@@ -183,212 +184,17 @@ class AnyArchitecture(TypedDict):
     """An architecture; its schema is made of those that are declared."""
 
 
-# The sources of model files, by the names of their kinds.
-
-
-class OuterFunction(TypedDict):
-    """A function by its values on a grid."""
-
-    low: float
-    step: float
-    values: list[list[float]]
-
-
-class StatedAttentionTarget(TypedDict):
-    """A weighted mean, F(Σ softmax[ρ] f)."""
-
-    kind: Literal["attention-target"]
-    name: str
-    length: int
-    causal: bool
-    left: list[list[float]]
-    right: list[list[float]]
-    f: list[list[float]]
-    outer: OuterFunction | None
-    moduli: tuple[float, float, float]
-
-
-class StatedSelectedMean(TypedDict):
-    """A mean over selected positions."""
-
-    kind: Literal["selected-mean"]
-    name: str
-    form: str
-    length: int
-    grid: NotRequired[int]
-    masses: NotRequired[int]
-    segments: NotRequired[int]
-    picks: NotRequired[int]
-
-
-class StatedGridFunction(TypedDict):
-    """A function on a grid, by its values."""
-
-    kind: Literal["grid-function"]
-    name: str
-    pieces: list[list[list[float]]]
-    values: list[list[float]]
-
-
-class Written(TypedDict):
-    """The text of a dynamic program, with its sizes."""
-
-    text: str
-    given: dict[str, int]
-
-
-class StatedChainOfThought(TypedDict):
-    """The steps of a dynamic program."""
-
-    kind: Literal["chain-of-thought"]
-    name: str
-    letters: list[str]
-    contents: list[int]
-    numbers: int
-    prompt: list[tuple[int, int]]
-    rules: list[Any]
-    steps: list[Any]
-    answer: int
-    written: NotRequired[Written]
-
-
-class StatedHiddenMarkov(TypedDict):
-    """A hidden Markov model, or a weighted automaton."""
-
-    kind: Literal["hidden-markov"]
-    name: str
-    states: list[str]
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-    final: NotRequired[list[float]]
-    actions: NotRequired[list[int]]
-
-
-class StatedKernel(TypedDict):
-    """A convolution."""
-
-    kind: Literal["kernel"]
-    name: str
-    length: int
-    inputs: tuple[float, float]
-    values: list[float]
-    modes: list[tuple[float, float, float, float]]
-    order: NotRequired[list[int]]
-
-
-class StatedIncreasing(TypedDict):
-    """Longest increasing subsequences."""
-
-    kind: Literal["increasing"]
-    name: str
-    letters: list[str]
-    longest: int
-    largest: int
-
-
-class StatedLinearSystem(TypedDict):
-    """A linear system."""
-
-    kind: Literal["linear-system"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-
-
-class StatedVectorsInBlocks(TypedDict):
-    """A linear system whose vector is written after each block."""
-
-    kind: Literal["vectors-in-blocks"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-    block: int
-
-
-class StatedTextInBlocks(TypedDict):
-    """A machine whose state is written after each block."""
-
-    kind: Literal["text-in-blocks"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    transitions: list[list[int]]
-    start: int
-    block: int
-
-
-class StatedPosteriorHead(TypedDict):
-    """A guess of the letters or states of a hidden Markov model."""
-
-    kind: Literal["posterior-head"]
-    name: str
-    task: str
-    letters: list[str]
-    classes: list[str]
-    emissions: list[list[float]]
-    transitions: list[list[float]]
-    prior: list[float]
-    radius: NotRequired[float]
-
-
-class StatedRule(TypedDict):
-    """A rule of a rewriting system."""
-
-    window: list[list[int]]
-    replaces: tuple[int, int]
-    writes: list[int | list[Any]]
-
-
-class StatedRewriting(TypedDict):
-    """A rewriting system."""
-
-    kind: Literal["rewriting"]
-    name: str
-    letters: list[str]
-    longest: int
-    functions: list[list[list[int]]]
-    rules: list[StatedRule]
-
-
-class StatedSequenceFunction(TypedDict):
-    """A function of a sequence, as the Program that it is."""
-
-    kind: Literal["program"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    program: StatedProgram
-
-
-SOURCES: tuple[Any, ...] = (
-    StatedAttentionTarget,
-    StatedChainOfThought,
-    StatedGridFunction,
-    StatedHiddenMarkov,
-    StatedIncreasing,
-    StatedKernel,
-    StatedLinearSystem,
-    StatedPosteriorHead,
-    StatedRewriting,
-    StatedSelectedMean,
-    StatedSequenceFunction,
-    StatedTextInBlocks,
-    StatedVectorsInBlocks,
-)
-
-
 class AnySource(TypedDict):
     """A source; its schema is made of those that there are."""
 
 
-def declared(maker: Maker) -> None:
-    """Make the objects of a header that follow from what is declared for the checker."""
+def declared(maker: Maker, sources: Sequence[Any]) -> None:
+    """Make the objects of a header that follow from what is declared elsewhere.
+
+    Args:
+        maker: Makes them.
+        sources: The types of what kinds of sources state.
+    """
     for package in (architectures, operations):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             import_module(module.name)
@@ -398,13 +204,19 @@ def declared(maker: Maker) -> None:
     }
     each = [Operation.named[name] for name in sorted(Operation.named)]
     maker.objects["StatedChannel"] = {"oneOf": [_channel(maker, op) for op in each]}
-    maker.of(InContext)
-    learner = maker.objects.pop("InContext")
-    _add(learner, {"kind": {"const": "context-learner"}, "name": {"type": "string"}})
+    found = [_source(maker, each) for each in sources]
+    maker.objects["AnySource"] = {"oneOf": found}
+
+
+def _source(maker: Maker, stated: Any) -> Schema:
+    """A source; what is stated of a learner in context is its fields, and names."""
+    if stated is not InContext:
+        return maker.of(stated)
+    learner = maker.object_of(stated)
+    _add(learner, {"kind": {"const": KIND}, "name": {"type": "string"}})
     names = {"type": "array", "items": {"type": "string"}}
     _add(learner, {"letters": names, "classes": names})
-    sources = [*map(maker.of, SOURCES), learner]
-    maker.objects["AnySource"] = {"oneOf": sources}
+    return learner
 
 
 def _add(schema: Schema, properties: dict[str, Schema]) -> None:

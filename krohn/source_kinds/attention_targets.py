@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,12 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from krohn.source_kinds.real_sequences import (
+    Attended,
+    Box,
+    RealReference,
+    RealSequences,
+)
 from krohn.sources.attention_targets import complexity, sampling
 from krohn.sources.attention_targets.target import KIND, AttentionTarget, joined
 
@@ -25,10 +30,57 @@ ROWS = 256
 """So many of the worst queries are tried by an adversary."""
 
 
+class AttentionTargetFacts(Attended):
+    """The facts of a weighted mean, F(Σ softmax[ρ] f)."""
+
+    kind: Literal["attention-target"]
+    inputs: str
+    outputs: int
+    rank: int
+    singular_values: str
+    modulus: float
+    knots: int
+    cut_off: float
+    cut_off_at_most: float
+    features: int
+    alpha: float
+    c0: float
+    c1: float
+    c2: float
+    beta: float
+    without_bound: float
+    bound: dict[str, float | Literal["vacuous"]]
+    bound_as_printed: dict[str, float | Literal["vacuous"]]
+
+
+class OuterFunction(TypedDict):
+    """A function by its values on a grid."""
+
+    low: float
+    step: float
+    values: list[list[float]]
+
+
+class StatedAttentionTarget(TypedDict):
+    """A weighted mean, F(Σ softmax[ρ] f)."""
+
+    kind: Literal["attention-target"]
+    name: str
+    length: int
+    causal: bool
+    left: list[list[float]]
+    right: list[list[float]]
+    f: list[list[float]]
+    outer: OuterFunction | None
+    moduli: tuple[float, float, float]
+
+
 class AttentionTargets(RealSequences[AttentionTarget]):
     """Targets by name (``Sine6,1.5``), or of `krohn.attention_target`."""
 
     wire = KIND
+    facts_types = (AttentionTargetFacts,)
+    stated_type = StatedAttentionTarget
     source = AttentionTarget
     of_name = staticmethod(sampling.named)
     measured = True

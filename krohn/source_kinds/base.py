@@ -14,6 +14,7 @@ from functools import partial
 from itertools import product
 from typing import (
     Any,
+    ClassVar,
     Protocol,
     Self,
     TypeVar,
@@ -154,7 +155,15 @@ def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
 
 
 class SourceKind(Kind[S]):
-    """Sources that are no machines, which a model file states under their own name."""
+    """Sources that are no machines, which a model file states under their own name.
+
+    Attributes:
+        facts_types: The types of the facts that ``krohn explain --json`` prints.
+        stated_type: The type of what a model file states.
+    """
+
+    facts_types: ClassVar[tuple[Any, ...]] = ()
+    stated_type: ClassVar[Any] = None
 
     @abstractmethod
     def answers(self, file: ModelFile, words: list[str]) -> Answers:

@@ -1,7 +1,7 @@
 """Machines and linear systems that write their state into the text, in the commands."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.linear_systems import reference
@@ -46,6 +47,71 @@ EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
+class TextInBlocksFacts(Sizes):
+    """A machine whose state is written into the text after each block."""
+
+    name: str
+    kind: Literal["text-in-blocks"]
+    claim: Literal["generates"]
+    states: int
+    letters: int
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    construction: str
+    levels: int
+    levels_without_writing: int
+    dtype: Dtype
+    remark: NotRequired[str]
+    proved: None
+
+
+class VectorsInBlocksFacts(TypedDict):
+    """A linear system whose vector is written into the text after each block."""
+
+    name: str
+    kind: Literal["vectors-in-blocks"]
+    claim: Literal["within"]
+    error: float
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    size: int
+    construction: str
+    depth: int
+    layers: int
+    d_model: int
+    mlp_width: int
+    parameters: int
+    dtype: Dtype
+
+
+class StatedVectorsInBlocks(TypedDict):
+    """A linear system whose vector is written after each block."""
+
+    kind: Literal["vectors-in-blocks"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    matrices: list[list[list[float]]]
+    start: list[float]
+    block: int
+
+
+class StatedTextInBlocks(TypedDict):
+    """A machine whose state is written after each block."""
+
+    kind: Literal["text-in-blocks"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    transitions: list[list[int]]
+    start: int
+    block: int
+
+
 class InBlocks(ReadableKind[R]):
     """The common part of the kinds of texts in blocks."""
 
@@ -68,6 +134,8 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
     """Words in blocks of letters, each followed by the state that the network writes."""
 
     wire = KIND
+    facts_types = (TextInBlocksFacts,)
+    stated_type = StatedTextInBlocks
     source = Blocks
     claim = "generates"
     takes = frozenset(option_rules.IN_BLOCKS)
@@ -227,6 +295,8 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
     wire = IN_BLOCKS
+    facts_types = (VectorsInBlocksFacts,)
+    stated_type = StatedVectorsInBlocks
     source = VectorsInBlocks
     claim = "within"
     takes = frozenset({"strict", "keep", "positions", "block"})

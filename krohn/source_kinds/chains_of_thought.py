@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
 from krohn.source_kinds.kind import Answers, Whole
@@ -55,10 +56,94 @@ WRITTEN = "written"
 """Where a model file has the text of a dynamic program."""
 
 
+class TextNetwork(Sizes):
+    """A network that writes a text.
+
+    Attributes:
+        meeting_flops: Of queries that meet keys.
+        width_needed: The least width of any network, by counting; null if none is known.
+    """
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[True]
+    meeting_flops: int
+    other_flops: int
+    width_needed: int | None
+
+
+class NoTextNetwork(TypedDict):
+    """Why there is no network with such attention."""
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[False]
+    why: str
+
+
+class ChainOfThoughtFacts(TypedDict):
+    """The facts of a dynamic program.
+
+    Attributes:
+        locality: How far back a step looks, to any token.
+        locality_of_numbers: The same, to another number.
+        text_bits: log2 of the number of different texts, at least.
+        regular: Whether different prompts have different texts; null if that is open.
+        one_text: Two prompts of one text.
+    """
+
+    name: str
+    prompt: int
+    tokens: int
+    steps: int
+    numbers: int
+    least: int
+    largest: int
+    rules: int
+    reads: int
+    locality: int
+    locality_of_numbers: int
+    prompts: str
+    different_texts: int
+    of_prompts: str
+    text_bits: float
+    regular: bool | None
+    one_text: list[str] | None
+    lines_that_define_no_cell: NotRequired[list[int]]
+    lower_bounds: list[str]
+    kind: Literal["chain-of-thought"]
+    claim: Literal["exact", "generates"]
+    dtype: Dtype
+    networks: list[TextNetwork | NoTextNetwork]
+    proved: None
+
+
+class Written(TypedDict):
+    """The text of a dynamic program, with its sizes."""
+
+    text: str
+    given: dict[str, int]
+
+
+class StatedChainOfThought(TypedDict):
+    """The steps of a dynamic program."""
+
+    kind: Literal["chain-of-thought"]
+    name: str
+    letters: list[str]
+    contents: list[int]
+    numbers: int
+    prompt: list[tuple[int, int]]
+    rules: list[Any]
+    steps: list[Any]
+    answer: int
+    written: NotRequired[Written]
+
+
 class ChainsOfThought(TextKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
+    facts_types = (ChainOfThoughtFacts,)
+    stated_type = StatedChainOfThought
     examples = dynamic_programs.FAMILIES
     source = Source
     called = "a dynamic program"

@@ -1,7 +1,7 @@
 """Functions on grids in the commands: encoded inputs, a network that is exact on all."""
 
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,12 @@ from krohn.network.precision import FloatArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from krohn.source_kinds.real_sequences import (
+    Attended,
+    Box,
+    RealReference,
+    RealSequences,
+)
 from krohn.sources.attention_targets.grid_function import (
     EXAMPLES,
     KIND,
@@ -26,10 +31,33 @@ from krohn.sources.attention_targets.grid_function import (
 )
 
 
+class GridFunctionFacts(Attended):
+    """The facts of a function on a grid."""
+
+    kind: Literal["grid-function"]
+    dimensions: int
+    inputs: int
+    triple: str
+    as_superposition: str
+    exact_values: int
+    units: tuple[list[int], list[int]]
+
+
+class StatedGridFunction(TypedDict):
+    """A function on a grid, by its values."""
+
+    kind: Literal["grid-function"]
+    name: str
+    pieces: list[list[list[float]]]
+    values: list[list[float]]
+
+
 class GridFunctions(RealSequences[GridFunction]):
     """Functions of finitely many inputs: ``Sorted3,4``, ``RanGrid3,4@5``, or an object."""
 
     wire = KIND
+    facts_types = (GridFunctionFacts,)
+    stated_type = StatedGridFunction
     examples = EXAMPLES
     source = GridFunction
     of_name = staticmethod(named)

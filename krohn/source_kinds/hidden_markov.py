@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.wording import at_most
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes, Tried
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
@@ -46,6 +47,7 @@ from krohn.source_kinds.base import (
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
+from krohn.source_kinds.recurrence_facts import Chain
 from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.beliefs import contexts
@@ -68,10 +70,54 @@ SLIGHT = 1e-3
 """An error for which no wider format is tried where none is asked for."""
 
 
+class UncompiledModelFacts(Chain):
+    """A hidden Markov model that has no network, with the reason."""
+
+    name: str
+    kind: Literal["hidden-markov"]
+    claim: Literal["within"]
+    size: int
+    letters: int
+    length: int | None
+    construction: None
+    reason: str
+
+
+class HiddenMarkovFacts(Chain, Sizes):
+    """A hidden Markov model, with its network."""
+
+    name: str
+    kind: Literal["hidden-markov"]
+    claim: Literal["within"]
+    size: int
+    letters: int
+    length: int | None
+    error: float
+    tried: list[Tried]
+    construction: str
+    dtype: Dtype
+
+
+class StatedHiddenMarkov(TypedDict):
+    """A hidden Markov model, or a weighted automaton."""
+
+    kind: Literal["hidden-markov"]
+    name: str
+    states: list[str]
+    letters: list[str]
+    classes: list[str]
+    matrices: list[list[list[float]]]
+    start: list[float]
+    final: NotRequired[list[float]]
+    actions: NotRequired[list[int]]
+
+
 class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
     wire = hidden_markov.KIND
+    facts_types = (HiddenMarkovFacts, UncompiledModelFacts)
+    stated_type = StatedHiddenMarkov
     examples = hidden_markov.EXAMPLES | grammars.FAMILIES
     source = HiddenMarkovModel
     called = "a hidden Markov model"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from krohn.program.errors import Refused
 from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, ReadableKind, names_in
 from krohn.source_kinds.kind import Answers, Whole
 from krohn.sources import in_context as contexts
@@ -35,10 +36,35 @@ LARGEST_PROMPT = 2**20
 """In bytes, of a file; the largest that is read by any network is far smaller."""
 
 
+class InContextFacts(TypedDict):
+    """A network that learns in context by gradient descent."""
+
+    name: str
+    kind: Literal["context-learner"]
+    claim: Literal["within"]
+    error: float
+    letters: str
+    demonstrations: str
+    history: str
+    window: int
+    ahead: int
+    steps: int
+    step_size: float
+    length: int
+    construction: str
+    layers: int
+    heads: int
+    d_model: int
+    parameters: int
+    dtype: Dtype
+
+
 class InContexts(ReadableKind[InContext]):
     """Gradient descent on the windows of a prompt."""
 
     wire = contexts.KIND
+    facts_types = (InContextFacts,)
+    stated_type = InContext
     examples = contexts.EXAMPLES
     source = InContext
     of_name = staticmethod(contexts.named)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from krohn.compiler.compiled_network import compile_program
 from krohn.network.modelfile import ModelFile
 from krohn.program.increasing import KIND, SEPARATOR, Increasing, program_of
 from krohn.program.retelling import told_as
+from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, letters_in, sizes
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.written_texts import (
@@ -31,10 +32,34 @@ NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
 
 
+class IncreasingFacts(Sizes):
+    """Longest increasing subsequences."""
+
+    name: str
+    kind: Literal["increasing"]
+    claim: Literal["generates"]
+    numbers: str
+    tokens: int
+    dtype: Dtype
+    proved: None
+
+
+class StatedIncreasing(TypedDict):
+    """Longest increasing subsequences."""
+
+    kind: Literal["increasing"]
+    name: str
+    letters: list[str]
+    longest: int
+    largest: int
+
+
 class IncreasingSubsequences(LineKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
+    facts_types = (IncreasingFacts,)
+    stated_type = StatedIncreasing
     examples: ClassVar[Mapping[str, str]] = {
         "ShortLIS20": "longest increasing subsequence, one number a number"
     }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
+from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
 from krohn.sources import kernels
@@ -45,6 +46,97 @@ NAMES_OF_NORMS = {
 """Names of norms of errors in a picture."""
 TAPS = 5
 """The length of a filter that is spoken of where none is given: that of the paper."""
+
+
+class KernelNetwork(TypedDict):
+    """A network of a kernel.
+
+    Attributes:
+        within: The error that was asked for; null for the least.
+    """
+
+    arch: Literal["rnn", "transformer"]
+    within: float | None
+    error: float
+    width: int
+    parameters: int
+
+
+class NoKernelNetwork(TypedDict):
+    """Why there is no such network of a kernel."""
+
+    arch: Literal["rnn", "transformer"]
+    within: float | None
+    why_not: str
+
+
+class ErrorByUnits(TypedDict):
+    """How near linear RNNs of so many units come to a kernel, in float64.
+
+    Attributes:
+        hankel: The first singular value of its Hankel matrix that is left out: no linear
+            RNN of so many units has a smaller ``hinf`` or ``l1``.
+        l1: Σ|e(s)|, the least found.
+        l2: (Σ e(s)²)^½.
+        hinf: max |Σ e(s) e^{−iωs}|.
+        max: max |e(s)|.
+    """
+
+    units: int
+    hankel: float
+    l1: float
+    l2: float
+    hinf: float
+    max: float
+
+
+class KernelFacts(TypedDict):
+    """A convolution."""
+
+    name: str
+    kind: Literal["kernel"]
+    claim: Literal["within"]
+    length: int
+    inputs: str
+    values: int
+    modes: int
+    largest_eigenvalue: float
+    stable: bool
+    dtype: Dtype
+    units: list[ErrorByUnits]
+    networks: list[KernelNetwork | NoKernelNetwork]
+
+
+class CausalKernelFacts(KernelFacts):
+    """A causal convolution, and how hard it is for linear RNNs."""
+
+    causal: Literal[True]
+    c1: float | None
+    c2: float | None
+    c_rnn: float | None
+    rate: str
+    decay: float | None
+    c_rnn_after_filter_of_5: float | None
+
+
+class PermutedKernelFacts(KernelFacts):
+    """A convolution of permuted inputs, and the least error of causal networks."""
+
+    causal: Literal[False]
+    causal_floor: float
+    one_kernel_floor: float
+
+
+class StatedKernel(TypedDict):
+    """A convolution."""
+
+    kind: Literal["kernel"]
+    name: str
+    length: int
+    inputs: tuple[float, float]
+    values: list[float]
+    modes: list[tuple[float, float, float, float]]
+    order: NotRequired[list[int]]
 
 
 def kernel(
@@ -79,6 +171,8 @@ class Kernels(RealSequences[Kernel]):
     """y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs."""
 
     wire = kernels.KIND
+    facts_types = (CausalKernelFacts, PermutedKernelFacts)
+    stated_type = StatedKernel
     examples = kernels.EXAMPLES
     source = Kernel
     takes = frozenset({"arch", "within", "norm"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from krohn.program.domains import LARGEST_MATRIX, IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
@@ -27,6 +28,7 @@ from krohn.source_kinds.base import (
 )
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Reference, held, outputs
+from krohn.source_kinds.recurrence_facts import MixingTime, Observability
 from krohn.sources import linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel, driven
 from krohn.sources.linear_systems import LinearSystem
@@ -38,10 +40,47 @@ if TYPE_CHECKING:
 CONSTRUCTIONS = {"transformer": NAME, "rnn": linear_recurrence.GATED}
 
 
+class LinearSystemFacts(Sizes):
+    """A linear system; the facts of a chain, if its letters are stochastic."""
+
+    name: str
+    kind: Literal["linear-system"]
+    claim: Literal["within"]
+    error: float
+    length: int | None
+    size: int
+    letters: int
+    properties: NotRequired[list[str]]
+    beliefs: NotRequired[int | None]
+    forgets_after: NotRequired[int | None]
+    contraction: NotRequired[float | None]
+    mixing_time: NotRequired[MixingTime]
+    rank: NotRequired[int]
+    observability: NotRequired[Observability | None]
+    depth_growth: NotRequired[list[str]]
+    construction: str
+    dtype: Dtype
+    rnn_width: int
+    rnn_error: float
+
+
+class StatedLinearSystem(TypedDict):
+    """A linear system."""
+
+    kind: Literal["linear-system"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    matrices: list[list[list[float]]]
+    start: list[float]
+
+
 class LinearSystems(ReadableKind[LinearSystem]):
     """States that are multiplied by the matrix of each letter."""
 
     wire = linear_systems.KIND
+    facts_types = (LinearSystemFacts,)
+    stated_type = StatedLinearSystem
     examples = linear_systems.EXAMPLES
     source = LinearSystem
     claim = "within"

@@ -1,7 +1,7 @@
 """Posterior heads in the commands: one softmax head guesses tokens from one token."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
+from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
@@ -29,10 +30,50 @@ TOGETHER = 16
 TRIPLE = tuple(map(Task.of, ("23given1", "13given2", "12given3")))
 
 
+class PosteriorHeadFacts(TypedDict):
+    """A posterior head, and which guesses determine the model.
+
+    Attributes:
+        letters: If it reads letters.
+        coordinates: If it reads points.
+    """
+
+    name: str
+    kind: Literal["posterior-head"]
+    claim: Literal["within"]
+    task: str
+    size: int
+    letters: NotRequired[int]
+    coordinates: NotRequired[int]
+    prior: list[float]
+    identifies: dict[str, str]
+    error: float
+    construction: str
+    slots: int
+    parameters: int
+    dtype: Dtype
+
+
+class StatedPosteriorHead(TypedDict):
+    """A guess of the letters or states of a hidden Markov model."""
+
+    kind: Literal["posterior-head"]
+    name: str
+    task: str
+    letters: list[str]
+    classes: list[str]
+    emissions: list[list[float]]
+    transitions: list[list[float]]
+    prior: list[float]
+    radius: NotRequired[float]
+
+
 class PosteriorHeads(RealSequences[PosteriorHead]):
     """The mean of one token, or of two, given another."""
 
     wire = posterior_heads.KIND
+    facts_types = (PosteriorHeadFacts,)
+    stated_type = StatedPosteriorHead
     instead = "; krohn decompile recovers the model behind it"
     examples = posterior_heads.EXAMPLES
     source = PosteriorHead

@@ -18,7 +18,7 @@ Override ``sampled`` where not all vectors of the box are inputs, ``check`` like
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.report import Progress
+from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, OnFile, ReadableKind
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Batch, in_batches, judged, vectors
@@ -46,6 +47,23 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=OnFile)
 NUMBERS = 2**20
 """How many numbers of weights and features are held at once where inputs are run."""
+
+
+class Attended(TypedDict):
+    """Where one layer of attention is enough.
+
+    Attributes:
+        m_h: The width of queries and keys.
+    """
+
+    name: str
+    claim: Literal["within"]
+    error: float
+    length: int
+    construction: str
+    m_h: int
+    parameters: int
+    dtype: Dtype
 
 
 class Box(NamedTuple):

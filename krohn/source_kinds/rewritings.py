@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from krohn.program.retelling import told_as
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
 from krohn.program.written_text import text_of
+from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, sizes
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.written_texts import (
@@ -43,10 +44,66 @@ MOST_TOKENS = 2**12
 """Tokens that are read for whole texts if nobody says how many."""
 
 
+class RewritingFacts(TypedDict):
+    """A rewriting system; sizes of the network where its texts have an end, or -T.
+
+    Attributes:
+        whole_texts: So many tokens of a text are read at most; null if it is not known
+            whether texts end.
+        order: Weights of lines, in words, one of which each rule makes smaller, and
+            those before that not larger; empty if none were found.
+        steps: So many steps there are at most by this order.
+    """
+
+    name: str
+    kind: Literal["rewriting"]
+    claim: Literal["generates"]
+    letters: str
+    rules: int
+    whole_texts: int | None
+    rules_that_never_apply: NotRequired[list[int]]
+    lines_of_these_rules: NotRequired[list[int]]
+    places_read: int
+    longest_line: int
+    sparse_window: int
+    order: list[str]
+    steps: int | None
+    tokens: int | str
+    dtype: Dtype
+    depth: NotRequired[int]
+    layers: NotRequired[int]
+    d_model: NotRequired[int]
+    heads: NotRequired[int]
+    mlp_width: NotRequired[int]
+    parameters: NotRequired[int]
+    proved: None
+
+
+class StatedRule(TypedDict):
+    """A rule of a rewriting system."""
+
+    window: list[list[int]]
+    replaces: tuple[int, int]
+    writes: list[int | list[Any]]
+
+
+class StatedRewriting(TypedDict):
+    """A rewriting system."""
+
+    kind: Literal["rewriting"]
+    name: str
+    letters: list[str]
+    longest: int
+    functions: list[list[list[int]]]
+    rules: list[StatedRule]
+
+
 class Rewritings(LineKind[Rewriting]):
     """Lines that are rewritten step by step, as text."""
 
     wire = KIND
+    facts_types = (RewritingFacts,)
+    stated_type = StatedRewriting
     examples = rewriting.EXAMPLES
     source = Rewriting
     refusal = "{0}: {1}"

@@ -1,6 +1,6 @@
 """Means over what is selected exactly, in the commands."""
 
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,7 +13,12 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from krohn.source_kinds.real_sequences import (
+    Attended,
+    Box,
+    RealReference,
+    RealSequences,
+)
 from krohn.sources.attention_targets import selected_means
 from krohn.sources.attention_targets.selected_means import (
     GRAVITY,
@@ -23,10 +28,34 @@ from krohn.sources.attention_targets.selected_means import (
 )
 
 
+class SelectedMeanFacts(Attended):
+    """The facts of a mean over selected positions."""
+
+    kind: Literal["selected-mean"]
+    form: str
+    inputs: str
+    features: int
+
+
+class StatedSelectedMean(TypedDict):
+    """A mean over selected positions."""
+
+    kind: Literal["selected-mean"]
+    name: str
+    form: str
+    length: int
+    grid: NotRequired[int]
+    masses: NotRequired[int]
+    segments: NotRequired[int]
+    picks: NotRequired[int]
+
+
 class SelectedMeans(RealSequences[SelectedMean]):
     """``Nearest6``, ``Gravity10``, ``Select8``."""
 
     wire = selected_means.KIND
+    facts_types = (SelectedMeanFacts,)
+    stated_type = StatedSelectedMean
     source = SelectedMean
     of_name = staticmethod(selected_means.named)
     takes = frozenset()

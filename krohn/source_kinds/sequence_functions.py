@@ -2,7 +2,7 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
+from krohn.schemas.model_files import StatedProgram
+from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
 from krohn.source_kinds.kind import Answers
 from krohn.sources import counting
@@ -36,10 +38,37 @@ EMPTY = '""'
 """How an output that is no letter is printed."""
 
 
+class SequenceFunctionFacts(Sizes):
+    """A function of a sequence."""
+
+    name: str
+    kind: Literal["program"]
+    claim: Literal["exact"]
+    letters: str
+    outputs: int
+    channels: int
+    causal: bool
+    length: int
+    dtype: Dtype
+    proved: None
+
+
+class StatedSequenceFunction(TypedDict):
+    """A function of a sequence, as the Program that it is."""
+
+    kind: Literal["program"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    program: StatedProgram
+
+
 class SequenceFunctions(SourceKind[SequenceFunction]):
     """One value at each letter of a word."""
 
     wire = "program"
+    facts_types = (SequenceFunctionFacts,)
+    stated_type = StatedSequenceFunction
     examples = FAMILIES | counting.FAMILIES
     source = SequenceFunction
     claim = "exact"
