@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_files import restated
 
 import krohn
 from krohn import cli
 from krohn.network.attention_kind import parts
+from krohn.verify.proof import prove
 
 Call = Callable[..., tuple[int, Any]]
 
@@ -149,3 +151,9 @@ def test_short_texts_of_increasing_subsequences(tmp_path: Path, call: Call) -> N
     assert told["shown"] == "3 11 2 5 <sep> 1 2 1 2 <sep> 2 <eos>"
     assert call("verify", path, "--proof", "--sample", 20)[1]["verdict"] == "verified"
     assert call("explain", "ShortLIS6,12")[1]["depth"] == 3
+
+
+@pytest.mark.parametrize("change", [{"longest": 3}, {"largest": 2}, {"largest": 4}])
+def test_short_texts_of_other_lists_are_not_proved(change: dict[str, Any]) -> None:
+    file = restated(krohn.compile("ShortLIS4,3", proved=False).file, "source", **change)
+    assert prove(file, None).verdict != "verified"

@@ -207,6 +207,21 @@ def test_a_dynamic_program_that_nobody_tuned() -> None:
     assert KIND.sample(model.file, 100, 0, lambda *_: None).passed
 
 
+def test_another_recurrence_is_not_what_the_network_writes() -> None:
+    """Another rule, place, token or content in the header is refused."""
+    file = proved("EditDistance2,3:letters=3").file
+    source = file.header["source"]
+    for key, change in (
+        ("rules", lambda old: [old[1], old[1]]),
+        ("steps", lambda old: [[0, *old[0][1:-1], [1, 0]], *old[1:]]),
+        ("steps", lambda old: [*old[:-1], old[-1] - 1]),
+        ("contents", lambda old: [*old[:-5], old[-5] + 1, *old[-4:]]),
+    ):
+        other = {**source, key: change(source[key])}
+        header = {**file.header, "source": other}
+        assert prove(replace(file, header=header), None).verdict == "undecided"
+
+
 def test_the_example_of_the_document() -> None:
     text = (Path(__file__).parents[2] / "docs" / "dynamic-programs.md").read_text()
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -111,6 +111,21 @@ def test_longer_lines_than_the_network_sees_are_not_proved() -> None:
     assert prove(with_source(file, longest=5), None).verdict != "verified"
 
 
+OTHERS = [
+    {"rules": []},
+    {"letters": ["a", "b", "=", "<end>"]},
+    {"longest": 3},
+    {"kind": "program"},
+    {"kind": "chain-of-thought"},
+]
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("change", OTHERS)
+def test_another_source_is_not_proved(file: ModelFile, change: dict[str, Any]) -> None:
+    assert prove(with_source(file, **change), None).verdict != "verified"
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_other_rules_are_proved(file: ModelFile, part: int) -> None:

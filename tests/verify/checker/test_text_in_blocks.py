@@ -132,6 +132,32 @@ def says(file: ModelFile, machine: Automaton, block: int) -> str:
     return prove(ModelFile(changed, file.tensors, file.precision), None).verdict
 
 
+def forged(source: Any, **fields: Any) -> Any:
+    """The source of a file with other fields."""
+    return {**source, **fields}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"start": 1},
+        {"start": 7},
+        {"block": 0},
+        {"block": 2.5},
+        {"classes": ["1", "2", "3", "4", "4"]},
+        {"kind": "chain-of-thought"},
+        {"transitions": [[0, 1, 2, 3, 4]] * 5},
+    ],
+)
+def test_forged_sources_are_refused(fields: dict[str, Any]) -> None:
+    machine = read("Cyclic-DET5,5@3")
+    source = KIND.of_source(machine, 3)
+    file = windowed(source, 12, 4)
+    header = {**file.header, "source": forged(source.to_wire(), **fields)}
+    forgery = ModelFile(header, file.tensors, file.precision)
+    assert prove(forgery, None).verdict != "verified"
+
+
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("letters", [0, 14, 10**9, -1, 2.5, None])
 def test_longer_words_than_fit_are_not_claimed(letters: Any) -> None:
@@ -239,3 +265,9 @@ def test_a_block_that_would_not_fit_in_memory_is_refused() -> None:
     file.header["source"]["block"] = 2**31 - 2
     file.header["claim"]["letters"] = 1
     assert "too large" in prove(file, None).reason
+
+
+def test_a_source_of_no_kind_is_refused() -> None:
+    file = windowed(KIND.of_source(read("C2"), 2), 2, 4)
+    file.header["source"]["kind"] = "machine"
+    assert "no rule" in prove(file, None).reason
