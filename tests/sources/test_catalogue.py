@@ -92,4 +92,5 @@ def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:
     """A letter or an answer that could be either of two says nothing."""
     file = krohn.compile(FUNCTIONS["parity"](), 4).file
     file.header["source"][what] = names
-    assert re.search("have no names|have the same name", prove(file, None).reason)
+    refused = "have no names|have the same name|does not name"
+    assert re.search(refused, prove(file, None).reason)

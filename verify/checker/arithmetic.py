@@ -23,6 +23,8 @@ INFLATION = 1 + 2.0**-40
 """The factor that widens bounds from a few operations of float64."""
 UNDERFLOW = 2.0**-126
 """The most that a product below the normal range loses (A9)."""
+ERASED = UNDERFLOW
+"""The most that two units leave which subtract a number from itself (Lemma 16a)."""
 FARTHEST_EXPONENT, GROWN = 32.0, 2.0**47
 """The exponent of a row's largest score, which should be 0, may be off by so much; and
 what that makes of its weight and, at most, of all others: more than e^32."""
@@ -384,6 +386,23 @@ def gamma(terms: Operand, unit: float) -> Interval:
     part = Interval.of(terms) * unit
     demand(part <= 0.5, "a sum has too many terms")
     return part / (1 - part)
+
+
+def fits_between(least: float, most: float, form: Format, digits: float) -> None:
+    """Refuse positive numbers that are near the ends of the range of a format.
+
+    Args:
+        least: The binary logarithm of a bound from below.
+        most: That of a bound from above.
+        form: The format that is computed in.
+        digits: How many binary digits there must be between them and the ends.
+
+    Raises:
+        Refused: If there are fewer, or a bound is not a number.
+    """
+    low, high = np.log2(form.smallest) + digits, np.log2(form.largest) - digits
+    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
+    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")
 
 
 def flushed(terms: Operand) -> Interval:

@@ -15,7 +15,7 @@ from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Format, Interval, gamma
+from krohn.verify.checker.arithmetic import Format, Interval, fits_between, gamma
 from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
@@ -304,7 +304,7 @@ def _product(
     )
     begun = float(words.said[0]) if step.last else 0.0
     least, most = 2 * known.least + begun, 2 * known.most
-    _fits_between(least, most, form, ROOM)
+    fits_between(least, most, form, ROOM)
     rounded = _relative(form, 2 * size if step.last else size)
     off = 2 * known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
@@ -328,7 +328,7 @@ def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
     logs = [np.log2(numbers) for numbers in (a, into, out)]
     weighed = logs[0] + logs[1]
     ends = np.concatenate([logs[1], weighed, weighed + logs[2] + np.log2(len(a))])
-    _fits_between(ends.min(), ends.max(), form, ROOM)
+    fits_between(ends.min(), ends.max(), form, ROOM)
     most = 5 / 4 * float((a * into * out).sum())  # above c(v) as it is computed
     kept = step.shut >= 4 * max(a.max(), 1.0) and step.shut_out >= 4 * max(most, 1.0)
     demand(kept, "wrong positions are not shut out")
@@ -346,7 +346,7 @@ def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
     wide = sums * (1 - own).joined(1 + own + own * own)
     share = known.share - 4 * rounded.most  # entries are off by this, and their sum
     least = float(np.log2(wide.low)) - ROUGH + share - ROUGH
-    _fits_between(least, float(np.log2(wide.most)), form, ROOM)
+    fits_between(least, float(np.log2(wide.most)), form, ROOM)
     return Held(least - ROUGH, wide, share, off, known.columns + 2 * rounded, False)
 
 
@@ -379,20 +379,3 @@ def _relative(form: Format, terms: int) -> Interval:
     """How far the logarithm of a sum of so many positive terms can be off, at most."""
     part = gamma(terms, form.sum_unit)
     return part / (1 - part)
-
-
-def _fits_between(least: float, most: float, form: Format, digits: float) -> None:
-    """Refuse positive numbers that are near the ends of the range of a format.
-
-    Args:
-        least: The binary logarithm of a bound from below.
-        most: That of a bound from above.
-        form: The format that is computed in.
-        digits: How many binary digits there must be between them and the ends.
-
-    Raises:
-        Refused: If there are fewer, or a bound is not a number.
-    """
-    low, high = np.log2(form.smallest) + digits, np.log2(form.largest) - digits
-    demand(least >= low, f"a number may be 2^{least:.0f}, too small for {form.name}")
-    demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krohn.verify.checker.arithmetic import (
+    ERASED,
     GELU,
     STEPS,
-    UNDERFLOW,
     Interval,
     fits,
     flushed,
@@ -69,7 +69,7 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     names = list(stream.noise)
     if kind == "relu" and gain == 1 and reader is None:
         noise = stream.noise[names[owner]] if owner >= 0 else stream.free[[dim]]
-        return UNDERFLOW if noise.any() else 0.0
+        return ERASED if noise.any() else 0.0
     known = kind in ("gelu", "gelu_new") or reader is not None
     if not known or form.unit > form.sum_unit or owner < 0:
         return None

@@ -10,7 +10,7 @@ from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import UNDERFLOW, Format, Interval
+from krohn.verify.checker.arithmetic import ERASED, Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Stream:
         It moves a number that is added to it by at most two such numbers.
         """
         empty: BoolArray = self.owner[span] == FREE
-        return empty & (self.free[span] <= UNDERFLOW)
+        return empty & (self.free[span] <= ERASED)
 
     def common(self, name: str) -> FloatArray:
         """``(values,)``: the noise of a channel that all units see, where they read it."""

@@ -202,7 +202,8 @@ class Explorer:
 
     def _step(self, s: IntArray, a: IntArray) -> None:
         row, after = self._look(s, a)
-        self._walk(s[row], a[row], after)
+        if len(row):
+            self._walk(s[row], a[row], after)
 
     def _walk(self, s: IntArray, a: IntArray, after: Sets | None = None) -> None:
         q = self.part.machine.transitions[a, self.states[s]]
