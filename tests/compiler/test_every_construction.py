@@ -173,6 +173,10 @@ def test_networks_of_the_thesis_are_proved(
     assert (model.construction, report.verdict) == (construction, "verified")
 
 
+def test_a_search_may_reach_no_state_in_a_step() -> None:
+    assert krohn.compile("Dyck2,1", 4, "dyck").proof.verdict == "verified"
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_machines_are_refused_by_name(name: str) -> None:
     sources, reason = REFUSED[name]
