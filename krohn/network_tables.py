@@ -19,7 +19,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import machine_of_states, realise
 from krohn.compiler.constructions.registry import summary_of
 from krohn.compiler.cost import Cost
-from krohn.compiler.planning import Candidate, Planning
+from krohn.compiler.planning import MOST_CHOSEN, Candidate, Planning
 from krohn.compiler.search import COMPROMISE, OBJECTIVES, Plan, objective_named
 from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
 from krohn.network.precision import PRECISIONS
@@ -140,7 +140,7 @@ def _why(
         what = (
             "that applies gives a network that is proved"
             if choice.tried
-            else "serves this machine"
+            else f"serves this machine with at most {MOST_CHOSEN:,} parameters"
         )
         return f"no construction of a Transformer {what}; use --arch rnn"
     failed = {(t.construction, t.cost) for t in choice.tried}
