@@ -17,7 +17,7 @@ from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
 from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
-from krohn.schemas.parts import Digest, Dtype, Facts, Searched, Verdict
+from krohn.schemas.parts import Digest, Dtype, Facts, Searched, StatedProgram, Verdict
 from krohn.sources.in_context import KIND, InContext
 
 
@@ -111,28 +111,6 @@ class Freedom(TypedDict):
     depth: str
     scale: float
     seed: int
-
-
-class StatedMachine(TypedDict):
-    """The machine that a network of finitely many beliefs follows."""
-
-    start: int
-    transitions: list[list[int]]
-
-
-class StatedProgram(TypedDict, total=False):
-    """The Program of a network, with the places of its variables."""
-
-    channels: "list[StatedChannel]"
-    features: dict[str, tuple[int, int]]
-    outputs: list[str]
-    decode: list[tuple[list[int], int]]
-    vector: list[float]
-    machine: StatedMachine
-
-
-class StatedChannel(TypedDict):
-    """A channel of a Program; its schema is made of the operations that there are."""
 
 
 class PositionTable(TypedDict):

@@ -117,3 +117,25 @@ class Remarks(MachineRemark, total=False):
     rules_that_never_apply: list[int]
     lines_of_these_rules: list[int]
     whole_texts: int | None
+
+
+class StatedMachine(TypedDict):
+    """The machine that a network of finitely many beliefs follows."""
+
+    start: int
+    transitions: list[list[int]]
+
+
+class StatedProgram(TypedDict, total=False):
+    """The Program of a network, with the places of its variables."""
+
+    channels: "list[StatedChannel]"
+    features: dict[str, tuple[int, int]]
+    outputs: list[str]
+    decode: list[tuple[list[int], int]]
+    vector: list[float]
+    machine: StatedMachine
+
+
+class StatedChannel(TypedDict):
+    """A channel of a Program; its schema is made of the operations that there are."""

@@ -17,8 +17,7 @@ from krohn.network.modelfile import ModelFile, names
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
-from krohn.schemas.model_files import StatedProgram
-from krohn.schemas.parts import Dtype, Sizes
+from krohn.schemas.parts import Dtype, Sizes, StatedProgram
 from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
 from krohn.source_kinds.kind import Answers
 from krohn.sources import counting
