@@ -15,7 +15,7 @@ from krohn.program.writing import whole_directory
 from krohn.verify.checker.model_file import DAMAGE
 from krohn.verify.formal.comparing import Different, compare
 from krohn.verify.formal.coq import Development, copy
-from krohn.verify.formal.printing import development
+from krohn.verify.formal.development import development
 
 PACKAGES = "coq and libcoq-flocq of Debian"
 THEOREM = "theorem"

@@ -31,7 +31,7 @@ from krohn.verify.formal.comparing import (
     main,
 )
 from krohn.verify.formal.coq import HERE, PROGRAMS, compiled, coqc, machine_term
-from krohn.verify.formal.printing import development
+from krohn.verify.formal.development import development
 from krohn.verify.formal.programs import OnePart, written
 from krohn.verify.formal.transformers import Layout, network_term
 

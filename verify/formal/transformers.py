@@ -14,8 +14,8 @@ from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.transformer import stated
 from krohn.verify.formal.coq import TRANSFORMERS, Development, integers, machine_term
-from krohn.verify.formal.networks import ARITHMETIC, finest, spread
 from krohn.verify.formal.programs import ProgramTerms, invariant_of, written
+from krohn.verify.formal.recurrent_networks import ARITHMETIC, finest, spread
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""

@@ -10,8 +10,8 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.network import opened
 from krohn.verify.formal.coq import Development
-from krohn.verify.formal.networks import recurrent
 from krohn.verify.formal.programs import of_program
+from krohn.verify.formal.recurrent_networks import recurrent
 from krohn.verify.formal.transformers import computed, transformer
 
 
