@@ -92,5 +92,7 @@ def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:
     """A letter or an answer that could be either of two says nothing."""
     file = krohn.compile(FUNCTIONS["parity"](), 4).file
     file.header["source"][what] = names
-    refused = "have no names|have the same name|does not name"
+    refused = "have no names|have the same name"
+    if (what, names) == ("classes", "01"):
+        refused = "the file does not name its outputs"
     assert re.search(refused, prove(file, None).reason)
