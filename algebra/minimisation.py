@@ -153,6 +153,12 @@ def output_classes(machine: Automaton, shows: Shows) -> Shown:
     return Shown(machine.output.names, machine.output.table)
 
 
+def naming(machine: Automaton) -> Automaton:
+    """The machine whose states show their own names."""
+    every = np.arange(len(machine.states))
+    return replace(machine, output=Output("states", every, machine.states))
+
+
 def moore(machine: Automaton) -> Automaton:
     """The machine with its outputs on states: a state holds the last output.
 

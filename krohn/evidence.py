@@ -17,7 +17,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
 from krohn.program import strict_json
 from krohn.program.claim import Claim
-from krohn.program.errors import Refused
+from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
@@ -208,6 +208,7 @@ def _check(
     began, shown, reason = time.monotonic(), None, ""
     try:
         with one_thread():
+            demand(not held.problem, held.problem)
             shown = recheck(data, evidence, held.machine)
     except Refused as refused:
         reason = str(refused)
@@ -218,10 +219,14 @@ def _check(
 
 
 class _Expected(NamedTuple):
-    """The expected subject of evidence: the machine, if it has one, and the whole claim."""
+    """The expected subject of evidence: the machine, if it has one, and the whole claim.
+
+    There may be a ``problem``, for which no evidence shows the claim.
+    """
 
     machine: Machine | None
     claim: Claim
+    problem: str = ""
 
 
 def _expected(
@@ -243,7 +248,7 @@ def _of_target(target: Target) -> _Expected:
     shows = output_classes(
         target.machine, target.file.header["claim"].get("shows", "states")
     ).of
-    return _Expected(machine_of(target.machine, shows), target.claim)
+    return _Expected(machine_of(target.machine, shows), target.claim, target.problem)
 
 
 def _model(

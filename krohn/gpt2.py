@@ -107,9 +107,9 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
     # Nothing is run here, so a wrong Program is no wrong network yet.
     verdict: Verdict = "undecided"
     covers = "nothing"
-    if done.verdict == "verified":
+    reason = done.reason or target.problem
+    if not reason:
         verdict, covers = "verified", f"{target.proved}, over the whole vocabulary"
-    reason = "" if verdict == "verified" else done.reason
     report = Report(verdict, "proof", reason, target.length, 0, covers, proof=done)
     return replace(report, about=target.claim, notes=target.notes)
 

@@ -75,21 +75,18 @@ def verify_ideal(
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())
     found = asked.decide(limits, target.report("asking z3"))
-    return replace(_report(target, found, length), about=target.claim)
+    report = _report(target, found, length)
+    if target.shown is not None:
+        right = len(found.word) - 1 if found.word else found.length
+        report = _as_shown(target, report, right)
+    return replace(report, about=target.claim)
 
 
 def _report(target: Target, found: Decision, length: int) -> Report:
     rest: dict[str, Any] = {"words": 0, "seconds": found.seconds}
     if found.verdict == "refuted":
-        reason = (
-            f"{IDEAL}, is wrong at letter {len(found.word)} of this word, replayed in "
-            "fractions"
-        )
         wrong = _counterexample(target, found)
-        shown_wrong = {"counterexample": wrong, "covers": "one word", **rest}
-        if found.least:
-            shown_wrong["minimal"] = Minimal(wrong, True, found.length - 1, 0, 0)
-        return Report("refuted", "smt", reason, found.length, **shown_wrong)
+        return replace(_refuted(wrong, found.least), seconds=found.seconds)
     if found.verdict == "undecided":
         reason = f"z3 gave up after {found.length} letters: {found.reason}"
         return Report("undecided", "smt", reason, length, covers="nothing", **rest)
@@ -98,6 +95,35 @@ def _report(target: Target, found: Decision, length: int) -> Report:
         f"all {letters}^{length} words of length {length}, and all shorter, on {IDEAL}"
     )
     return Report("verified", "smt", "", length, covers=covers, **rest)
+
+
+def _refuted(wrong: Counterexample, least: bool) -> Report:
+    """The report on a word; it may be known that no smaller one is wrong."""
+    length = len(wrong.word)
+    reason = f"{IDEAL}, is wrong at letter {length} of this word, replayed in fractions"
+    minimal = Minimal(wrong, True, length - 1, 0, 0) if least else None
+    told: dict[str, Any] = {"counterexample": wrong, "minimal": minimal}
+    return Report("refuted", "smt", reason, length, 0, "one word", **told)
+
+
+def _as_shown(target: Target, report: Report, right: int) -> Report:
+    """A report on states as one on what they show; states are right so far."""
+    assert target.shown is not None
+    apart, wrong = target.shown.word_within(right), report.counterexample
+    if apart is not None:
+        word, said = apart, target.shown.own.run(apart)
+    elif wrong is not None:
+        word, said = wrong.word, target.shown.along(wrong.word, wrong.actual)
+    else:
+        return report
+    expected = target.shown.wanted.run(word)
+    if said != expected:
+        found = _refuted(Counterexample(word, expected, said), len(word) <= right)
+        return replace(found, seconds=report.seconds)
+    reason = (
+        f"{IDEAL}, is in a wrong state after {' '.join(word)}, which shows the same"
+    )
+    return Report("undecided", "smt", reason, len(word), 0, "nothing")
 
 
 def _counterexample(target: Target, found: Decision) -> Counterexample:

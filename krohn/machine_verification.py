@@ -47,7 +47,7 @@ def verified(file: ModelFile, checks: Checks) -> Report:
     target = replace(
         target, budget=checks.budget, asked=checks.length, sharding=checks.sharding
     )
-    report = _decide(target, checks)
+    report = _as_shown(target, _decide(target, checks))
     notes = *target.notes, *report.notes
     return replace(report, about=target.claim, notes=notes)
 
@@ -61,6 +61,9 @@ def _decide(target: Target, checks: Checks) -> Report:
     if (beyond := _beyond(target, words.exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
         return Report("out-of-range", method, reason, beyond, 0, "nothing")
+    apart = None if target.shown is None else target.shown.word_within(target.length)
+    if apart is not None:
+        return _parted(target, apart, checks)
     if checks.proof or (target.provable and method):
         return _verify(target, method, checks.proves, words)
     words = words or _affordable(target, words.seed)
@@ -101,6 +104,49 @@ def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
         proof=done,
         runs=runs,
     )
+
+
+# Networks that say states, held against what another machine shows.
+
+
+def _parted(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
+    """The report on a machine that shows something else than the file's own."""
+    from krohn.verify.testing.shortest_failing import Minimal
+
+    right = checks.proves and prove(target.file, target.machine).verdict == "verified"
+    wrong = target.misshown(word)
+    if wrong is None:
+        reason = (
+            f"after {' '.join(word)} the network shows what this machine shows, and not "
+            "what its own file says"
+        )
+        return Report("undecided", checks.method, reason, len(word), 1, "nothing")
+    known = Minimal(wrong, right, (len(word) - 1) * right, 0, 0)
+    return refuted([], wrong, lambda _: known, checks.method)
+
+
+def _as_shown(target: Target, report: Report) -> Report:
+    """A report on states as one on what they show, if that is what is asked about."""
+    found, minimal = report.counterexample, report.minimal
+    if target.shown is None or found is None or minimal is None:
+        return report
+    wrong = target.misshown(found.word)
+    if wrong is None:
+        reason = (
+            f"after {' '.join(found.word)} the network is in another state than its own "
+            "file says, which shows the same"
+        )
+        return replace(
+            report,
+            verdict="undecided",
+            reason=reason,
+            covers="nothing",
+            counterexample=None,
+            minimal=None,
+        )
+    known = replace(minimal, found=wrong)
+    told = refuted([], wrong, lambda _: known, report.method)
+    return replace(report, reason=told.reason, counterexample=wrong, minimal=known)
 
 
 def _runs_sentence(runs: Sequence[Simulation]) -> str:
@@ -207,7 +253,7 @@ def attacked(
         attack=found,
         seconds=report.seconds + found.seconds,
     )
-    return tried if found.passed else _violated(target, tried, found)
+    return tried if found.passed else _as_shown(target, _violated(target, tried, found))
 
 
 def _violated(target: Target, report: Report, found: "Attack") -> Report:

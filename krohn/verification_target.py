@@ -5,14 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import json_format
+from krohn.alignment import Shown, align, aligned
 from krohn.checks import Sharding
-from krohn.foreign import names_machine, own_machine, with_names
-from krohn.machines import OWN, machine_of
+from krohn.foreign import names_machine, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
@@ -38,7 +35,8 @@ DEFAULT_SAMPLE_LENGTH = 256
 class Target:
     """A model and the machine it is held against, with the letters in its order.
 
-    ``claim`` is what a verdict is about: that of the file, but for the machine.
+    ``claim`` is what a verdict is about: that of the file, but for the machine. If that
+    is one whose outputs are to be ``shown``, ``machine`` is the file's own.
     """
 
     file: ModelFile
@@ -49,6 +47,7 @@ class Target:
     budget: int = BUDGET
     asked: int | None = None
     notes: tuple[str, ...] = ()
+    shown: Shown | None = None
 
     @property
     def claimed(self) -> int | None:
@@ -106,6 +105,10 @@ class Target:
 
         report = self.report("running all words")
         if self.sharding is not None:
+            if self.shown is not None and self.sharding.every_start:
+                raise KrohnError(
+                    "--every-start is for machines with the states of the file's own"
+                )
             return run_job(self.file, self.machine, length, self.sharding, report)
         return exhaustive(self.model, self.machine, length, report)
 
@@ -126,6 +129,24 @@ class Target:
 
         return minimise(self.model, self.machine, found, self.budget)
 
+    @property
+    def problem(self) -> str:
+        """Why no proof about `machine` shows the claim; empty if it does."""
+        return "" if self.shown is None else self.shown.problem(self.length)
+
+    def misshown(self, word: Sequence[str]) -> "Counterexample | None":
+        """A word along which the states that the model says show what is wrong."""
+        from krohn.verify.testing.counterexample import Counterexample, pair
+
+        assert self.shown is not None
+        right = self.shown.wanted.run(word)
+        judge = pair(self.model, self.machine, len(word))
+        for reading, states in judge.answers_by_reading(self.machine.encode(word)):
+            found = self.shown.along(word, states)
+            if found != right:
+                return Counterexample(tuple(word), right, found, reading)
+        return None
+
     def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
         """Hold the model against its machine along a word, or one state at its end.
 
@@ -139,8 +160,11 @@ class Target:
             KrohnError: If a letter is unknown, the word is too long, or no model could
                 give that answer.
         """
-        from krohn.replaying import replay
+        from krohn.replaying import along, replay
 
+        if self.shown is not None and state is None and word:
+            right = self.shown.wanted.run(word)[-1]
+            return along(word, self.misshown(word), right)
         says_states = self.file.header["claim"].get("shows", "states") == "states"
         known = says_states and names_machine(self.file)
         shows = own_machine(self.file) if known else None
@@ -253,68 +277,6 @@ class GeneratorTarget(Target):
         return along(word, found, "(the right law)")
 
 
-# A machine with letters, states and outputs in the order of a model file.
-
-
-def aligned(machine: Automaton, own: Automaton) -> Automaton:
-    """The machine with letters, states and outputs in the order of the file.
-
-    States and outputs that the file does not know come last; a state that it does not
-    know is a difference if the file says states, such an output if it says outputs.
-
-    Raises:
-        KrohnError: If the alphabets differ.
-    """
-    if set(machine.letters) != set(own.letters):
-        odd = sorted(set(machine.letters) ^ set(own.letters))
-        raise KrohnError(
-            f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
-            "only one of them"
-        )
-    if machine.inputs is not None and own.inputs is not None:
-        ours, theirs = (
-            m.inputs.named_nodes(m.letters) for m in (machine, own) if m.inputs
-        )
-        if (machine.inputs.bits, ours) != (own.inputs.bits, theirs):
-            raise KrohnError(
-                f"{machine.name} and the model take some vectors of input bits for "
-                "different letters"
-            )
-    known = set(own.states)
-    states = (*own.states, *(s for s in machine.states if s not in known))
-    found = _reordered(machine, own, states)
-    return replace(found, output=_aligned_output(machine, own, states))
-
-
-def _aligned_output(
-    machine: Automaton, own: Automaton, states: tuple[str, ...]
-) -> Output | None:
-    """The outputs on states in the order of the file, those that it lacks last."""
-    ours, theirs = machine.output, own.output
-    if ours is None or theirs is None or ours.on != "states":
-        return None
-    names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
-    place = np.array([names.index(n) for n in ours.names])
-    table = np.zeros(len(states), dtype=np.int64)
-    at = {q: i for i, q in enumerate(states)}
-    table[[at[q] for q in machine.states]] = place[ours.table]
-    return Output("states", table, names)
-
-
-def _reordered(
-    machine: Automaton, own: Automaton, states: tuple[str, ...]
-) -> Automaton:
-    """States that the machine lacks become loops that nothing reaches."""
-    place = {s: i for i, s in enumerate(states)}
-    table = np.tile(np.arange(len(states)), (len(own.letters), 1))
-    to = np.array([place[s] for s in machine.states])
-    row = {a: i for i, a in enumerate(machine.letters)}
-    table[:, to] = to[machine.transitions[[row[a] for a in own.letters]]]
-    structure = type(machine.semiautomaton)(table, own.letters, states)
-    start = int(to[machine.start])
-    return Automaton(structure, start, name=machine.name, inputs=own.inputs)
-
-
 # Opening a model beside the machine that it is held against.
 
 
@@ -351,69 +313,10 @@ def open_target(
         return kind(
             file, _stated_machine(file), progress, claim.of(file.header, tokenizer)
         )
-    seen = (observation or OWN) if outputs else None
-    wanted = machine_of(machine, observation=seen)
-    file, notes = with_names(file, wanted)
-    own = own_machine(file)
-    held = aligned(wanted, own)
-    if not outputs:
-        _check_shown(wanted, own)
-    header = _claiming(file, wanted, held)
-    return kind(file, held, progress, claim.of(header, tokenizer), notes=notes)
-
-
-def _claiming(file: ModelFile, wanted: Automaton, held: Automaton) -> dict[str, Any]:
-    """The header of a file that claims what it is held against.
-
-    It is that of the file itself, if both have the same states, moves and answers.
-    """
-    header, precision = file.header, file.precision.name
-    said = {"start": wanted.states[wanted.start], "dtype": precision}
-    of_file = names_machine(file) and said.items() <= header["claim"].items()
-    if of_file:
-        own = own_machine(file)
-        outputs = header["claim"].get("shows") == "outputs"
-        if _moves(aligned(own, own), outputs) == _moves(held, outputs):
-            return header
-    told = json_format.to_object(wanted)
-    return {**header, "machine": told, "claim": {**header["claim"], **said}}
-
-
-def _moves(machine: Automaton, outputs: bool) -> tuple[object, ...]:
-    """All that a proof is about: states, start, moves, and outputs if they are said."""
-    output = machine.output if outputs else None
-    shown = output and (output.names, output.table.tolist())
-    return machine.states, machine.start, machine.transitions.tolist(), shown
-
-
-def _check_shown(machine: Automaton, own: Automaton) -> None:
-    """Refuse a file that says states, and says that they show what they do not.
-
-    Raises:
-        KrohnError: Which names a state.
-    """
-    right = _output_names(machine)
-    for place, said in _output_names(own).items():
-        if right.get(place, said) != said:
-            raise KrohnError(
-                f"{machine.name} shows {right[place]!r} {place}, where the model is to "
-                f"show {said!r}"
-            )
-
-
-def _output_names(machine: Automaton) -> dict[str, str]:
-    """The name of the output in each state, or on each transition, by what that is."""
-    output = machine.output
-    if output is None:
-        return {}
-    if output.on == "states":
-        pairs = zip(machine.states, output.table, strict=True)
-        return {f"in state {q!r}": output.names[i] for q, i in pairs}
-    return {
-        f"at letter {a!r} in state {q!r}": output.names[i]
-        for a, row in zip(machine.letters, output.table, strict=True)
-        for q, i in zip(machine.states, row, strict=True)
-    }
+    found = align(file, machine, observation)
+    about = claim.of(found.header, tokenizer)
+    target = kind(found.file, found.machine, progress, about, notes=found.notes)
+    return replace(target, shown=found.shown)
 
 
 def _stated_machine(file: ModelFile) -> Automaton:

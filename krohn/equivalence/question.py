@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
+from krohn.algebra.bisimulation import beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise, moore
 from krohn.algebra.wording import near
@@ -19,7 +20,7 @@ from krohn.equivalence.systems import (
     system_of,
     systems_of,
 )
-from krohn.learning.teacher import beside, observed
+from krohn.learning.teacher import observed
 
 # The notions by which two machines can be one, and the names that may differ.
 

@@ -11,20 +11,14 @@ import torch
 
 from krohn.algebra import formats
 from krohn.algebra.automaton import Automaton
+from krohn.algebra.bisimulation import Beside, Word, beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import count
 from krohn.drawing import check_suffix, draw_machine, save as save_picture
-from krohn.learning.lstar import KINDS, Answers, Kind, Last, Word, lstar, rpni
+from krohn.learning.lstar import KINDS, Answers, Kind, Last, lstar, rpni
 from krohn.learning.opening import Asked, opened
-from krohn.learning.teacher import (
-    Beside,
-    Parted,
-    Teacher,
-    beside,
-    merge_start,
-    observed,
-)
+from krohn.learning.teacher import Parted, Teacher, merge_start, observed
 from krohn.network.forward_pass import evaluation_mode
 from krohn.report import Progress, silent
 from krohn.verify.testing.examination import PREFIXES, SAMPLES, BlackBox, affordable

@@ -13,15 +13,13 @@ from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
 from aalpy.utils.HelperFunctions import extend_set
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
+from krohn.algebra.bisimulation import Word
 from krohn.algebra.errors import KrohnError
 from krohn.network.model import NOT_FINITE, TIED, said
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Simulator, at_once
 
 # The answers of a network, asked in batches and remembered as a tree of prefixes.
-
-
-Word = tuple[int, ...]
 
 
 class Spent(Exception):

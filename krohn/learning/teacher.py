@@ -1,6 +1,6 @@
 """Learned machines beside others, and whether a network follows a machine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -8,9 +8,10 @@ from itertools import product
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Output
+from krohn.algebra.bisimulation import Word, beside
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.minimisation import Shows, minimise, moore, reachable
-from krohn.learning.lstar import Answers, Guess, Kind, Word
+from krohn.algebra.minimisation import Shows, minimise, moore, naming, reachable
+from krohn.learning.lstar import Answers, Guess, Kind
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
 from krohn.verify.testing.examination import examine
@@ -18,65 +19,7 @@ from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.sampling import first_failure, sample
 from krohn.verify.testing.shortest_failing import Minimal, minimise as minimise_word
 
-# Learned machines beside others: minimal, as a network shows them, state by state.
-
-
-@dataclass(frozen=True)
-class Beside:
-    """The result of following two machines with the same letters side by side.
-
-    Attributes:
-        word: A shortest word after which they show different things; None if none.
-        pairs: The names of states where equal words lead, if there is no such word.
-    """
-
-    word: Word | None
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def states(self) -> dict[str, str] | None:
-        """The state of the other for each of one, if that is a bijection.
-
-        It keeps the start, the letters and what is shown: an isomorphism.
-        """
-        found = dict(self.pairs)
-        one_to_one = len(found) == len(set(found.values())) == len(self.pairs)
-        return found if self.word is None and one_to_one else None
-
-
-def beside(
-    one: Automaton, other: Automaton, same: Callable[[str, str], bool] = str.__eq__
-) -> Beside:
-    """Follow two machines, breadth first; letters are those of the first, by name.
-
-    Machines that show something on states are compared after each letter, not before.
-
-    Args:
-        one: The first.
-        other: The second.
-        same: Whether what the two show is the same; asked in the order of words.
-    """
-    letters = [other.letters.index(letter) for letter in one.letters]
-    words: dict[tuple[int, int], Word] = {(one.start, other.start): ()}
-    queue = list(words)
-    for p, q in queue:
-        for a, b in enumerate(letters):
-            word = (*words[p, q], a)
-            if not same(_says(one, a, p), _says(other, b, q)):
-                return Beside(word)
-            after = int(one.transitions[a, p]), int(other.transitions[b, q])
-            if after not in words:
-                words[after] = word
-                queue.append(after)
-    return Beside(None, tuple((one.states[p], other.states[q]) for p, q in queue))
-
-
-def _says(machine: Automaton, letter: int, state: int) -> str:
-    output = machine.output
-    assert output is not None
-    if output.on == "transitions":
-        return output.names[int(output.table[letter, state])]
-    return output.names[int(output.table[machine.transitions[letter, state]])]
+# Machines as a network shows them: minimal, and without what nobody knows.
 
 
 def observed(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
@@ -90,7 +33,7 @@ def observed(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
     Raises:
         MachineError: If outputs are said, and it has none.
     """
-    seen = moore(machine) if shows == "outputs" else _naming(machine)
+    seen = moore(machine) if shows == "outputs" else naming(machine)
     if kind == "moore":
         return minimise(seen)
     assert seen.output is not None
@@ -98,11 +41,6 @@ def observed(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
         "transitions", seen.output.table[seen.transitions], seen.output.names
     )
     return minimise(replace(seen, output=shown))
-
-
-def _naming(machine: Automaton) -> Automaton:
-    every = np.arange(len(machine.states))
-    return replace(machine, output=Output("states", every, machine.states))
 
 
 def merge_start(machine: Automaton, before: str) -> Automaton:

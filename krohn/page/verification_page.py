@@ -375,6 +375,7 @@ def _facts(request: Request) -> dict[str, Any]:
 
 def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
     claim, report = file.header["claim"], request.report
+    about = report.about
     proof = "proof" in report.method.split("+")
     kind = kind_of(file.header["architecture"])
     return {
@@ -383,7 +384,7 @@ def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
         "length": claim.get("length") if proof else report.length,
         "every": proof or "exhaustive" in report.method or report.method == "smt",
         "dtype": file.precision.name,
-        "shows": "output" if claim.get("shows") == "outputs" else "state",
+        "shows": "output" if about and about.are == "outputs" else "state",
         "start": request.machine.states[request.machine.start],
         "opening": claim.get("opening"),
         "tolerance": claim.get("tolerance"),

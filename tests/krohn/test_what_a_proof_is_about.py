@@ -168,18 +168,6 @@ def test_a_proof_against_another_machine_is_about_that_one() -> None:
     assert report.digest != claim.of(file.header).digest
 
 
-def test_states_of_a_file_show_what_those_of_the_machine_show(tmp_path: Path) -> None:
-    """Outputs on transitions, too: the file says them after each letter."""
-    machine = krohn.read(str(ROOT / "examples" / "turnstile.dot"))
-    file = krohn.compile(machine, 8).file
-    output = dict(file.header["machine"]["output"])
-    names = output["names"]
-    output["names"] = [names[1], names[0], *names[2:]]
-    other = stating(file, "machine", {**file.header["machine"], "output": output})
-    with pytest.raises(KrohnError, match="where the model is to show"):
-        krohn.verify(other, machine)
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["states", "linear-system", "ssm"])
 def test_another_digest_is_refused_by_every_reader(
