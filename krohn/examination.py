@@ -11,6 +11,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
+from krohn.algebra.wording import all_words
 from krohn.checks import Checks, check_digest
 from krohn.compare.models.files import load
 from krohn.machines import machine_of
@@ -19,7 +20,7 @@ from krohn.network.model import Model
 from krohn.network.modelfile import is_trained_network
 from krohn.program import claim
 from krohn.program.claim import Claim
-from krohn.report import Progress, Report, refuted, silent, unrefuted
+from krohn.report import Progress, Question, Report, refuted, silent, unrefuted
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.attention_limits.layer_norm import module_bounds
 from krohn.verify.testing.counterexample import Simulator
@@ -144,7 +145,9 @@ def _report(
 ) -> Report:
     failed = found.failed
     if failed is None or failed.counterexample is None:
-        return unrefuted(found, len(machine.letters), REASON)
+        every = all_words(len(machine.letters), found.length)
+        asked = Question(every, found.length, True, found.complete)
+        return unrefuted(found.runs, found.method, asked, f"{REASON}; {found.summary}")
     return refuted(
         found.runs,
         failed.counterexample,

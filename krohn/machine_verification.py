@@ -10,7 +10,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
-from krohn.report import Report, refuted, unrefuted
+from krohn.report import Question, Report, refuted, unrefuted
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
@@ -64,8 +64,8 @@ def _decide(target: Target, checks: Checks) -> Report:
     apart = None if target.shown is None else target.shown.word_within(target.length)
     if apart is not None:
         return _parted(target, apart, checks)
-    if checks.proof or (target.provable and method):
-        return _verify(target, method, checks.proves, words)
+    if checks.proves and (checks.proof or target.provable):
+        return _verify(target, method, words)
     words = words or _affordable(target, words.seed)
     return _conclude(target, None, _unproved(target), words)
 
@@ -85,10 +85,9 @@ def _unproved(target: Target) -> str:
     return "the file has no Program, and a proof needs one"
 
 
-def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
-    progress = target.report("proving")
-    done = prove(target.file, target.machine, progress) if proof else None
-    if done is not None and done.verdict != "verified":
+def _verify(target: Target, method: str, words: Words) -> Report:
+    done = prove(target.file, target.machine, target.report("proving"))
+    if done.verdict != "verified":
         return _search(target, method, done, words.seed)
     runs = words.run(target)
     failed = [r.counterexample for r in runs if r.counterexample]
@@ -98,9 +97,9 @@ def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
         verdict="verified",
         method=method,
         reason="",
-        length=target.length if proof else max(r.length for r in runs),
+        length=target.length,
         words=sum(r.words for r in runs),
-        covers=target.proved if proof else _runs_sentence(runs),
+        covers=target.proved,
         proof=done,
         runs=runs,
     )
@@ -149,12 +148,6 @@ def _as_shown(target: Target, report: Report) -> Report:
     return replace(report, reason=told.reason, counterexample=wrong, minimal=known)
 
 
-def _runs_sentence(runs: Sequence[Simulation]) -> str:
-    return "; ".join(
-        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
-    )
-
-
 def _refuted(
     target: Target,
     method: str,
@@ -199,8 +192,9 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
         report = _refuted(target, found.method, done, runs, wrong)
     else:
         # Who asked for a proof did not ask how the words run here.
-        all_asked = done is None and target.exhaustible
-        report = unrefuted(found, target.letters, reason, all_asked)
+        complete = done is None and found.complete and target.length is not None
+        asked = Question(target.proved, found.length, target.says_classes, complete)
+        report = unrefuted(runs, found.method, asked, f"{reason}; {found.summary}")
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
     with np.errstate(all="ignore"):  # weights may be as large as the format allows

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from krohn.verify.attention_limits.head_limits import HeadBounds
     from krohn.verify.proof import Proof, Verdict
     from krohn.verify.testing.counterexample import Counterexample
-    from krohn.verify.testing.examination import Examination
     from krohn.verify.testing.shortest_failing import Minimal
 
 # The progress of long work.
@@ -204,31 +203,46 @@ def _unrepeated(found: "Counterexample") -> str:
     )
 
 
+@dataclass(frozen=True)
+class Question:
+    """What runs were to decide.
+
+    Attributes:
+        inputs: All inputs that were asked about, in words.
+        length: The length of the longest; None for all lengths.
+        classes: Whether answers are classes, which a run can see to be right.
+        complete: Whether each of these inputs was run.
+    """
+
+    inputs: str
+    length: int | None
+    classes: bool
+    complete: bool
+
+
 def unrefuted(
-    found: "Examination", letters: int, reason: str, all_asked: bool = True
+    runs: Sequence[Simulation], method: str, asked: Question, reason: str
 ) -> Report:
-    """The report of an examination without a wrong word.
+    """The report on runs of which none was wrong: the most that runs can say.
+
+    They verify answers that are classes, if each input that was asked about was run. They
+    never verify numbers: what these are held against is rounded itself, or is compared
+    for some inputs only.
 
     Args:
-        found: The examination.
-        letters: How many letters there are.
-        reason: Why there is no proof.
-        all_asked: Whether its length is all that was asked about.
+        runs: What was run.
+        method: What was done.
+        asked: What they were to decide.
+        reason: Why nothing is proved.
     """
-    length = found.length
-    if found.complete and all_asked:
-        covers = (
-            f"all {letters}^{length} words of length {length}, and all shorter, each "
-            "of them run in the same way as here"
-        )
-        report = Report("verified", found.method, "", length, found.words, covers)
-        return replace(report, runs=found.runs)
+    shown = asked.classes and asked.complete
+    about = "".join(run.about for run in runs if run.every)
     return Report(
-        verdict="undecided",
-        method=found.method,
-        reason=f"{reason}; {found.summary}",
-        length=length,
-        words=found.words,
-        covers="nothing",
-        runs=found.runs,
+        verdict="verified" if shown else "undecided",
+        method=method,
+        reason="" if shown else reason,
+        length=asked.length,
+        words=sum(run.words for run in runs),
+        covers=f"{asked.inputs}, run as here{about}" if shown else "nothing",
+        runs=tuple(runs),
     )

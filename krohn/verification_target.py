@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import all_words
 from krohn.alignment import Shown, align, aligned
 from krohn.checks import Sharding
 from krohn.foreign import names_machine, own_machine
@@ -85,17 +86,14 @@ class Target:
         return Model(self.file)
 
     @property
-    def exhaustible(self) -> bool:
-        """Whether it is a verdict to run every word that is asked about."""
-        return self.length is not None
+    def says_classes(self) -> bool:
+        """Whether answers are classes, not numbers."""
+        return True
 
     @property
     def proved(self) -> str:
         """The inputs that a proof covers, in words."""
-        letters, length = self.letters, self.length
-        if length is None:
-            return f"all words of every length over {letters} letters"
-        return f"all {letters}^{length} words of length {length}, and all shorter"
+        return all_words(self.letters, self.length)
 
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
@@ -213,8 +211,8 @@ class GeneratorTarget(Target):
     """A generator and its stacks: each output is held against a law of brackets."""
 
     @property
-    def exhaustible(self) -> bool:
-        """No: what was run were legal prefixes only."""
+    def says_classes(self) -> bool:
+        """No: they are laws."""
         return False
 
     @property

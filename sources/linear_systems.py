@@ -1,7 +1,7 @@
 """Linear systems: the letter is the matrix, b_t = A_{o_t} … A_{o_1} b_0. Kalman filters."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.strict_json import reals, whole
+from krohn.sources.exact_products import Ratios, products
 
 KIND = "linear-system"
 """The kind in the header of a model file."""
@@ -46,7 +47,7 @@ class LinearSystem:
     def run(self, words: npt.ArrayLike) -> FloatArray:
         """All states in float64, many words at once.
 
-        Off by at most `rounding`; computed in the widest format of the machine.
+        Computed in the widest format of the machine; `ratios` are exact.
 
         Args:
             words: ``(batch, length)`` letter numbers.
@@ -63,25 +64,13 @@ class LinearSystem:
             states[:, t] = state
         return states
 
-    def rounding(self, length: int) -> float:
-        """How far `run` can be off if no product of letters has an entry above 2.
-
-        A step adds γ_n·|A||b| to a state, entries of at most 4n·γ_n·|b_0|₁, and the later
-        letters multiply that by a matrix with rows of at most 2n. The result is rounded.
-        """
-        size, unit = float(np.abs(self.start).sum()), np.finfo(np.longdouble).eps / 2
-        return float(9 * length * self.size**3 * unit + 2.0**-52) * size
+    def ratios(self, word: Iterable[int]) -> Iterator[Ratios]:
+        """All states b_1, b_2, … of a word, without any error."""
+        return products(self.matrices, self.start, word)
 
     def exactly(self, word: Iterable[int]) -> list[list[Fraction]]:
-        """All states b_1, b_2, … of a word, without any error."""
-        rows = [[[Fraction(x) for x in r] for r in a] for a in self.matrices.tolist()]
-        state = [Fraction(x) for x in self.start.tolist()]
-        found = []
-        for letter in word:
-            pairs = [zip(row, state, strict=True) for row in rows[letter]]
-            state = [sum((a * b for a, b in p), Fraction()) for p in pairs]
-            found.append(state)
-        return found
+        """The same, as fractions."""
+        return [[Fraction(x, b.under) for x in b.over] for b in self.ratios(word)]
 
     def functions(self) -> IntArray | None:
         """``(letters, n)``: where each letter leads from each state, if they are maps.

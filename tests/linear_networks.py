@@ -24,6 +24,16 @@ def system(name: str) -> LinearSystem:
     return found
 
 
+def rounding(source: LinearSystem, length: int) -> float:
+    """How far `run` of a source can be off if no product of letters has an entry above 2.
+
+    A step adds γ_n·|A||b| to a state, entries of at most 4n·γ_n·|b_0|₁, and the later
+    letters multiply that by a matrix with rows of at most 2n. The result is rounded.
+    """
+    size, unit = float(np.abs(source.start).sum()), np.finfo(np.longdouble).eps / 2
+    return float(9 * length * source.size**3 * unit + 2.0**-52) * size
+
+
 def built(
     source: LinearSystem | str,
     length: int,

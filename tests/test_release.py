@@ -43,7 +43,7 @@ def test_every_zoo_machine_has_a_proved_rnn(name: str) -> None:
 
 def test_all_million_words_of_parity() -> None:
     compiled = krohn.compile("C2", 20)
-    report = krohn.verify(compiled.file, "C2", exhaustive=19)
+    report = krohn.verify(compiled.file, "C2", exhaustive=19, length=19)
     assert (report.verdict, report.words) == ("verified", 2**20 - 2)
 
 

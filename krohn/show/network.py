@@ -52,7 +52,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
-        out.print(f"  {_run(found)}; none was wrong")
+        out.print(f"  {_run(found)}; no wrong one was found")
     for note in found.notes:
         out.print(f"  {note}")
     _heads(out, found)

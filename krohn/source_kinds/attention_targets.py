@@ -15,10 +15,10 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
+from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
     Attended,
     Box,
-    RealReference,
     RealSequences,
 )
 from krohn.sources.attention_targets import complexity, sampling
@@ -159,9 +159,9 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         """One number in [0, 1]."""
         return Box(("x",), np.zeros(1), np.ones(1))
 
-    def reference(self, source: AttentionTarget) -> RealReference:
+    def reference(self, source: AttentionTarget) -> Reference:
         """The tables, joined by lines, in long doubles."""
-        return RealReference(source.run, source.rounding)
+        return Reference(source.run, source.rounding)
 
     def adversarial(
         self,

@@ -39,11 +39,11 @@ from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.strict_json import canonical
-from krohn.report import Progress, Report
+from krohn.report import Progress, Question, Report, unrefuted
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
 from krohn.sources import split_letters
-from krohn.verify.proof import Proof, Verdict, prove, shown_of
+from krohn.verify.proof import Proof, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -234,7 +234,12 @@ class SourceKind(Kind[S]):
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every input of up to so many letters."""
         found = self.held(file, self.listed(file, length), progress)
-        return replace(found, every=True)
+        return replace(found, every=self.is_longest(file, length))
+
+    def is_longest(self, file: ModelFile, length: int) -> bool:
+        """Whether no input that a file claims something of has more letters."""
+        claim = file.header["claim"]
+        return bool(claim.get("letters", claim["length"]) == length)
 
     def compile(self, source: S, asked: Asked) -> CompiledModel:
         """The network of a source, proved.
@@ -320,7 +325,8 @@ class SourceKind(Kind[S]):
         source = None if checks.machine is None else self.wanted(checks.machine)
         check_digest(about := self._about(file, source), checks.digest)
         shown, report = None, checks.report
-        runs = self._run_inputs(file, checks)
+        with np.errstate(all="ignore"):  # a source may have extreme numbers
+            runs = self._run_inputs(file, checks)
         if checks.proves:
             shown = prove(file, None, partial(report, "proving"))
         found = self._conclude(file, checks.method, runs, shown)
@@ -398,23 +404,22 @@ class SourceKind(Kind[S]):
             return Report(
                 "refuted", method, reason, len(wrong.word), words, "one input", wrong
             )
-        verdict: Verdict = "undecided"
-        reason, covers = "inputs were run, and nothing was proved", "the inputs run"
-        if shown is not None:
-            # A word on which the Program is wrong was not run on the network.
-            verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
-            reason = shown.reason
-            covers = self.covered(file) if verdict == "verified" else "nothing"
-            length = file.header["claim"]["length"]
-        elif any(r.every for r in runs):
-            verdict, reason, covers = "verified", "", "every input of these lengths"
+        if shown is None:
+            whole = any(run.every for run in runs)
+            classes = self.claim != "within"
+            asked = Question(self.covered(file), length, classes, whole)
+            told = (f"; {r.words:,} {self.ran}{r.about}" for r in runs if r.about)
+            reason = f"nothing was proved{''.join(told)}"
+            return unrefuted(runs, method, asked, reason)
+        # A word on which the Program is wrong was not run on the network.
+        verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
         return Report(
             verdict,
             method,
-            reason,
-            length,
+            shown.reason,
+            file.header["claim"]["length"],
             words,
-            covers,
+            self.covered(file) if verdict == "verified" else "nothing",
             proof=shown,
             runs=tuple(runs),
         )

@@ -367,8 +367,9 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold outputs against the states of the system."""
-        right = reference(self.of_file(file).system)
-        return held(file, right, inputs, progress, said_by)
+        system = self.of_file(file).system
+        right = reference(system)
+        return held(file, system.letters, right, inputs, progress, said_by)
 
     def covers(self, file: ModelFile, source: VectorsInBlocks) -> str:
         """The inputs that a proof covers, in words."""

@@ -348,6 +348,10 @@ class ChainsOfThought(TextKind[Source]):
         prompts: IntArray = np.indices(high - low + 1).reshape(len(low), -1).T + low
         return prompts
 
+    def is_longest(self, file: ModelFile, length: int) -> bool:
+        """Yes: all prompts have as many tokens."""
+        return True
+
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Let the network continue prompts."""
         source, start = self.of_file(file), inputs.shape[1]

@@ -15,10 +15,10 @@ from krohn.network.precision import FloatArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
+from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
     Attended,
     Box,
-    RealReference,
     RealSequences,
 )
 from krohn.sources.attention_targets.grid_function import (
@@ -125,7 +125,7 @@ class GridFunctions(RealSequences[GridFunction]):
                     f"vector {t + 1} is no point of its position; it has {told}"
                 )
 
-    def reference(self, source: GridFunction) -> RealReference:
+    def reference(self, source: GridFunction) -> Reference:
         """The table itself."""
         table = source.values
 
@@ -133,7 +133,7 @@ class GridFunctions(RealSequences[GridFunction]):
             rows = [tuple(map(tuple, row)) for row in x.tolist()]
             return np.array([[[float(y)] for y in table[row]] for row in rows])
 
-        return RealReference(run, 0.0)
+        return Reference(run, 0.0)
 
     def sampled(
         self, source: GridFunction, shape: tuple[int, int], rng: np.random.Generator

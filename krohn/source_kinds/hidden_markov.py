@@ -249,7 +249,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         word = letters_in(words, source.name, source.letters)
         said = outputs(file, word[None])[0]
         laws = source.predict(said)
-        possible = np.isfinite(source.filter(word[None])[1][0]).cumprod()
+        possible = source.possible(word[None])[0].tolist()
         after = [f"then {_likely_letters(source.letters, law)}" for law in laws]
         weighed = source.final is not None
         values = source.weights(word, said) if weighed else np.empty(0)
@@ -264,16 +264,15 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 word.tolist(), said, after, possible, strict=True
             )
         ]
-        heard = [bool(each) for each in possible]
         result = {
             "word": [source.letters[o] for o in word.tolist()],
             "outputs": said.tolist(),
             "next": laws.tolist(),
             **({"weights": values.tolist()} if weighed else {}),
-            "possible": heard,
+            "possible": possible,
             "shown": "\n".join(rows),
         }
-        return Answers(result, range(1, len(word) + 1), heard)
+        return Answers(result, range(1, len(word) + 1), possible)
 
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
         """Words that the model says, and words of uniform letters, half of each."""
@@ -285,7 +284,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold beliefs against those of the filter."""
-        return held(file, _reference(self.of_file(file)), inputs, progress)
+        source = self.of_file(file)
+        return held(file, source.letters, _reference(source), inputs, progress)
 
     def covers(self, file: ModelFile, source: HiddenMarkovModel) -> str:
         """The inputs that a proof covers, in words."""
@@ -463,13 +463,11 @@ CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
 
 def _reference(source: HiddenMarkovModel) -> Reference:
     def run(words: IntArray) -> FloatArray:
-        return source.filter(words)[0]
+        beliefs = source.filter(words)[0]
+        unknown = np.isnan(beliefs) & source.possible(words)[..., None]
+        return np.where(unknown, np.inf, beliefs)
 
-    def rounding(length: int) -> float:
-        """Nothing cancels: relative errors add up, and entries are at most 1."""
-        return 2 * length * (source.size + 2) * float(np.finfo(np.float64).eps)
-
-    return Reference(source.letters, run, rounding)
+    return Reference(run, exactly=source.ratios)
 
 
 def _likely_letters(names: tuple[str, ...], law: FloatArray) -> str:

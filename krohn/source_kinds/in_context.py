@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -24,6 +25,7 @@ from krohn.report import Progress
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, ReadableKind, names_in
 from krohn.source_kinds.kind import Answers, Whole
+from krohn.source_kinds.real_outputs import Reference, in_batches, judged
 from krohn.sources import in_context as contexts
 from krohn.sources.in_context import InContext, Prompt
 from krohn.verify.testing.simulation_result import Simulation
@@ -281,23 +283,25 @@ def _simulated(
     file: ModelFile, source: InContext, prompts: list[Prompt], progress: Progress
 ) -> Simulation:
     """Hold the laws against gradient descent: are they within the claimed error?"""
-    from krohn.verify.testing.counterexample import Counterexample
 
-    most = file.header["claim"]["error"] + contexts.rounding(source)
-    farthest = 0.0
-    for at in range(0, len(prompts), 64):
-        batch = prompts[at : at + 64]
-        found, problem = _laws(file, source, batch), contexts.regression(source, batch)
-        right = (contexts.descent(problem) @ problem.asked[:, :, None])[:, :, 0]
-        progress("running prompts", at, len(prompts))
-        off = np.abs(right - found)
-        near = (off <= most).all(axis=1)  # what is no number is not
-        for row in np.flatnonzero(~near)[:1].tolist():
-            word = source.written(batch[row])
-            before = ("",) * (len(word) - 1)
-            said = (" ".join(f"{x:.9g}" for x in laws[row]) for laws in (right, found))
-            expected, actual = ((*before, law) for law in said)
-            wrong = Counterexample(word, expected, actual, "at once")
-            return Simulation(at + row + 1, source.length, wrong)
-        farthest = max(farthest, float(off.max(initial=0.0)))
-    return Simulation(len(prompts), source.length, None, largest_error=farthest)
+    def run(some: IntArray) -> FloatArray:
+        problem = contexts.regression(source, [prompts[i] for i in some.tolist()])
+        law: FloatArray = contexts.descent(problem) @ problem.asked[:, :, None]
+        return law.swapaxes(1, 2)
+
+    def said(some: IntArray) -> FloatArray:
+        return _laws(file, source, [prompts[i] for i in some.tolist()])[:, None]
+
+    def spelled(i: Any, _: int) -> tuple[str, ...]:
+        return source.written(prompts[i])
+
+    right = Reference(run, contexts.rounding(source))
+    batches = in_batches(np.arange(len(prompts)), 64, "running prompts", progress)
+    runs = ((some, run(some), said(some)) for some in batches)
+    found = judged(runs, right, file.header["claim"]["error"], spelled)
+    found, wrong = replace(found, length=source.length), found.counterexample
+    if wrong is None:
+        return found
+    before = ("",) * (len(wrong.word) - 1)  # nothing is claimed of the others
+    law, answer = ((*before, *x) for x in (wrong.expected, wrong.actual))
+    return replace(found, counterexample=replace(wrong, expected=law, actual=answer))

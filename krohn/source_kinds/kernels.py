@@ -21,7 +21,8 @@ from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from krohn.source_kinds.real_outputs import Reference
+from krohn.source_kinds.real_sequences import Box, RealSequences
 from krohn.sources import kernels
 from krohn.sources.kernels import Kernel
 from krohn.sources.kernels.kernel import (
@@ -288,13 +289,13 @@ class Kernels(RealSequences[Kernel]):
         """Inputs that are permuted are all there."""
         return 1 if source.causal else length
 
-    def reference(self, source: Kernel) -> RealReference:
+    def reference(self, source: Kernel) -> Reference:
         """Sums in float64, which are off by their rounding."""
 
         def run(x: FloatArray) -> FloatArray:
             return source.run(x[:, :, 0])[:, :, None]
 
-        return RealReference(run, source.rounding())
+        return Reference(run, source.rounding())
 
     def adversarial(
         self, source: Kernel, file: ModelFile, count: int, rng: np.random.Generator

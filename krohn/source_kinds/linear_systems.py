@@ -27,7 +27,7 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.kind import Answers
-from krohn.source_kinds.real_outputs import Reference, held, outputs
+from krohn.source_kinds.real_outputs import Reference, held, known, outputs
 from krohn.source_kinds.recurrence_facts import MixingTime, Observability
 from krohn.sources import linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel, driven
@@ -181,7 +181,8 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold outputs against the states of the system."""
-        return held(file, reference(self.of_file(file)), inputs, progress)
+        source = self.of_file(file)
+        return held(file, source.letters, reference(source), inputs, progress)
 
     def covers(self, file: ModelFile, source: LinearSystem) -> str:
         """The inputs that a proof covers, in words."""
@@ -195,7 +196,11 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
 def reference(source: LinearSystem) -> Reference:
     """Its states, as they are held against what networks say."""
-    return Reference(source.letters, source.run, source.rounding)
+
+    def run(words: IntArray) -> FloatArray:
+        return known(source.run(words))
+
+    return Reference(run, exactly=source.ratios)
 
 
 def _networks(

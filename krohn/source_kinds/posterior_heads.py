@@ -18,7 +18,8 @@ from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.kind import Answers
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
+from krohn.source_kinds.real_outputs import Reference
+from krohn.source_kinds.real_sequences import Box, RealSequences, said
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.masked import Task, freedom
 from krohn.sources.posterior_heads import PosteriorHead
@@ -93,9 +94,9 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         if source.radius is None and not _unit_vectors(x).all():
             raise KrohnError("a letter is a unit vector: a 1, and otherwise 0")
 
-    def reference(self, source: PosteriorHead) -> RealReference:
+    def reference(self, source: PosteriorHead) -> Reference:
         """By densities and probabilities, in the widest format of the machine."""
-        return RealReference(source.run, source.rounding())
+        return Reference(source.run, source.rounding())
 
     def sampled(
         self, source: PosteriorHead, shape: tuple[int, int], rng: np.random.Generator

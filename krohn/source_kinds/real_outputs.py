@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from krohn.network.reading import plain_reader
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
+from krohn.sources.exact_products import Ratios, ratios
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -98,27 +100,52 @@ def _rows(path: Path, names: tuple[str, ...], most: int | None) -> list[list[str
     return found[headed:]
 
 
-# Networks that say real numbers after each letter: how they are run and held against.
+# Networks that say real numbers: how they are run, and held against what is right.
 
 
 BATCH = 256
+REPLAYED, REACH = 64, 2**15
+"""So many inputs of a run are computed exactly where floats are not near enough; and so
+many numbers of each."""
 
 
 class Reference(NamedTuple):
-    """The right outputs for words of letters.
+    """The right outputs: in floats, by which what may be wrong is found, and for certain.
 
     Attributes:
-        letters: Their names.
-        run: ``(batch, length)`` words to ``(batch, length, n)``; NaN where nothing is.
-        rounding: How far it can be off itself after so many letters.
+        run: ``(batch, length, …)`` inputs to ``(batch, length, n)``; NaN where nothing is
+            claimed, infinite where floats cannot tell.
+        rounding: How far any of these numbers can be off itself, where nothing is exact.
+        exactly: One input to its numbers without error, a position after the other.
     """
 
-    letters: Sequence[str]
-    run: Callable[[IntArray], FloatArray]
-    rounding: Callable[[int], float]
+    run: Callable[[npt.NDArray[Any]], FloatArray]
+    rounding: float = 0.0
+    exactly: Callable[[npt.NDArray[Any]], Iterator[Ratios]] | None = None
+
+    def certain(
+        self, x: npt.NDArray[Any], wanted: FloatArray
+    ) -> Iterable[Ratios | None]:
+        """The right numbers of one input, each within `rounding`; None if not known.
+
+        Args:
+            x: ``(length, …)``: the input.
+            wanted: ``(length, n)``: what `run` says of it.
+        """
+        if self.exactly is not None:
+            return islice(self.exactly(x), REACH // wanted.shape[1])
+        known = np.isfinite(wanted).all(axis=1) & np.isfinite(self.rounding)
+        rows = zip(wanted, known, strict=True)
+        return (ratios(row) if sure else None for row, sure in rows)
+
+
+def known(numbers: FloatArray) -> FloatArray:
+    """Numbers of which each is claimed: floats that overflowed to NaN cannot tell."""
+    return np.where(np.isnan(numbers), np.inf, numbers)
 
 
 Batch: TypeAlias = tuple[npt.NDArray[Any], FloatArray, FloatArray]
+Spelled: TypeAlias = Callable[[npt.NDArray[Any], int], tuple[str, ...]]
 
 
 def outputs(file: ModelFile, words: IntArray) -> FloatArray:
@@ -144,21 +171,20 @@ def outputs(file: ModelFile, words: IntArray) -> FloatArray:
 
 def held(
     file: ModelFile,
+    letters: Sequence[str],
     right: Reference,
     words: IntArray,
     progress: Progress,
     said: Callable[[ModelFile, IntArray], FloatArray] = outputs,
 ) -> Simulation:
     """Hold the outputs against the reference: are they within the claimed error?"""
-    length = words.shape[1]
-    most = file.header["claim"]["error"] + right.rounding(length)
 
     def spelled(word: IntArray, stop: int) -> tuple[str, ...]:
-        return tuple(right.letters[o] for o in word[:stop].tolist())
+        return tuple(letters[o] for o in word[:stop].tolist())
 
     batches = in_batches(words, BATCH, "running words", progress)
     runs = ((batch, right.run(batch), said(file, batch)) for batch in batches)
-    return judged(runs, length, most, spelled)
+    return judged(runs, right, file.header["claim"]["error"], spelled)
 
 
 def in_batches(
@@ -171,63 +197,103 @@ def in_batches(
 
 
 def judged(
-    batches: Iterable[Batch],
-    length: int,
-    most: float,
-    spelled: Callable[[npt.NDArray[Any], int], tuple[str, ...]],
+    batches: Iterable[Batch], right: Reference, error: float, spelled: Spelled
 ) -> Simulation:
-    """Whether all outputs are within an error of what is right.
+    """Whether outputs are within an error: refuted is what no rounding can explain.
 
     Args:
-        batches: Inputs, what is right, and what the network says, as of `first_wrong`.
-        length: How long the inputs are.
-        most: The error.
+        batches: Inputs ``(batch, length, …)``, what is right ``(batch, length, n)`` as
+            `Reference.run` says it, and what the network says.
+        right: What they are held against.
+        error: How far the network may be off.
         spelled: The names of an input, up to a position.
     """
-    done, farthest = 0, 0.0
+    done, length, farthest, unknown, left = 0, 0, 0.0, 0, REPLAYED
     for batch, wanted, found in batches:
-        row, wrong = first_wrong(batch, wanted, found, most, spelled)
-        if wrong is not None:
-            return Simulation(done + row + 1, length, wrong)
+        length = wanted.shape[1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = np.abs(wanted - found)
+        far = np.any(~(off <= error) & ~np.isnan(wanted), axis=2)
+        for row in np.flatnonzero(far.any(axis=1)).tolist():
+            each, wrong, sure = (batch[row], wanted[row], found[row]), None, False
+            if left:
+                wrong, sure = _first_wrong(right, *each, far[row], error, spelled)
+            if wrong is not None:
+                return Simulation(done + row + 1, length, wrong)
+            unknown, left = unknown + (not sure), left - (right.exactly is not None)
         done += len(batch)
-        farthest = max(farthest, float(np.nanmax(np.abs(wanted - found), initial=0.0)))
-    return Simulation(done, length, None, largest_error=farthest)
+        farthest = max(farthest, float(off[np.isfinite(off)].max(initial=0.0)))
+    about = f", of which the reference is too coarse to judge {unknown}" * bool(unknown)
+    return Simulation(done, length, None, about, largest_error=farthest)
 
 
-def first_wrong(
-    batch: npt.NDArray[Any],
+def _first_wrong(
+    right: Reference,
+    x: npt.NDArray[Any],
     wanted: FloatArray,
     found: FloatArray,
-    most: float,
-    spelled: Callable[[npt.NDArray[Any], int], tuple[str, ...]],
-) -> "tuple[int, Counterexample | None]":
-    """The first input whose outputs are not all within an error, as a counterexample.
+    far: npt.NDArray[Any],
+    error: float,
+    spelled: Spelled,
+) -> "tuple[Counterexample | None, bool]":
+    """One input, up to where outputs are surely off by more than an error.
 
     Args:
-        batch: ``(batch, length, …)``: the inputs.
-        wanted: ``(batch, length, n)``: what is right; NaN where nothing is.
-        found: The same, of the network.
-        most: The error.
-        spelled: The names of an input, up to the position that is wrong.
+        right: What is right.
+        x: ``(length, …)``: the input.
+        wanted: ``(length, n)``: what is right, in floats.
+        found: ``(length, n)``: what the network says.
+        far: ``(length,)``: where these are not near.
+        error: How far the network may be off.
+        spelled: The names of an input, up to a position.
 
     Returns:
-        Which of the batch it is, and None for the other if there is none.
+        None for the first if nothing is surely off; then whether all is surely near.
     """
     from krohn.verify.testing.counterexample import Counterexample
 
-    off = np.abs(wanted - found)
-    near = np.all((off <= most) | np.isnan(wanted), axis=2)  # what is no number is not
-    rows = np.flatnonzero(~np.all(near, axis=1))
-    if not len(rows):
-        return 0, None
-    row = int(rows[0])
-    stop = int(np.argmin(near[row])) + 1
-    word = spelled(batch[row], stop)
-    told = [_state_texts(x[row, :stop], near[row]) for x in (wanted, found)]
-    return row, Counterexample(word, told[0], told[1], "at once")
+    unsettled = set(np.flatnonzero(far).tolist())
+    numbers = islice(right.certain(x, wanted), max(unsettled) + 1)
+    for t, each in enumerate(numbers):
+        if t not in unsettled or each is None:
+            continue
+        most = Fraction(error) + Fraction(right.rounding)
+        if each.under and _is_beyond(found[t], each, most):
+            texts = _texts(each, found[t])
+            expected, actual = ((*["near enough"] * t, text) for text in texts)
+            wrong = Counterexample(spelled(x, t + 1), expected, actual, "at once")
+            return wrong, True
+        if not right.rounding:
+            unsettled.remove(t)
+    return None, not unsettled
 
 
-def _state_texts(states: FloatArray, near: Any) -> tuple[str, ...]:
-    """States in words; those that are near enough are not told apart."""
-    rows = (" ".join(f"{x:.9g}" for x in state) for state in states.tolist())
-    return tuple("near enough" if n else r for r, n in zip(rows, near, strict=False))
+def _is_beyond(found: FloatArray, right: Ratios, most: Fraction) -> bool:
+    """Whether one of some numbers is farther than ``most`` from the right one."""
+    if not np.isfinite(found).all():
+        return True
+    said = ratios(found)
+    off = max(
+        abs(y * right.under - x * said.under)
+        for x, y in zip(right.over, said.over, strict=True)
+    )
+    return off * most.denominator > most.numerator * said.under * right.under
+
+
+def _texts(right: Ratios, found: FloatArray) -> tuple[str, str]:
+    """Right and wrong numbers in words, of as many digits as tell them apart."""
+    exact = [Fraction(x, right.under) for x in right.over]
+    for form in (".9g", ".17g"):
+        rows = [_float(x) for x in exact], found.tolist()
+        one, other = (" ".join(format(x, form) for x in row) for row in rows)
+        if one != other:
+            return one, other
+    off = max(abs(x - Fraction(y)) for x, y in zip(exact, found.tolist(), strict=True))
+    return one, f"{other}, which is {float(off):.2g} off"
+
+
+def _float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return float("inf") if x > 0 else -float("inf")

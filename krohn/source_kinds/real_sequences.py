@@ -16,8 +16,9 @@ Override ``sampled`` where not all vectors of the box are inputs, ``check`` like
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
@@ -38,13 +39,23 @@ from krohn.report import Progress
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, OnFile, ReadableKind
 from krohn.source_kinds.kind import Answers
-from krohn.source_kinds.real_outputs import Batch, in_batches, judged, vectors
+from krohn.source_kinds.real_outputs import (
+    Batch,
+    Reference,
+    Spelled,
+    in_batches,
+    judged,
+    known,
+    vectors,
+)
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 S = TypeVar("S", bound=OnFile)
+LOST = 2.0**-1000
+"""More than sums of a reference lose below the normal range."""
 NUMBERS = 2**20
 """How many numbers of weights and features are held at once where inputs are run."""
 
@@ -80,18 +91,6 @@ class Box(NamedTuple):
     high: FloatArray
 
 
-class RealReference(NamedTuple):
-    """The right outputs for sequences of vectors.
-
-    Attributes:
-        run: ``(batch, t, d)`` inputs to ``(batch, t, o)``; NaN where nothing is.
-        rounding: How far any of these numbers can be off itself.
-    """
-
-    run: Callable[[FloatArray], FloatArray]
-    rounding: float
-
-
 class RealSequences(ReadableKind[S]):
     """Sources that read ``(t, d)`` real numbers and say ``(t, o)``."""
 
@@ -106,7 +105,7 @@ class RealSequences(ReadableKind[S]):
         """The box of input vectors."""
 
     @abstractmethod
-    def reference(self, source: S) -> RealReference:
+    def reference(self, source: S) -> Reference:
         """The right outputs."""
 
     @abstractmethod
@@ -210,8 +209,8 @@ class RealSequences(ReadableKind[S]):
             return found
         order = rng.permuted(np.tile(np.arange(length), (len(inputs), 1)), axis=1)
         wrong = self.reordered(file, inputs, order, progress)
-        about = ", and again in another order"
-        return replace(wrong or found, about=about if wrong is None else "")
+        about = f"{found.about}, and again in another order"
+        return replace(found, about=about) if wrong is None else wrong
 
     def reordered(
         self, file: ModelFile, inputs: FloatArray, order: IntArray, progress: Progress
@@ -230,8 +229,7 @@ class RealSequences(ReadableKind[S]):
         Returns:
             The first input that is said otherwise; None if there is none.
         """
-        most, length = 2 * file.header["claim"]["error"], inputs.shape[1]
-        each = batch_size(file, length)
+        each = batch_size(file, inputs.shape[1])
         batches = in_batches(inputs, each, "running permutations", progress)
 
         def run() -> Iterator[Batch]:
@@ -241,20 +239,20 @@ class RealSequences(ReadableKind[S]):
                 wanted = np.take_along_axis(said(file, batch), way, axis=1)
                 yield mixed, wanted, said(file, mixed)
 
-        found = judged(run(), length, most, digits(file))
+        twice = 2 * file.header["claim"]["error"]
+        found = judged(run(), Reference(partial(said, file)), twice, digits(file))
         return None if found.passed else found
 
     def held(
         self, file: ModelFile, inputs: FloatArray, progress: Progress
     ) -> Simulation:
         """Hold ``(count, t, d)`` inputs against the reference."""
-        right = self.reference(self.of_file(file))
-        most = file.header["claim"]["error"] + right.rounding
-        length = inputs.shape[1]
-        each = batch_size(file, length)
+        each = batch_size(file, inputs.shape[1])
         batches = in_batches(inputs, each, "running inputs", progress)
-        runs = ((x, right.run(x), said(file, x)) for x in batches)
-        return judged(runs, length, most, digits(file))
+        right = self.reference(self.of_file(file))
+        right = right._replace(rounding=right.rounding + LOST)
+        runs = ((x, known(right.run(x)), said(file, x)) for x in batches)
+        return judged(runs, right, file.header["claim"]["error"], digits(file))
 
     def drawn(
         self, file: ModelFile, count: int, rng: np.random.Generator
@@ -297,7 +295,7 @@ _DIGITS = (9, 17)
 """With so many a number of 24 and of 53 bits is itself again when it is read."""
 
 
-def digits(file: ModelFile) -> Callable[[FloatArray, int], tuple[str, ...]]:
+def digits(file: ModelFile) -> Spelled:
     """Writes the vectors of an input so that they can be read again."""
     form = f".{_DIGITS[file.precision.digits > 24]}g"
 

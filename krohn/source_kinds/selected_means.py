@@ -13,10 +13,10 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
+from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
     Attended,
     Box,
-    RealReference,
     RealSequences,
 )
 from krohn.sources.attention_targets import selected_means
@@ -108,9 +108,9 @@ class SelectedMeans(RealSequences[SelectedMean]):
         """A selection names positions, which must be there."""
         return length if source.form == SELECTION else 1
 
-    def reference(self, source: SelectedMean) -> RealReference:
+    def reference(self, source: SelectedMean) -> Reference:
         """By comparing whole numbers."""
-        return RealReference(source.run, source.rounding)
+        return Reference(source.run, source.rounding)
 
     def sampled(
         self, source: SelectedMean, shape: tuple[int, int], rng: np.random.Generator

@@ -215,6 +215,11 @@ def row_of(source: Lines, line: Line, length: int) -> Row:
 class LineKind(TextKind[R], ReadableKind[R]):
     """A source whose texts begin with a line that is chosen, of any length."""
 
+    def is_longest(self, file: ModelFile, length: int) -> bool:
+        """Whether no line has more letters."""
+        source: Any = self.of_file(file)
+        return bool(source.longest == length)
+
     def held(
         self, file: ModelFile, inputs: list[Line], progress: Progress
     ) -> Simulation:

@@ -1,6 +1,6 @@
 """A hidden Markov model by its operators, and its filter, predictor and sampler."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.strict_json import reals, whole
 from krohn.program.user_input import real_array
+from krohn.sources.exact_products import Ratios, products
 
 # Models whose start says the first letter, as models that step before they say it.
 
@@ -378,23 +379,35 @@ class HiddenMarkovModel:
             words[:, t], states[:, t + 1] = np.divmod(possible[found], n)
         return words, states
 
-    def exactly(self, word: Iterable[int]) -> list[list[Fraction]]:
-        """The beliefs b_1, b_2, … of a word, without any error.
+    def possible(self, words: IntArray) -> BoolArray:
+        """``(batch, length)``: whether a prefix of ``(batch, length)`` words is possible.
+
+        Told by which states can be reached, so that no probability is too small.
+        """
+        leads, found = self.operators > 0, np.empty(words.shape, bool)
+        there = np.broadcast_to(self.start > 0, (len(words), self.size))
+        for t in range(words.shape[1]):
+            there = np.asarray((leads[words[:, t]] & there[:, None]).any(axis=2))
+            found[:, t] = there.any(axis=1)
+        return found
+
+    def ratios(self, word: Iterable[int]) -> Iterator[Ratios]:
+        """The beliefs b_1, b_2, … of a word, without any error; over 0 if impossible."""
+        for weights, _ in products(self.operators, self.start, word):
+            yield Ratios(weights, sum(weights))
+
+    def exactly(self, word: Sequence[int]) -> list[list[Fraction]]:
+        """The same, as fractions.
 
         Raises:
             Refused: If a letter is impossible after those before it.
         """
-        rows = [[[Fraction(x) for x in r] for r in a] for a in self.operators.tolist()]
-        belief = [Fraction(x) for x in self.start.tolist()]
         found = []
-        for at, letter in enumerate(word):
-            pairs = [zip(row, belief, strict=True) for row in rows[letter]]
-            joint = [sum((a * b for a, b in p), Fraction()) for p in pairs]
-            total = sum(joint, Fraction())
-            name = self.letters[letter]
-            demand(total > 0, f"letter {at + 1}, {name!r}, is impossible at its place")
-            belief = [x / total for x in joint]
-            found.append(belief)
+        for at, belief in enumerate(self.ratios(word)):
+            name = self.letters[word[at]]
+            possible = belief.under > 0
+            demand(possible, f"letter {at + 1}, {name!r}, is impossible at its place")
+            found.append([Fraction(x, belief.under) for x in belief.over])
         return found
 
     def to_wire(self) -> dict[str, Any]:

@@ -42,6 +42,8 @@ LARGEST = 64
 """The most states, and the most letters or coordinates."""
 FARTHEST = 2.0**20
 """The largest coordinate of a point."""
+RARE = 2.0**-50
+"""Of states that are less likely nothing is known in floats: steps back divide by that."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +196,13 @@ class PosteriorHead:
     def rounding(self) -> float:
         """How far `run` can be off: digits of the values, and of the posterior.
 
-        Values are sums of up to 9 products of matrices; scores of points are differences
-        of squares of up to 2·(R + |μ|)² d, in the widest format.
+        Values are sums of up to 9 products of matrices, in which means may cancel; scores
+        of points are differences of squares of up to 2·(R + |μ|)² d, in the widest format.
         """
+        if self.prior.min() < RARE:
+            return float("inf")
         unit = float(np.finfo(np.float64).eps)
-        largest = float(np.abs(self.values).max())
+        largest = float(np.abs(self.emissions).max()) ** len(self.task.predicted)
         wide = float(np.finfo(np.longdouble).eps)
         far = (self.radius or 0) + float(np.abs(self.emissions).max())
         scores = 4 * len(self.letters) * (len(self.letters) + 4) * far**2 * wide

@@ -163,7 +163,7 @@ def test_other_classes_are_another_machine(circuit: Path, tmp_path: Path) -> Non
     for node in stated["inputs"]["nodes"]:
         node[1:] = node[:0:-1]
     other = json_format.from_object(stated)
-    assert krohn.verify(model, machine, exhaustive=2).verdict == "verified"
+    assert krohn.verify(model, machine, exhaustive=4).verdict == "verified"
     with pytest.raises(KrohnError, match="vectors of input bits for different"):
         krohn.verify(model, other, exhaustive=2)
 

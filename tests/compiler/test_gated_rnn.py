@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from linear_networks import changed, system, words_of
+from linear_networks import changed, rounding, system, words_of
 
 from krohn.algebra.formats import json_format
 from krohn.compiler.linear_recurrence import gated_network
@@ -130,7 +130,7 @@ def test_real_states_are_right_within_what_is_shown(
     words = words_of(source, length, 10)
     said = Rnn(file.header["architecture"], tensors)(torch.tensor(words)).double()
     off = np.abs(said.numpy() - source.run(words)).max()
-    assert off <= error_of(file) + source.rounding(length)
+    assert off <= error_of(file) + rounding(source, length)
     assert error_of(file) < length * 200 * PRECISIONS[dtype].unit
 
 

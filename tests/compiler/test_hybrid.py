@@ -56,7 +56,8 @@ def test_only_the_group_that_is_not_solvable_is_scanned(
 @pytest.mark.parametrize("built", [steered(), steering()], ids=["steered", "steering"])
 def test_hybrids_are_right_on_every_word(built: Automaton, length: int) -> None:
     model = krohn.compile(built, length, "cascade")
-    report = krohn.verify(model.file, exhaustive=min(length, 5), sample=100)
+    few = min(length, 5)
+    report = krohn.verify(model.file, exhaustive=few, sample=100, length=few)
     assert report.verdict == "verified"
 
 
@@ -64,5 +65,5 @@ def test_hybrids_are_right_on_every_word(built: Automaton, length: int) -> None:
 @pytest.mark.parametrize("start", range(10))
 def test_hybrids_start_anywhere(start: int) -> None:
     built = steering().with_start(f"q{start}")
-    report = krohn.verify(krohn.compile(built, 6, "cascade").file, exhaustive=4)
+    report = krohn.verify(krohn.compile(built, 6, "cascade"), exhaustive=4, length=4)
     assert report.verdict == "verified"

@@ -31,17 +31,19 @@ def test_parts_are_joined_by_writing_one_behind_the_other(
     parts = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
     for i, path in enumerate(parts, start=1):
         code, report = call(*asked, path, "--shard", f"{i}/2")
-        assert code == 0
-        assert "of 10 shards; part" in report["covers"]
+        assert (code, report["verdict"]) == (2, "undecided")
+        assert "of 10 shards; part" in report["reason"]
     whole = tmp_path / "all.jsonl"
     whole.write_bytes(parts[0].read_bytes() + parts[1].read_bytes())
     code, report = call(*asked, whole)
     assert (code, report["words"]) == (0, sum(3**i for i in range(1, 7)))
-    assert report["covers"] == "1092 words of up to 6 letters"
+    assert report["covers"] == (
+        "all 3^6 words of length 6, and all shorter, run as here"
+    )
 
 
 def test_every_start_state_is_run(call: Any, file: Path) -> None:
-    code, report = call("verify", file, "--exhaustive", 4, "--every-start")
+    code, report = call("verify", file, "-T", 4, "--exhaustive", 4, "--every-start")
     assert (code, report["words"]) == (0, 3 * (3 + 9 + 27 + 81))
     assert report["covers"].endswith("from each of 3 start states")
 

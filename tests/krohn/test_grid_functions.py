@@ -50,7 +50,7 @@ def test_it_is_verified_in_every_way(file: str) -> None:
     runs = said("verify", file, "--sample", "40")
     assert runs["verdict"] == "undecided"
     alone = said("verify", file, "--exhaustive", "3")
-    assert alone["verdict"] == "verified"
+    assert alone["verdict"] == "undecided"  # of numbers nothing is verified by runs
     assert refused("verify", file, "--exhaustive", "2")
     assert said("verify", file, "--proof", "--machine", NAME)["verdict"] == "verified"
     other = said("verify", file, "--proof", "--machine", "RanGrid3,4@1")

@@ -60,7 +60,7 @@ def test_every_prompt_of_a_small_form_can_be_run(tmp_path: Path) -> None:
     path = tmp_path / "f.safetensors"
     krohn.compile("InContext2,1:demonstrations=2,history=2").save(path)
     report = krohn.verify(path, exhaustive=5)
-    assert report.verdict == "verified"
+    assert report.verdict == "undecided"  # of numbers nothing is verified by runs
     assert report.words == 2**3 + 2**4 + 2**5
     with pytest.raises(KrohnError, match="at least 3 letters"):
         krohn.verify(path, exhaustive=2)

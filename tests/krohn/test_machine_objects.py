@@ -223,7 +223,7 @@ def test_all_that_takes_a_machine_takes_objects() -> None:
     dfa = DFA.from_substring(input_symbols={"a", "b"}, substring="ab")
     model = krohn.compile(dfa, 6)
     assert krohn.verify(model, machine=dfa).verdict == "verified"
-    assert krohn.verify(model, dfa, exhaustive=4).verdict == "verified"
+    assert krohn.verify(model, dfa, exhaustive=6).verdict == "verified"
     assert krohn.explain(dfa, 6)["states"] == krohn.explain(model)["states"] == 3
     assert krohn.explain(model)["length"] == 6
     assert krohn.decompose(dfa).machine.letters == ("a", "b")

@@ -34,7 +34,8 @@ from krohn.network.precision import FloatArray
 from krohn.program import Map, Program, Token, table
 from krohn.program.errors import demand
 from krohn.source_kinds.base import Built
-from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from krohn.source_kinds.real_outputs import Reference
+from krohn.source_kinds.real_sequences import Box, RealSequences
 from krohn.verify.checker import registry
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import Established
@@ -168,8 +169,8 @@ class Gains(RealSequences[Gain]):
     def box(self, source: Gain) -> Box:
         return Box(("x",), -np.ones(1), np.ones(1))
 
-    def reference(self, source: Gain) -> RealReference:
-        return RealReference(lambda x: x * 2.0**source.power, 0.0)
+    def reference(self, source: Gain) -> Reference:
+        return Reference(lambda x: x * 2.0**source.power, 0.0)
 
     def adversarial(
         self, source: Gain, file: ModelFile, count: int, rng: np.random.Generator

@@ -75,7 +75,7 @@ def test_reports_can_be_repeated(seed: int) -> None:
     model = krohn.compile("Grid4", 9)
     reports = [krohn.verify(model.file, sample=20, seed=seed) for _ in range(2)]
     assert reports[0] == reports[1]
-    assert reports[0].verdict == "verified"
+    assert reports[0].verdict == "undecided"
     assert reports[0].words >= 20
 
 

@@ -7,15 +7,10 @@ from random import Random
 
 import numpy as np
 import pytest
+from linear_networks import rounding, system
 
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import EXAMPLES, LinearSystem, _normal, named
-
-
-def system(name: str) -> LinearSystem:
-    found = named(name)
-    assert found is not None
-    return found
 
 
 def test_names_mean_the_same_bytes_everywhere() -> None:
@@ -74,7 +69,7 @@ def test_normal_numbers_have_the_moments_of_normal_numbers() -> None:
 def test_the_fast_interpreter_is_as_near_to_the_exact_one_as_it_says(name: str) -> None:
     source, length = system(name), 60
     words = np.random.default_rng(0).integers(len(source.letters), size=(3, length))
-    bound = Fraction(source.rounding(length))
+    bound = Fraction(rounding(source, length))
     for word, fast in zip(words, source.run(words), strict=True):
         for exact, state in zip(source.exactly(word), fast.tolist(), strict=True):
             off = max(abs(a - Fraction(b)) for a, b in zip(exact, state, strict=True))

@@ -27,7 +27,9 @@ from krohn.verify.checker.model_file import FloatArray, Machine, Model, names
 from krohn.verify.checker.softmax import mean_error, product, swayed, weights
 
 LARGEST, LATEST, FARTHEST = 64, 9, 2.0**20
-INSIDE = 1e-9
+ROUNDED = 1e-9
+"""Laws that are farther from adding up to 1, or from staying as they are, are no rounded
+ones. How far they are is in the error (P1b)."""
 RARE, RAREST = 2.0**-50, 2.0**-800
 """Less than the probability of a state, and of a letter in one state.
 
@@ -104,22 +106,40 @@ class Stated:
             demand(np.abs(self.emissions) <= FARTHEST, "a mean is too far away")
         for laws in columns:
             demand(laws >= 0, "a probability is negative")
-            demand(np.abs(laws.sum(axis=0) - 1) <= INSIDE, "a law does not add up to 1")
+            near = np.abs(laws.sum(axis=0) - 1) <= ROUNDED
+            demand(near, "a law does not add up to 1")
         demand(self.prior >= RARE, "a state never occurs, or too rarely")
-        kept = np.abs(self.transitions @ self.prior - self.prior) <= INSIDE * self.prior
-        demand(kept, "the prior of a state is not stationary")
+        kept = np.abs(self.transitions @ self.prior - self.prior)
+        demand(kept <= ROUNDED * self.prior, "the prior of a state is not stationary")
+
+    @property
+    def token_law(self) -> Interval:
+        """``(d, k)``: the law of a letter, however it is rounded; or the means."""
+        return (
+            _law(self.emissions) if self.radius is None else Interval.of(self.emissions)
+        )
+
+    @property
+    def priors(self) -> Interval:
+        """``(k,)``: the law of the state at each of the times of the task (P1b)."""
+        step = _law(self.transitions) @ self.prior / self.prior
+        drift = Interval(step.low.min(), step.high.max()).joined(1.0)
+        found = _law(self.prior[:, None])[:, 0]
+        for _ in range(max(*self.predicted, self.given) - 1):
+            found = found * drift
+        return found
 
     def guesses(self) -> Interval:
         """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""
-        emissions, prior = self.emissions, Interval.of(self.prior)
-        back = prior[:, None] * self.transitions.T / prior
+        emissions, prior = self.token_law, self.priors
 
         def law(start: int, end: int) -> Interval:
-            step = Interval.of(self.transitions) if end > start else back
             found = Interval.of(np.eye(len(self.prior)))
             for _ in range(abs(end - start)):
-                found = step @ found
-            return found
+                found = _law(self.transitions) @ found
+            if end >= start:
+                return found
+            return prior[:, None] * found.each(np.transpose) / prior
 
         def both(one: Operand, other: Operand) -> Interval:
             pairs = Interval.of(one)[:, None] * Interval.of(other)[None]
@@ -135,6 +155,12 @@ class Stated:
         else:
             found = both(emissions @ law(b, a), emissions) @ law(c, b)
         return found.each(np.transpose)
+
+
+def _law(columns: FloatArray) -> Interval:
+    """Columns as they stand, and made to add up to 1, and all between."""
+    laws = Interval.of(columns)
+    return laws.joined(laws / laws.sum(axis=0))
 
 
 def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -193,7 +219,7 @@ def _points(
     entering = store_error(form, radius)
     slots, n = layer.key.shape
     demand(slots == len(said.prior), "it has not a slot for each state")
-    right = Interval.of(said.prior).through(np.log) - (means * means).sum(axis=0) / 2
+    right = said.priors.through(np.log) - (means * means).sum(axis=0) / 2
     key, bias = layer.key - means.each(np.transpose), layer.bias - right
     keys = Interval.of(layer.key)
     apart = _pairs(key).sum(axis=2) * radius + _pairs(keys).sum(axis=2) * entering
@@ -221,7 +247,7 @@ def _letters(
 ) -> dict[str, Interval]:
     """Of letters: each is run, whatever the slots are (P3)."""
     assert layer.bias is not None
-    joint = Interval.of(said.emissions) * said.prior
+    joint = said.token_law * said.priors
     right = joint / joint.sum(axis=1)[:, None] @ values
     letters = np.hstack([np.eye(len(said.emissions)), np.ones((len(joint.low), 1))])
     read = np.vstack([layer.key.T, layer.bias])

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from linear_networks import built, changed, measured, outputs, shown, system, words_of
+from linear_networks import (
+    built,
+    changed,
+    measured,
+    outputs,
+    rounding,
+    shown,
+    system,
+    words_of,
+)
 from model_files import redescribed, restated, stated, with_entries
 
 from krohn.compiler import CompileError
@@ -66,7 +75,7 @@ def test_no_error_is_above_what_is_shown(
     name: str, options: dict[str, bool], length: int
 ) -> None:
     file = built(name, length, **options)
-    most = shown(file).error + system(name).rounding(length)
+    most = shown(file).error + rounding(system(name), length)
     assert measured(file, words_of(system(name), length, 40)) <= most
 
 
@@ -272,7 +281,7 @@ def test_a_climb_over_words_never_exceeds_what_is_shown(
 ) -> None:
     for length in (2, 3, 8):
         file = built(name, length, scale=scale)
-        most = shown(file).error + system(name).rounding(length)
+        most = shown(file).error + rounding(system(name), length)
         assert climbed(file, 10, length) <= most
 
 

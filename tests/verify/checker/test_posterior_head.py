@@ -1,11 +1,16 @@
 """What is shown of a posterior head is never exceeded, nor of a damaged one."""
 
 import copy
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise, product
+from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 
+import krohn
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.posterior_head import network
 from krohn.network.modelfile import ModelFile
@@ -13,6 +18,7 @@ from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.real_sequences import said
+from krohn.sources.hidden_markov.masked import Task, stationary
 from krohn.sources.posterior_heads import PosteriorHead, named
 from krohn.verify.checker.softmax import swayed
 from krohn.verify.proof import prove, shown_of
@@ -173,3 +179,98 @@ def test_a_damaged_header_is_never_verified(source: dict[str, Any]) -> None:
     file = made(NAMES[0], error=1e-6)
     assert verdict(file) == "verified"
     assert verdict(file, **source) == "undecided"
+
+
+# Chains whose laws are rounded, or nearly stationary: each reading is within the error.
+
+
+def chain(seed: int, task: str, drift: float, radius: float | None) -> PosteriorHead:
+    """Two states and two tokens; laws are off by up to a drift, of themselves."""
+    random = np.random.default_rng(seed)
+
+    def laws(rows: int) -> FloatArray:
+        found = random.uniform(0.05, 1, (rows, 2))
+        return found / found.sum(axis=0) * (1 + drift * random.uniform(-1, 1, 2))
+
+    transitions = laws(2)
+    off = drift * random.uniform(-0.4, 0.4, 2)
+    prior = stationary(transitions / transitions.sum(axis=0), 1e-9) * (1 + off)
+    emissions = laws(2) if radius is None else random.normal(size=(2, 2))
+    letters = ("a", "b")
+    return PosteriorHead(
+        "drifting", letters, emissions, transitions, prior, Task.of(task), radius
+    )
+
+
+Exact = list[list[Fraction]]
+
+
+def numbers(source: PosteriorHead) -> Iterator[tuple[Exact, Exact, list[Fraction]]]:
+    """Emissions, transitions and prior: as they stand, and made to add up to 1."""
+    arrays = source.emissions, source.transitions, source.prior[:, None]
+    says, step, begin = ([list(map(Fraction, r)) for r in x.tolist()] for x in arrays)
+    yield says, step, [x for (x,) in begin]
+    says = scaled(says) if source.radius is None else says
+    yield says, scaled(step), [x for (x,) in scaled(begin)]
+
+
+def scaled(rows: list[list[Fraction]]) -> list[list[Fraction]]:
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    return [[x / s for x, s in zip(row, sums, strict=True)] for row in rows]
+
+
+def guesses(
+    source: PosteriorHead, says: Exact, step: Exact, prior: list[Fraction], likely: Any
+) -> Iterator[list[Fraction]]:
+    """The guesses by all paths of states, from how likely a token is in each state.
+
+    The prior is the law at the first time, or at the time that is given as well; then
+    what is guessed in a state is a mean of its paths, or what Bayes' rule says.
+    """
+    task = source.task
+    size, times = 2 ** len(task.predicted), max(*task.predicted, task.given)
+    there, found = [Fraction(0)] * 2, [[Fraction(0)] * size for _ in range(2)]
+    for path in product(range(2), repeat=times):
+        steps = (step[after][before] for before, after in pairwise(path))
+        state, chance = path[task.given - 1], prod(steps, start=prior[path[0]])
+        there[state] += chance
+        columns = [[row[path[t - 1]] for row in says] for t in task.predicted]
+        for i, parts in enumerate(product(*columns)):
+            found[state][i] += chance * prod(parts)
+
+    def mean(law: list[Fraction], each: list[Fraction]) -> list[Fraction]:
+        chances = [p * x for p, x in zip(law, likely, strict=True)]
+        pairs = list(zip(chances, each, found, strict=True))
+        sums = (sum(c * f[i] / x for c, x, f in pairs) for i in range(size))
+        return [x / sum(chances) for x in sums]
+
+    yield mean(there, there)
+    yield mean(prior, there)
+    yield mean(prior, prior)
+
+
+TASKS = ["2given1", "1given2", "9given1", "1given9", "13given2", "23given1", "12given3"]
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("radius", [None, 3.0])
+@pytest.mark.parametrize("drift", [0.0, 1e-12, 5e-10])
+def test_each_reading_of_rounded_laws_is_within_the_error(
+    task: str, seed: int, radius: float | None, drift: float
+) -> None:
+    source = chain(seed, task, drift, radius)
+    file = krohn.compile(source, dtype="float64").file
+    error = file.header["claim"]["error"]
+    assert error <= 40 * drift + 1e-12
+    points = np.array([[1.0, 0.0], [0.0, 1.0], [-3.0, 3.0]][: 2 + (radius is not None)])
+    for x, outputs in zip(points, said(file, points[:, None])[:, 0], strict=True):
+        far, room = ((x[:, None] - source.emissions) ** 2).sum(axis=0) / 2, 0.0
+        for says, step, prior in numbers(source):
+            likely = says[int(x.argmax())]
+            if radius is not None:
+                likely, room = list(map(Fraction, np.exp(-far).tolist())), 1e-14
+            for right in guesses(source, says, step, prior, likely):
+                pairs = zip(outputs.tolist(), right, strict=True)
+                assert max(abs(Fraction(y) - r) for y, r in pairs) <= error + room

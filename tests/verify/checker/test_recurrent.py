@@ -97,7 +97,7 @@ def test_large_machines_are_proved_and_read_back() -> None:
     assert again.header["version"] == 3
     word = [str(a) for a in np.random.default_rng(1).integers(0, 9, size=200)]
     assert Model(again).run(word) == list(machine.run(word))
-    assert krohn.verify(model.file, machine, sample=3).verdict == "verified"
+    assert krohn.verify(model.file, machine, sample=3).verdict == "undecided"
 
 
 def damaged(

@@ -308,7 +308,7 @@ def test_outputs_are_said_and_words_read_letter_by_letter() -> None:
     built = krohn.compile("S3", 40, arch="ssm", observation="first-chair")
     assert built.proof is not None
     assert built.proof.verdict == "verified"
-    report = krohn.verify(file_of("Dyck3,1", ROUNDING), exhaustive=7)
+    report = krohn.verify(file_of("Dyck3,1", ROUNDING), exhaustive=7, length=7)
     assert (report.verdict, report.length) == ("verified", 7)
 
 

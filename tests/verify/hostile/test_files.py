@@ -74,7 +74,7 @@ def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
         spoilt = replace(file, tensors={**file.tensors, name: large})
         report = krohn.verify(spoilt)
         if report.verdict == "verified":  # large is not too large everywhere
-            assert krohn.verify(spoilt, exhaustive=4).verdict == "verified"
+            assert krohn.verify(spoilt, exhaustive=4).verdict != "refuted"
         else:
             assert report.reason
 
