@@ -15,7 +15,7 @@ from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
-from krohn.program import strict_json
+from krohn.program import claim, strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
@@ -23,12 +23,13 @@ from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
+from krohn.source_kinds.base import SourceKind
 from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.network import recheck
+from krohn.verify.checker.network import digest as digest_of, recheck
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of
 from krohn.verify.trusted import TrustedFile, totals
@@ -180,8 +181,8 @@ def check(
         digest: Of the claim that it must be about, as in `krohn.verify`.
 
     Raises:
-        KrohnError: If a file cannot be read, the alphabets differ, it is about another
-            source, or its claim has another digest.
+        KrohnError: If a file cannot be read, the alphabets differ, another kind of source
+            is named, or the claim has another digest.
     """
     held, said = _expected(path, machine, observation), read_bytes(evidence, LARGEST)
     check_digest(held.claim, digest)
@@ -209,6 +210,8 @@ def _check(
     try:
         with one_thread():
             demand(not held.problem, held.problem)
+            if held.file is not None:
+                data, evidence = _moved(data, evidence, held.file)
             shown = recheck(data, evidence, held.machine)
     except Refused as refused:
         reason = str(refused)
@@ -221,12 +224,32 @@ def _check(
 class _Expected(NamedTuple):
     """The expected subject of evidence: the machine, if it has one, and the whole claim.
 
-    There may be a ``problem``, for which no evidence shows the claim.
+    There may be a ``problem``, for which no evidence shows the claim. Of another source
+    than the file's own, ``file`` claims it.
     """
 
     machine: Machine | None
     claim: Claim
     problem: str = ""
+    file: ModelFile | None = None
+
+
+def _moved(
+    data: bytes | Files, evidence: bytes, claiming: ModelFile
+) -> tuple[bytes, bytes]:
+    """The bytes of a file that claims another source, and evidence about its network.
+
+    Raises:
+        Refused: If the evidence is for another network.
+    """
+    try:
+        told = strict_json.read(evidence)
+    except ValueError:
+        told = None
+    same = isinstance(told, dict) and told.get("model") == digest_of(data)
+    demand(same, "the evidence is for another model file")
+    claimed = modelfile.pack(claiming.header, claiming.tensors)
+    return claimed, _text({**told, "model": digest_of(claimed)}).encode()
 
 
 def _expected(
@@ -235,13 +258,16 @@ def _expected(
     if is_export(path):
         return _of_target(opened(path).held(machine, observation))
     file = _trained(path, machine, observation) or modelfile.read(path)
-    about = of_file(file).about(file, machine)
-    if about is None:
+    kind = of_file(file)
+    if not isinstance(kind, SourceKind):
         seen = None if is_trained(path) else observation
         return _of_target(open_target(file, machine, seen))
     if observation is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
-    return _Expected(None, about)
+    claimed = kind.claiming(file, machine)
+    other = None if machine is None else claimed
+    about, problem = claim.of(claimed.header), kind.problem(claimed)
+    return _Expected(None, about, problem, other)
 
 
 def _of_target(target: Target) -> _Expected:

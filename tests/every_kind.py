@@ -25,6 +25,23 @@ SOURCES: dict[str, Told] = {
     "vectors-in-blocks": ("MatMul2,2@3", {"length": 4, "block": 2}, "1 2 1 2"),
 }
 """Of each kind a source, how it is compiled, and an input."""
+OTHERS = {
+    "attention-target": "Sine3,1:length=3,knots=8,points=16",
+    "chain-of-thought": "LCS2,3",
+    "grid-function": "RanGrid3,2@1",
+    "hidden-markov": "EvenProcess",
+    "context-learner": "InContext2,2",
+    "kernel": "Delay4,2",
+    "increasing": "ShortLIS4",
+    "linear-system": "MatMul2,2@4",
+    "posterior-head": "GaussianHMM2,2@8:R=0.5",
+    "rewriting": "Arithmetic3,7",
+    "selected-mean": "Gravity4",
+    "program": "program:sort",
+    "text-in-blocks": "C3",
+    "vectors-in-blocks": "MatMul2,2@4",
+}
+"""Of each kind another source."""
 BESIDE = ("GoldenMean", {"arch": "rnn"}, "0 1 1 0")
 TURNSTILE = Path(__file__).parents[1] / "examples" / "turnstile.dot"
 MACHINES: dict[str, Told] = {

@@ -35,10 +35,8 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program import claim
-from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.strict_json import canonical
 from krohn.report import Progress, Question, Report, unrefuted
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
@@ -49,15 +47,10 @@ from krohn.verify.testing.simulation_result import Simulation
 
 T = TypeVar("T")
 MOST_WORDS = 2**20
+MISFITS = (ValueError, LookupError, TypeError, RuntimeError)
+"""Errors in which it ends to run a network on the inputs of a source of another size."""
 Built = tuple[CompiledNetwork, dict[str, Any]]
 """A network, and what its claim says beside the kind and the format."""
-BESIDE = ("name", "written")
-"""The keys that a file says of a source beside the facts that are proved."""
-
-
-def _proved(source: Mapping[str, Any]) -> str:
-    """All that is proved of a source: what a file states of it, and nothing beside."""
-    return canonical({k: v for k, v in source.items() if k not in BESIDE})
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -322,16 +315,24 @@ class SourceKind(Kind[S]):
                 "-T, --observe and jobs are for models of machines; this file is about "
                 f"{self.called}"
             )
-        source = None if checks.machine is None else self.wanted(checks.machine)
-        check_digest(about := self._about(file, source), checks.digest)
+        file = self.claiming(file, checks.machine)
+        check_digest(about := claim.of(file.header), checks.digest)
         shown, report = None, checks.report
-        with np.errstate(all="ignore"):  # a source may have extreme numbers
-            runs = self._run_inputs(file, checks)
+        try:
+            with np.errstate(all="ignore"):  # a source may have extreme numbers
+                runs = self._run_inputs(file, checks)
+        except MISFITS as error:
+            if checks.machine is None or isinstance(error, KrohnError):
+                raise
+            name = about.name
+            raise KrohnError(f"the network does not read inputs of {name}") from None
         if checks.proves:
             shown = prove(file, None, partial(report, "proving"))
         found = self._conclude(file, checks.method, runs, shown)
-        if found.verdict == "verified" and (other := self.differs(file, source)):
-            found = replace(found, verdict="undecided", reason=other, covers="nothing")
+        if found.verdict == "verified" and (problem := self.problem(file)):
+            found = replace(
+                found, verdict="undecided", reason=problem, covers="nothing"
+            )
         error = file.header["claim"].get("error")
         return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
 
@@ -359,34 +360,39 @@ class SourceKind(Kind[S]):
             raise KrohnError(f"the file is about {self.called}, and {source} is none")
         return other[1]
 
-    def differs(self, file: ModelFile, source: S | None) -> str:
-        """Whether a file is about another source: why, or nothing."""
-        same = source is None or self._claiming(file, source) is file.header
-        return "" if same else "the file is about another source than the one given"
+    def claiming(self, file: ModelFile, source: object) -> ModelFile:
+        """The file with another source in the place of its own, which it then claims.
 
-    def about(self, file: ModelFile, source: object) -> Claim:
-        """The claim that a proof of a file is about.
+        Args:
+            file: The model file.
+            source: The other source, or what names it; None for the file's own.
 
         Raises:
-            KrohnError: If it must be about another source.
+            KrohnError: If it is of another kind, or names letters or outputs otherwise.
         """
-        wanted = None if source is None else self.wanted(source)
-        if different := self.differs(file, wanted):
-            raise KrohnError(different)
-        return self._about(file, wanted)
+        if source is None:
+            return file
+        told = self.to_wire(self.wanted(source), file.header["claim"]["length"])
+        return self.stating(file, {"kind": self.wire, **told})
 
-    def _about(self, file: ModelFile, source: S | None) -> Claim:
-        """The claim that a verdict is about: the file's, or the same of another source."""
-        held = file.header if source is None else self._claiming(file, source)
-        return claim.of(held)
+    def stating(self, file: ModelFile, other: dict[str, Any]) -> ModelFile:
+        """The file with another statement of a source in the place of its own.
 
-    def _claiming(self, file: ModelFile, source: S) -> dict[str, Any]:
-        """The header of a file that claims a source: its own if that is the same."""
-        told = self.to_wire(source, file.header["claim"]["length"])
-        wanted = {"kind": self.wire, **told}
-        if _proved(file.header["source"]) == _proved(wanted):
-            return file.header
-        return {**file.header, "source": wanted}
+        Raises:
+            KrohnError: If letters or outputs have other names there.
+        """
+        own = file.header["source"]
+        for names, what in (("letters", "letters"), ("classes", "outputs")):
+            if own.get(names) != other.get(names):
+                raise KrohnError(
+                    f"{other['name']} and the model have different {what}, or another "
+                    "order of them"
+                )
+        return replace(file, header={**file.header, "source": other})
+
+    def problem(self, file: ModelFile) -> str:
+        """What a file says beside its claim and is wrong; empty if nothing is."""
+        return ""
 
     def _conclude(
         self,

@@ -173,10 +173,8 @@ class ChainsOfThought(TextKind[Source]):
         text = {"text": source.text, "given": source.given}
         return told | ({WRITTEN: text} if source.text else {})
 
-    def differs(self, file: ModelFile, source: Source | None) -> str:
-        """Whether the file is about something else than its text says, or a source."""
-        if other := super().differs(file, source):
-            return other
+    def problem(self, file: ModelFile) -> str:
+        """Whether the text of a file says something else than its steps."""
         written = self.written(file)
         said = self.of_file(file)
         if written is None or replace(written.chain_of_thought, name=said.name) == said:

@@ -14,7 +14,6 @@ from krohn.compiler import CompileError
 from krohn.network.architectures.transformer import causal
 from krohn.network.modelfile import ModelFile, claimed_length
 from krohn.option_rules import refuse_others
-from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds import in_blocks, of_file
@@ -295,14 +294,6 @@ class Kind(ABC, Generic[S]):
 
     def stated_machine(self, file: ModelFile) -> Automaton | None:
         """The machine that a file states; None if it states none, or only names."""
-        return None
-
-    def about(self, file: ModelFile, source: object) -> Claim | None:
-        """The claim that a proof of a file is about; None if it is about a machine.
-
-        Raises:
-            KrohnError: If it must be about another source.
-        """
         return None
 
     @abstractmethod

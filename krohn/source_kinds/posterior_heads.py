@@ -1,6 +1,5 @@
 """Posterior heads in the commands: one softmax head guesses tokens from one token."""
 
-from dataclasses import replace
 from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -13,7 +12,6 @@ from krohn.compiler.posterior_head import CONSTRUCTIONS, network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.errors import Refused
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
@@ -23,7 +21,6 @@ from krohn.source_kinds.real_sequences import Box, RealSequences, said
 from krohn.sources import posterior_heads
 from krohn.sources.hidden_markov.masked import Task, freedom
 from krohn.sources.posterior_heads import PosteriorHead
-from krohn.verify.proof import prove, shown_of
 
 PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
 TOGETHER = 16
@@ -165,31 +162,6 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             "slots": shape["memory"],
             "parameters": parameters(shape),
         }
-
-    def differs(self, file: ModelFile, source: PosteriorHead | None) -> str:
-        """Whether its network is not proved to say another model's guesses.
-
-        Two models may differ and guess the same: what is proved is the function, of
-        letters by the same names.
-        """
-        if source is None or not super().differs(file, source):
-            return ""
-        wanted = {"kind": self.wire, **self.to_wire(source, None)}
-        own = file.header["source"]
-        if any(own.get(key) != wanted[key] for key in ("letters", "classes")):
-            return f"the file names letters or outputs otherwise than {source.name}"
-        other = replace(file, header={**file.header, "source": wanted})
-        if prove(other, None).verdict == "verified":
-            return ""
-        claim = {**file.header["claim"], "error": float(np.finfo(np.float64).max)}
-        try:
-            shown = shown_of(replace(other, header={**other.header, "claim": claim}))
-        except Refused as reason:
-            return f"it is not shown to guess what {source.name} does: {reason}"
-        return (
-            f"its network is within {at_most(shown.error)} of the guesses of "
-            f"{source.name}, and the file claims {file.header['claim']['error']:.3g}"
-        )
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The guesses after letters, or after points."""

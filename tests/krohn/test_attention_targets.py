@@ -92,7 +92,7 @@ def test_files_of_vectors_have_the_names_or_no_heading(tmp_path: Path) -> None:
     ("arguments", "reason"),
     [
         (("--exhaustive", "2"), "cannot all be run"),
-        (("--machine", "Sine4,1.5"), "about another source"),
+        (("--machine", "Sine4,1.5"), "undecided"),
         (("-T", "3"), "are for models of machines"),
     ],
 )

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_kind import NETWORKS, SOURCES, compiled
+from every_kind import NETWORKS, OTHERS, SOURCES, compiled
 
 import krohn
+from krohn.algebra.errors import KrohnError
+from krohn.evidence import check, write
 from krohn.network.exports import HOMES
 from krohn.network.modelfile import pack
-from krohn.source_kinds import ENTRIES, KINDS
+from krohn.source_kinds import ENTRIES, KINDS, named
 
 Call = Callable[..., tuple[int, Any]]
 EACH = pytest.mark.parametrize("kind", NETWORKS)
@@ -106,6 +108,66 @@ def test_it_is_proved_and_checked_again_from_the_file(
     assert (code, told["verdict"]) == (0, "verified")
     code, told = call("verify", file, "--machine", "S5")
     assert code != 0
+
+
+def named_source(kind: str, name: str) -> Any:
+    """The source of a name; one that no name has alone is read from a file of it."""
+    own, found = KINDS[kind], named(name)
+    if found is not None and found[0] is own:
+        return name
+    return own.of_file(krohn.compile(name, **NETWORKS[kind][1], proved=False).file)
+
+
+@pytest.mark.sample(4, at=7)
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_source_that_is_named_is_what_is_proved(
+    kind: str, file: Path, tmp_path: Path
+) -> None:
+    """Verdict, sentence, error and digest are those of the claim about that source."""
+    evidence, own = tmp_path / "e.json", named_source(kind, SOURCES[kind][0])
+    same = krohn.verify(file, own, proof=True)
+    assert (same.verdict, same.digest) == ("verified", compiled(kind).claim.digest)
+    write(same, file, evidence)
+    checked = check(file, evidence, own)
+    assert (checked.verdict, checked.about) == ("verified", same.about)
+    other = named_source(kind, OTHERS[kind])
+    asked: dict[str, Callable[[], Any]] = {
+        "proof": lambda: krohn.verify(file, other, proof=True),
+        "sample": lambda: krohn.verify(file, other, sample=4),
+        "recheck": lambda: check(file, evidence, other),
+    }
+    for how, ask in asked.items():
+        refusal = ""
+        try:
+            found = ask()
+        except KrohnError as error:
+            refusal = str(error)
+        if refusal:
+            assert "have different" in refusal or "does not read" in refusal
+            continue
+        assert found.verdict != "verified", how
+        assert getattr(found, "covers", "nothing") != same.covers
+        assert found.about.digest != same.digest
+        assert found.about.name == getattr(other, "name", OTHERS[kind])
+
+
+def test_what_is_proved_of_another_source_is_said_of_its_own_inputs(
+    tmp_path: Path, call: Call
+) -> None:
+    """A network may serve a model with a smaller box, and is proved for that box alone."""
+    path, evidence = tmp_path / "f.safetensors", tmp_path / "e.json"
+    krohn.compile("GaussianHMM2,1@7", within=0.6).save(path)
+    other = "GaussianHMM2,1@4:2given1:R=0.01"
+    code, own = call("verify", path)
+    assert "8.967" in own["covers"]
+    asked = ("verify", path, "--machine", other, "--evidence", evidence)
+    code, told = call(*asked)
+    assert (code, told["verdict"], told["about"]["name"]) == (0, "verified", other)
+    assert "[-0.01, 0.01]" in told["covers"]
+    assert told["digest"] != own["digest"]
+    code, again = call("recheck", path, evidence, "--machine", other)
+    assert (code, again["digest"]) == (0, told["digest"])
+    assert "0.01" in again["facts"]["covers"]
 
 
 @pytest.mark.sample(1, at=1)
