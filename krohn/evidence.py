@@ -102,7 +102,8 @@ def _proof_of(found: Report, path: str | Path) -> Proof:
         KrohnError: If there is none.
     """
     if found.proof is None or found.verdict != "verified":
-        why = found.reason or "evidence is that of a proof; say --proof as well"
+        asked = "evidence is that of a proof; say --proof as well"
+        why = found.reason if found.proof else asked
         raise KrohnError(
             f"{path} is {found.verdict}, so there is no evidence to write: {why}"
         )

@@ -113,8 +113,8 @@ def judged(file: ModelFile | CompiledModel, machine: Automaton) -> dict[str, Rep
     """The verdict of each method."""
     ways: dict[str, Any] = {
         "proof": {"proof": True},
-        "exhaustive": {"exhaustive": 4},
-        "jobs": {"exhaustive": 4, "sharding": Sharding()},
+        "exhaustive": {"exhaustive": 6},
+        "jobs": {"exhaustive": 6, "sharding": Sharding()},
         "sample": {"sample": 50},
     }
     return {name: krohn.verify(file, machine, **how) for name, how in ways.items()}
@@ -127,8 +127,10 @@ def test_a_machine_that_shows_the_same_is_verified(
 ) -> None:
     machine, model = network(kind)
     held = as_another(machine)
+    complete = {"exhaustive", "jobs"} if "length" in FILES[kind][1] else set[str]()
     for name, report in judged(model, held).items():
-        assert report.verdict == "verified", name
+        verified = name == "proof" or name in complete
+        assert report.verdict == ("verified" if verified else "undecided"), name
         assert report.about is not None
         assert (report.about.name, report.about.are) == (held.name, "outputs")
 
