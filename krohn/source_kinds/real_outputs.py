@@ -250,7 +250,7 @@ def _first_wrong(
     Returns:
         None for the first if nothing is surely off; then whether all is surely near.
     """
-    from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.counterexample import NEAR, Counterexample
 
     unsettled = set(np.flatnonzero(far).tolist())
     numbers = islice(right.certain(x, wanted), max(unsettled) + 1)
@@ -260,7 +260,7 @@ def _first_wrong(
         most = Fraction(error) + Fraction(right.rounding)
         if each.under and _is_beyond(found[t], each, most):
             texts = _texts(each, found[t])
-            expected, actual = ((*["near enough"] * t, text) for text in texts)
+            expected, actual = ((*[NEAR] * t, text) for text in texts)
             wrong = Counterexample(spelled(x, t + 1), expected, actual, "at once")
             return wrong, True
         if not right.rounding:
@@ -282,13 +282,13 @@ def _is_beyond(found: FloatArray, right: Ratios, most: Fraction) -> bool:
 
 def _texts(right: Ratios, found: FloatArray) -> tuple[str, str]:
     """Right and wrong numbers in words, of as many digits as tell them apart."""
-    exact = [Fraction(x, right.under) for x in right.over]
-    for form in (".9g", ".17g"):
-        rows = [_float(x) for x in exact], found.tolist()
-        one, other = (" ".join(format(x, form) for x in row) for row in rows)
-        if one != other:
-            return one, other
-    off = max(abs(x - Fraction(y)) for x, y in zip(exact, found.tolist(), strict=True))
+    from krohn.verify.testing.counterexample import told_apart
+
+    exact, said = [Fraction(x, right.under) for x in right.over], found.tolist()
+    one, other = told_apart(list(map(_float, exact)), said, " ", 9)
+    if one != other:
+        return one, other
+    off = max(abs(x - Fraction(y)) for x, y in zip(exact, said, strict=True))
     return one, f"{other}, which is {float(off):.2g} off"
 
 

@@ -81,13 +81,22 @@ def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:
 
 
 NUMBERS = [k for k in KINDS if "error" in compiled(k).file.header["claim"]]
+NUMBERS.append("thirds")
+
+
+def saying_numbers(kind: str) -> ModelFile:
+    if kind == "thirds":
+        return krohn.compile_generator("Dyck2,2", 8, opening=Fraction(1, 3)).file
+    return compiled(kind).file
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("error", [1e-17, 1e-300, 0.0])
 def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
     """It is refuted where the network is surely off by more, and else undecided."""
-    for report in reports(claiming(compiled(kind).file, error=error)):
+    file = saying_numbers(kind)
+    claim = "tolerance" if kind == "thirds" else "error"
+    for report in reports(claiming(file, **{claim: error})):
         assert report.verdict in ("undecided", "refuted")
         if report.counterexample is not None:
             assert report.counterexample.at >= 1
@@ -96,7 +105,7 @@ def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_numbers_that_are_off_are_refuted(kind: str) -> None:
     """By as much as the claim and all roundings cannot explain."""
-    file = compiled(kind).file
+    file = saying_numbers(kind)
     tensors = {n: t * 1.5 for n, t in file.tensors.items() if t.dtype.kind == "f"}
     found = list(reports(replace(file, tensors={**file.tensors, **tensors})))
     assert [r.verdict for r in found] == ["refuted"] * len(found)

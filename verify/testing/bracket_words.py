@@ -14,7 +14,12 @@ from krohn.algebra.wording import rational
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, FloatArray
-from krohn.verify.testing.counterexample import CheckError, Counterexample
+from krohn.verify.testing.counterexample import (
+    NEAR,
+    CheckError,
+    Counterexample,
+    told_apart,
+)
 from krohn.verify.testing.shortest_failing import AllWords, Minimal, minimise_for
 from krohn.verify.testing.simulation_result import BUDGET, Progress, Simulation
 
@@ -80,17 +85,17 @@ class _Runs:
             said = self.model(torch.from_numpy(word[None])).double().numpy()[0]
         right = self.laws[self.states(word[None])[0]]
         names = tuple(self.machine.letters[a] for a in word)
-        return Counterexample(names, tuple(map(_row, right)), tuple(map(_row, said)))
-
-
-def _row(law: FloatArray) -> str:
-    return "/".join(f"{p:.4g}" for p in law)
+        *before, last = zip(right.tolist(), said.tolist(), strict=True)
+        texts = [told_apart(*laws, "/", 4) for laws in before]
+        near = [(one, other) if one == other else (NEAR, NEAR) for one, other in texts]
+        expected, actual = zip(*near, told_apart(*last, "/", 4), strict=True)
+        return Counterexample(names, expected, actual)
 
 
 def _runs(file: ModelFile, machine: Automaton) -> _Runs:
     law, tolerance = claimed_law(file, machine)
-    # Laws are rounded here as well.
-    slack = float(tolerance) + 2.0**-53
+    # Laws are rounded here as well, and differences and this sum.
+    slack = float(tolerance) + 2.0**-52
     return _Runs(Generator(file), machine, law, laws_of(law), slack)
 
 

@@ -1,6 +1,6 @@
 """Words on which a network is wrong: noticing and replaying them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -50,6 +50,10 @@ class Simulator(Protocol):
 # Words on which a network is wrong: noticing and replaying them.
 
 
+ALL_DIGITS = 17
+"""With so many a number of float64 is itself again when it is read."""
+NEAR = "near enough"
+"""What stands for numbers that differ, and by no more than they may."""
 Reading = Literal["at once", "letter by letter", "among others"]
 """How a network was run: a word whole, a letter at a time, or in a batch of words."""
 
@@ -92,6 +96,20 @@ class Counterexample:
             "actual": list(self.actual),
             "reading": self.reading,
         }
+
+
+def told_apart(
+    right: Sequence[float], said: Sequence[float], between: str, digits: int
+) -> tuple[str, str]:
+    """Two rows of numbers in words: of ``digits`` digits, or as many as they differ in."""
+    one = other = ""
+    for each in (digits, ALL_DIGITS):
+        one, other = (
+            between.join(f"{x:.{each}g}" for x in row) for row in (right, said)
+        )
+        if one != other:
+            break
+    return one, other
 
 
 @dataclass(frozen=True)
