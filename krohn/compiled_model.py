@@ -1,5 +1,7 @@
 """A compiled network and its proof, as a file holds them, and how it is chosen."""
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -45,22 +47,58 @@ OPENED = {"run", "write", "encode", "patch", "ablate", "places", "read", "forwar
 class CompiledModel:
     """A compiled and proved network, ready to be saved.
 
+    What it says of itself is about the network that runs: one that was changed since, in
+    its open network or in its file, has no proof, no claim and no digest.
+
     Attributes:
-        file: What the model file will hold.
+        compiled: What the model file holds, as it was compiled.
         construction: How it was built.
-        proof: The proof; None if it was not asked for.
+        shown: The proof of that; None if it was not asked for.
         seconds: How long compiling and proving took.
         tried: What was tried before, and why that is not proved.
     """
 
-    file: ModelFile
+    compiled: ModelFile
     construction: str
-    proof: Proof | None
+    shown: Proof | None
     seconds: float = field(compare=False)
     tried: tuple[Tried, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_fingerprint", modelfile.fingerprint(self.compiled))
+
+    @property
+    def file(self) -> ModelFile:
+        """What the model file will hold: the numbers of the open network, if it is open.
+
+        Raises:
+            ModelFileError: If that was changed otherwise than in its numbers.
+        """
+        opened = vars(self).get("model")
+        if opened is None:
+            return self.compiled
+        from krohn.network.model import current_file
+
+        return current_file(opened)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file, or the open network, is another one than was compiled."""
+        try:
+            return modelfile.fingerprint(self.file) != vars(self)["_fingerprint"]
+        except modelfile.ModelFileError:
+            return True
+
+    @property
+    def proof(self) -> Proof | None:
+        """The proof; None if it was not asked for, or the network was changed since."""
+        return None if self.changed else self.shown
+
     def save(self, path: str | Path, compact: bool = False) -> None:
         """Write the model file whole or not at all.
+
+        A network that was changed is written as it runs now, with a warning, and without
+        the record that it was proved.
 
         Args:
             path: Where to.
@@ -68,15 +106,33 @@ class CompiledModel:
                 position tables.
 
         Raises:
-            ModelFileError: If the file system refuses.
+            ModelFileError: If the file system refuses, or no file says what the network
+                does now.
         """
-        header = self.file.header | ({modelfile.STORED: {}} if compact else {})
-        modelfile.write(path, header, self.file.tensors)
+        file = self.file
+        if self.changed:
+            file = with_evidence(file, None)
+            warnings.warn(
+                f"{path}: the network was changed since it was compiled, and nothing is "
+                "proved of what is written; krohn.verify says what it computes",
+                stacklevel=2,
+            )
+        header = file.header | ({modelfile.STORED: {}} if compact else {})
+        modelfile.write(path, header, file.tensors)
 
-    @cached_property
+    @property
     def claim(self) -> Claim:
-        """The claim of the file, with all names and its digest."""
-        return claim.of(self.file.header)
+        """The claim of the file, with all names and its digest.
+
+        Raises:
+            ModelFileError: If the network was changed since: nothing is claimed of it.
+        """
+        if self.changed:
+            raise modelfile.ModelFileError(
+                "the network was changed since it was compiled, and nothing is claimed of "
+                "it; krohn.verify says what it computes"
+            )
+        return claim.of(self.compiled.header)
 
     @cached_property
     def machine(self) -> Automaton:
@@ -85,18 +141,14 @@ class CompiledModel:
         Raises:
             KrohnError: If it is about another source.
         """
-        return own_machine(self.file)
+        return own_machine(self.compiled)
 
     @cached_property
     def model(self) -> "Model":
-        """The open network: words in, states out, and every variable by name.
-
-        Raises:
-            ModelFileError: If it says laws; then `network` is all there is.
-        """
+        """The open network: words in, answers out, and every variable by name."""
         from krohn.open_model import Model  # torch, only where words are run
 
-        return Model(self.file)
+        return Model(self.compiled)
 
     @overload
     def write(self, prompts: str) -> "Text": ...  # type: ignore[overload-overlap]
@@ -111,15 +163,6 @@ class CompiledModel:
     @property
     def network(self) -> "Module":
         """The network as a plain torch module, which takes tensors."""
-        answers = kind_of(self.file.header["architecture"]).answers
-        if answers == "laws":
-            from krohn.network.generator import Generator
-
-            return Generator(self.file)
-        if answers == "reals":
-            from krohn.network.model import real_network
-
-            return real_network(self.file)
         return self.model.network
 
     if not TYPE_CHECKING:
@@ -130,13 +173,14 @@ class CompiledModel:
             raise AttributeError(f"a compiled model has no {name!r}{opened}")
 
     def __repr__(self) -> str:
-        header = self.file.header
-        length, told = header["claim"].get("length"), self.summary()
+        header = self.compiled.header
+        shape, length = header["architecture"], header["claim"].get("length")
+        changed = "changed since it was compiled, not proved"
         parts = (
             self.construction,
             "" if length is None else f"T = {length}",
-            count(told["layers"], "layer"),
-            told["verdict"] or "not proved",
+            count(len(kind_of(shape).layers(shape)), "layer"),
+            self.proof.verdict if self.proof else changed if self.changed else "not proved",
         )
         return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
 
@@ -147,16 +191,17 @@ class CompiledModel:
 
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
-        shape, tensors = self.file.header["architecture"], self.file.tensors
-        kind = kind_of(shape)
+        file, proof = self.file, self.proof
+        shape, claimed = file.header["architecture"], file.header["claim"]
+        kind, about = kind_of(shape), None if self.changed else self.claim
         layers = kind.layers(shape)
         return {
             "construction": self.construction,
-            "about": self.claim.to_object(),
-            "digest": self.claim.digest,
-            "claim": self.file.header["claim"].get("kind", "exact"),
-            "error": self.file.header["claim"].get("error"),
-            "length": self.file.header["claim"].get("length"),
+            "about": about and about.to_object(),
+            "digest": about and about.digest,
+            "claim": claimed.get("kind", "exact"),
+            "error": claimed.get("error"),
+            "length": claimed.get("length"),
             "dtype": shape["dtype"],
             "depth": sum(layer["heads"] > 0 for layer in layers),
             "layers": len(layers),
@@ -164,14 +209,32 @@ class CompiledModel:
             "heads": max((layer["heads"] for layer in layers), default=0),
             "mlp_width": max((w for layer in layers for w in layer["mlp"]), default=0),
             "parameters": parameters(shape),
-            **self.file.header.get("search", {}),
-            "shows": self.file.header["claim"].get("shows", "states"),
-            "nonzero": nonzero(tensors),
+            **file.header.get("search", {}),
+            "shows": claimed.get("shows", "states"),
+            "nonzero": nonzero(file.tensors),
             **_masks(shape),
-            "verdict": self.proof.verdict if self.proof else None,
+            "verdict": proof.verdict if proof else None,
             "tried": rows_of(self.tried),
             "seconds": round(self.seconds, 3),
         }
+
+
+def file_of(model: object) -> ModelFile | None:
+    """The model file of what is none of a path: of an open network, as it runs now.
+
+    Returns:
+        None if it is something else.
+
+    Raises:
+        ModelFileError: If no file says what the network does now.
+    """
+    if isinstance(model, CompiledModel):
+        return model.file
+    if isinstance(model, ModelFile) or "torch" not in sys.modules:
+        return model if isinstance(model, ModelFile) else None
+    from krohn.network.model import Model, current_file
+
+    return current_file(model) if isinstance(model, Model) else None
 
 
 def nonzero(tensors: Mapping[str, FloatArray]) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compiled_model import CompiledModel
+from krohn.compiled_model import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray
@@ -154,8 +154,7 @@ def decompile(
     Raises:
         KrohnError: If it cannot be asked, or what it says does not determine a model.
     """
-    if isinstance(model, CompiledModel):
-        model = model.file
+    model = file_of(model) or model
     path = isinstance(model, str | Path)
     if path and not str(model).endswith(".npy") and not is_trained_network(str(model)):
         model = modelfile.read(str(model))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shows
-from krohn.compiled_model import CompiledModel
+from krohn.compiled_model import CompiledModel, file_of
 from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.model_card import NAME, card
 from krohn.network import modelfile
@@ -238,7 +238,7 @@ class Export:
 
 
 def export(
-    model: str | Path | ModelFile | CompiledModel,
+    model: str | Path | ModelFile | CompiledModel | Model,
     *,
     to: str,
     directory: str | Path,
@@ -252,7 +252,7 @@ def export(
     Nothing is left on disk unless every answer is right.
 
     Args:
-        model: A model file, or what `krohn.compile` returned.
+        model: A model file, what `krohn.compile` returned, or an open network.
         to: A name of `krohn.network.exports.HOMES`.
         directory: Where to write; it must not exist, or be empty.
         states: Call classes by the states of the machine, though it has outputs.
@@ -265,9 +265,7 @@ def export(
         ModelFileError: If the file is damaged, the network cannot go there, or what is
             needed for it is not installed.
     """
-    if isinstance(model, CompiledModel):
-        model = model.file
-    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    file = file_of(model) or modelfile.read(cast("str | Path", model))
     home = destination(to)
     with whole_directory(Path(directory)) as place:
         _write(home, file, place, states)

@@ -1,18 +1,18 @@
 """Compiled Transformers that were trained further, proved beside their plain networks."""
 
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from torch import Tensor, nn
+from torch import nn
 
 from krohn.algebra.errors import KrohnError
-from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.compiled_model import CompiledModel, file_of, with_evidence
 from krohn.compiler.disguise import FORMATS
 from krohn.network.architecture import kind_of
 from krohn.network.disguise import PLAIN, is_disguised
+from krohn.network.model import current_file
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.open_model import Model
@@ -20,15 +20,6 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.verify.proof import prove
 
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
-_NAMES = (
-    (r"network\.(token|position)", r"embed.\1"),
-    (r"network\.(weight|bias)", r"unembed.\1"),
-    (r"network\.attention\.(\d+)\.(\w+)", r"blocks.\1.attention.\2"),
-    (r"network\.mlp\.(\d+)\.weights\.(\d+)", r"blocks.\1.mlp.\2.weight"),
-    (r"network\.mlp\.(\d+)\.biases\.(\d+)", r"blocks.\1.mlp.\2.bias"),
-)
-"""The names of parameters of `krohn.Model`, and those of the tensors of its file."""
-
 
 def fine_tuned(
     plain: CompiledModel | Model | ModelFile,
@@ -51,18 +42,11 @@ def fine_tuned(
     Raises:
         KrohnError: If no theorem is about such a network, or the weights are not its own.
     """
-    began, file = (
-        time.monotonic(),
-        plain if isinstance(plain, ModelFile) else plain.file,
-    )
+    began = time.monotonic()
+    before = plain.compiled if isinstance(plain, CompiledModel) else plain
+    file = before if isinstance(before, ModelFile) else before.file
     _check(file)
-    tensors = _tensors(weights)
-    sizes = {name: tensor.shape for name, tensor in file.tensors.items()}
-    if {name: tensor.shape for name, tensor in tensors.items()} != sizes:
-        raise KrohnError(
-            "the weights are not those of the network before: they need the same names "
-            "and shapes"
-        )
+    tensors = _tensors(file, weights)
     found = _beside(file, tensors)
     proof = prove(found, CompiledModel(file, "", None, 0.0).machine)
     construction = str(file.header["construction"])
@@ -88,21 +72,36 @@ def _check(file: ModelFile) -> None:
         raise KrohnError("only ReLUs and softmax heads are proved after training")
 
 
-def _tensors(weights: nn.Module | Mapping[str, Any]) -> dict[str, FloatArray]:
-    """Tensors by their names in the file."""
-    if isinstance(weights, nn.Module):
-        weights = weights.state_dict()
-    found = dict[str, FloatArray]()
-    for name, values in weights.items():
-        for pattern, own in _NAMES:
-            name = re.sub(f"^{pattern}$", own, name)
-        if isinstance(values, Tensor):
-            values = values.detach().cpu().numpy()
-        found[name] = np.asarray(values, np.float64)
+def _tensors(
+    file: ModelFile, weights: nn.Module | Mapping[str, Any]
+) -> Mapping[str, FloatArray]:
+    """Tensors by their names in the file.
+
+    Raises:
+        KrohnError: If they are those of another network.
+    """
+    if (held := file_of(weights)) is not None:
+        found = held.tensors
+    elif isinstance(weights, Mapping) and weights.keys() == file.tensors.keys():
+        found = {name: np.asarray(x, np.float64) for name, x in weights.items()}
+    else:
+        state = weights.state_dict() if isinstance(weights, nn.Module) else weights
+        model = Model(file)
+        try:
+            model.load_state_dict(state)
+            found = current_file(model).tensors
+        except RuntimeError:
+            found = {}
+    sizes = {name: tensor.shape for name, tensor in file.tensors.items()}
+    if {name: tensor.shape for name, tensor in found.items()} != sizes:
+        raise KrohnError(
+            "the weights are not those of the network before: they need the same names "
+            "and shapes"
+        )
     return found
 
 
-def _beside(file: ModelFile, tensors: dict[str, FloatArray]) -> ModelFile:
+def _beside(file: ModelFile, tensors: Mapping[str, FloatArray]) -> ModelFile:
     """The file of a network beside its plain one: a disguise that turns nothing."""
     shape, width = file.header["architecture"], file.header["architecture"]["d_model"]
     blocks = shape["blocks"]

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast, overload
@@ -59,15 +59,7 @@ class Text(NamedTuple):
 
 
 class Model(base.Model):
-    """A network from a model file, which can be watched and changed while it runs.
-
-    Attributes:
-        file: What the model file holds.
-    """
-
-    def __init__(self, file: ModelFile) -> None:
-        super().__init__(file)
-        self.file = file
+    """A network from a model file, which can be watched and changed while it runs."""
 
     @overload
     def run(self, word: Word, *, states: bool = False) -> list[str]: ...  # type: ignore[overload-overlap]
@@ -154,7 +146,7 @@ class Model(base.Model):
             raise KrohnError(f"{which}{error}") from None
         return texts[0] if one else texts
 
-    @cached_property
+    @property
     def _writer(self) -> "Writer":
         """How its texts are asked for."""
         return of_file(self.file).writer(self.file)

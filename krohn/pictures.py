@@ -197,7 +197,9 @@ def _no_word() -> KrohnError:
 
 def _file(source: object) -> ModelFile | None:
     """The model file of a source, if it is one."""
-    if isinstance(held := getattr(source, "file", source), ModelFile):
+    from krohn.compiled_model import file_of  # all constructions
+
+    if (held := file_of(source)) is not None:
         return held
     if isinstance(source, str | Path) and str(source).endswith(MODEL):
         return modelfile.read(source)

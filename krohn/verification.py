@@ -10,10 +10,9 @@ from typing import NamedTuple, Unpack
 from krohn import gpt2
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, VerifyKeywords
-from krohn.compiled_model import CompiledModel
+from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, is_trained
 from krohn.network import modelfile
-from krohn.network.modelfile import ModelFile
 from krohn.option_rules import OF_SOURCES
 from krohn.report import Report
 from krohn.source_kinds import of_file
@@ -50,9 +49,7 @@ def subject(model: object) -> Subject:
         return Subject("a trained network", None, True, partial(_trained, model))
     if isinstance(model, str | Path):
         file = modelfile.read(model)
-    elif isinstance(model, CompiledModel | ModelFile):
-        file = model.file if isinstance(model, CompiledModel) else model
-    else:
+    elif (file := file_of(model)) is None:
         return Subject("a network in Python", None, True, partial(_trained, model))
     kind, of_machine = of_file(file), "source" not in file.header
     takes = None if of_machine else OF_SOURCES + kind.asks
@@ -96,9 +93,10 @@ def verify(
     recurrent: then it is proved, or refuted, for words of every length.
 
     Args:
-        model: What `krohn.compile` returns, a model file, or the file of a trained
-            network; with a machine, a recurrent network of torch's from letter indices
-            ``(batch, T)`` to logits, or its state dict (docs/proved-when-trained.md).
+        model: What `krohn.compile` returns or an open network, as they run now; a model
+            file, or the file of a trained network; with a machine, a recurrent network
+            of torch's from letter indices ``(batch, T)`` to logits, of which the tensors
+            are judged, or its state dict (docs/proved-when-trained.md).
         machine: What it must compute, from its start state (anything that
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.

@@ -85,7 +85,7 @@ class Kind(Generic[A]):
         title: A network of it, as people call it.
         width_of: How many numbers a network has for each position.
         runtime: The class that runs it, with its module. It takes the architecture and
-            the tensors by name.
+            the tensors by name; one that says laws takes the file.
         layers_of: For each layer ``heads``, and the hidden widths ``mlp``.
         step: What a recurrent one makes of a letter, in operations on tensors.
         sparse_of: Rows and columns of its sparse matrices.
@@ -121,8 +121,8 @@ class Kind(Generic[A]):
         return f"{'an' if self.title[0] in spelled else 'a'} {self.title}"
 
     @property
-    def network(self) -> Callable[[Architecture, Mapping[str, Any]], Any]:
-        """Makes the torch module of an architecture and its tensors."""
+    def network(self) -> Callable[..., Any]:
+        """Makes the torch module, of what `runtime` takes."""
         module, name = self.runtime.split(":")
         made: Callable[..., Any] = getattr(import_module(module, __package__), name)
         return made

@@ -15,6 +15,7 @@ from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import in_full
 from krohn.network.modelfile import ModelFile, names
+from krohn.network.running_file import torch_tensors
 from krohn.program.architectures import generator as declared
 
 
@@ -94,8 +95,7 @@ class Generator(nn.Module):
         kind = kind_of(shape)
         if kind.answers != "laws":
             raise ModelFileError(f"this is {kind.called}, not a generator")
-        dtype = getattr(torch, file.precision.name)
-        tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
+        tensors = torch_tensors(file)
         self.header: Mapping[str, Any] = file.header
         self.letters = names(file.header["machine"], "letters")
         if len(self.letters) != shape["vocabulary"]:

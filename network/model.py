@@ -9,11 +9,12 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from krohn.network import ModelFileError, modelfile
-from krohn.network.architecture import is_index, kind_of
+from krohn.network.architecture import kind_of
 from krohn.network.disguise import Directions, directions, head_of
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, named
 from krohn.network.recurrent import Stepping
+from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
 
 # The places of a machine's variables in the residual stream, as a model file says them.
@@ -220,15 +221,9 @@ def check_tokens(tokens: Tensor, letters: Sequence[str], device: torch.device) -
 
 
 Network = Transformer | Stepping
+Alphabets = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
-_OTHERS = {
-    "laws": ("laws instead of states", "it with krohn.network.generator.load"),
-    "reals": (
-        "vectors instead of letters",
-        "its file with krohn.network.model.real_network(krohn.network."
-        "modelfile.read(path))",
-    ),
-}
+_OTHERS = {"laws": "laws instead of states", "reals": "vectors instead of letters"}
 
 
 class Model(nn.Module):
@@ -236,6 +231,7 @@ class Model(nn.Module):
 
     Attributes:
         network: The plain `Transformer`, or recurrent network.
+        file: The model file that it was opened from.
         header: Everything that the file states about it.
         letters: The letters by name; tokens are their indices.
         states: The states by name.
@@ -246,21 +242,26 @@ class Model(nn.Module):
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
-        architecture = file.header["architecture"]
-        kind = kind_of(architecture)
-        if kind.answers != "classes":
-            says, opens = _OTHERS[kind.answers]
-            raise ModelFileError(f"it is {kind.called}, which has {says}; open {opens}")
-        self.letters, self.states, self.classes = alphabets(file)
+        self.letters, self.states, self.classes = self._alphabets(file)
         self.length = modelfile.claimed_length(file.header)
-        dtype = getattr(torch, file.precision.name)
-        tensors = {
-            n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
-            for n, a in file.tensors.items()
-        }
-        self.network: Network = kind.network(architecture, tensors)
-        self.header, self._directions = file.header, directions(file)
+        self.network = cast("Network", plain_network(file))
+        self.file, self.header, self._directions = file, file.header, directions(file)
         self.eval()
+
+    @staticmethod
+    def _alphabets(file: ModelFile) -> Alphabets:
+        """The letters, the states and the classes by name.
+
+        Raises:
+            ModelFileError: If it says something else than classes.
+        """
+        kind = kind_of(file.header["architecture"])
+        if kind.answers != "classes":
+            raise ModelFileError(
+                f"it is {kind.called}, which has {_OTHERS[kind.answers]}; krohn.load "
+                "opens it"
+            )
+        return alphabets(file)
 
     @property
     def shows(self) -> Literal["states", "outputs"]:
@@ -429,6 +430,26 @@ class Model(nn.Module):
         return place.read(self.network.snapshots(tokens)[place.snapshots[0]])
 
 
+_OWN = ("krohn.network.model", "krohn.open_model")
+"""Where the classes of open networks are, whose code the rest of the package knows."""
+
+
+def current_file(model: Model) -> ModelFile:
+    """The file of the numbers that an open network runs now.
+
+    It is that which it was opened from while they are its own.
+
+    Raises:
+        ModelFileError: If no file says what it does now.
+    """
+    own = type(model)
+    if own.__module__ not in _OWN:
+        raise ModelFileError(
+            f"a {own.__name__} is a class of its own, whose code cannot be proved"
+        )
+    return running_file(model.file, model, own(model.file))
+
+
 def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     """The names of the classes that logits ``(count, classes)`` choose, as `named`."""
     return named(logits.detach().double().cpu().numpy(), classes)
@@ -440,10 +461,6 @@ def real_network(file: ModelFile) -> nn.Module:
     Raises:
         ModelFileError: If it reads letters, or says something else than numbers.
     """
-    shape = file.header["architecture"]
-    if (kind := kind_of(shape)).answers != "reals":
+    if (kind := kind_of(file.header["architecture"])).answers != "reals":
         raise ModelFileError(f"this is {kind.called}, which reads letters")
-    dtype = getattr(torch, file.precision.name)
-    tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
-    network: nn.Module = kind.network(shape, tensors)
-    return network.eval()
+    return plain_network(file)

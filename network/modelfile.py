@@ -1,5 +1,6 @@
 """The model file: one safetensors file with one metadata key of canonical JSON."""
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping
@@ -88,6 +89,15 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
         for name, array in sorted(tensors.items())
     }
     return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})
+
+
+def fingerprint(file: ModelFile) -> str:
+    """SHA-256 of all that a file holds, 64 hexadecimal digits."""
+    found = hashlib.sha256(strict_json.canonical(file.header).encode())
+    for name, array in sorted(file.tensors.items()):
+        found.update(f"{name} {array.shape} {array.dtype}".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
 
 
 def version_of(header: Mapping[str, Any]) -> int:

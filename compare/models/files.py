@@ -1,7 +1,7 @@
 """Networks from architectures, and trained networks as files."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,10 @@ from krohn.compare.models.network import (
     RnnNetwork,
 )
 from krohn.network import ModelFileError, modelfile
+from krohn.network.architecture import is_index
 from krohn.network.modelfile import TRAINED_KEY, ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.recurrent import Product, Rnn, SparseMatrix
-from krohn.network.transformer import Attention, Mlp, Transformer
+from krohn.network.running_file import plain_network, running_file
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.program.writing import atomic_write
@@ -198,57 +198,18 @@ def model_file(network: Compiled) -> ModelFile:
     Raises:
         KrohnError: If a weight is infinite or not a number.
     """
-    body = network.model.network
-    assert isinstance(body, Rnn | Transformer)
-    named = dict(_of_rnn(body) if isinstance(body, Rnn) else _of_transformer(body))
-    if not all(bool(weight.isfinite().all()) for weight in named.values()):
-        raise KrohnError("this network has weights that are not finite")
-    precision = PRECISIONS[str(next(iter(named.values())).dtype).removeprefix("torch.")]
-    header = network.model.header
-    stored = {"dtype": precision.name}
+    body, file = network.model.network, network.model.file
+    dtype = str(next(body.parameters()).dtype).removeprefix("torch.")
+    stored, precision = {"dtype": dtype}, PRECISIONS[dtype]
     header = {
-        **header,
-        "architecture": {**header["architecture"], **stored},
-        "claim": {**header["claim"], **stored},
+        **file.header,
+        "architecture": {**file.header["architecture"], **stored},
+        "claim": {**file.header["claim"], **stored},
         "evidence": None,
     }
     tensors = {
-        name: weight.detach().cpu().to(torch.float64).numpy()
-        for name, weight in named.items()
+        name: tensor if is_index(name) else precision.round(tensor)
+        for name, tensor in file.tensors.items()
     }
-    return ModelFile(header, tensors, precision)
-
-
-def _of_rnn(body: Rnn) -> Iterator[tuple[str, Tensor]]:
-    yield "hidden.start", body.initial
-    yield "hidden.bias", body.hidden_bias
-    matrices = {"hidden": body.hidden, "input": body.input, "unembed": body.weight}
-    for name, matrix in matrices.items():
-        if isinstance(matrix, Product):
-            yield from matrix.stored(name)
-        elif isinstance(matrix, SparseMatrix):
-            yield from matrix.stored(f"{name}.weight")
-        else:
-            yield f"{name}.weight", matrix
-    yield "unembed.bias", body.bias
-
-
-def _of_transformer(body: Transformer) -> Iterator[tuple[str, Tensor]]:
-    yield "embed.token", body.token
-    yield "embed.position", body.position
-    yield "unembed.weight", body.weight
-    yield "unembed.bias", body.bias
-    for i, (attention, mlp) in enumerate(zip(body.attention, body.mlp, strict=True)):
-        if isinstance(attention, Attention):
-            for name, weight in attention.named_parameters():
-                yield f"blocks.{i}.attention.{name}", weight
-        assert isinstance(mlp, Mlp)
-        yield from _of_mlp(f"blocks.{i}.mlp", mlp)
-
-
-def _of_mlp(at: str, mlp: Mlp) -> Iterator[tuple[str, Tensor]]:
-    for j, (weight, bias) in enumerate(zip(mlp.weights, mlp.biases, strict=True)):
-        yield f"{at}.{j}.weight", weight
-        yield f"{at}.{j}.bias", bias
-    if mlp.mask is not None:
-        yield f"{at}.residual", mlp.mask
+    before = ModelFile(header, tensors, precision)
+    return running_file(before, body, plain_network(before))

@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.compiled_model import CompiledModel
+from krohn.compiled_model import file_of
 from krohn.compiler.pruned import is_random
 from krohn.equivalence.question import Compared, Notion, compare_machines, notion_of
 from krohn.foreign import own_machine
@@ -147,12 +147,10 @@ def _conclude(
 
 
 def _file(source: object) -> ModelFile:
-    if isinstance(source, CompiledModel):
-        return source.file
+    if (file := file_of(source)) is not None:
+        return file
     if isinstance(source, str | Path) and Path(source).suffix in MODEL:
         return modelfile.read(source)
-    if isinstance(source, ModelFile):
-        return source
     raise KrohnError(
         f"{source} is no model file; two networks are compared, or two programs or machines"
     )

@@ -15,7 +15,7 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
-from krohn.compiled_model import CompiledModel
+from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, saying_outputs
 from krohn.machines import OWN, machine_of
 from krohn.network import ModelFileError, modelfile
@@ -70,8 +70,7 @@ def opened(
     Raises:
         KrohnError: If it cannot be read or asked, or has other letters than the machine.
     """
-    if isinstance(model, Model | CompiledModel):
-        model = model.file
+    model = file_of(model) or model
     if isinstance(model, str | Path) and os.path.isdir(model):
         found = _directory(Path(model), machine, observation)
     elif is_state_dict(model) or isinstance(model, Mapping):

@@ -263,7 +263,8 @@ def of_entry(entry: Entry, rng: np.random.Generator) -> CompiledModel:
         return model
     start = Model(model.file)
     words, _ = drawn(start, TRAINING_WORDS, rng)
-    return replace(model, file=trained(model.file, stated(start), words, rng))
+    further = trained(model.file, stated(start), words, rng)
+    return replace(model, compiled=further, shown=None)
 
 
 def _make(entry: Entry, home: Path, words: int, rng: np.random.Generator) -> Made:
