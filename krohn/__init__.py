@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
     from krohn.sources.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
     from krohn.sources.sequence_functions import program as program
     from krohn.streams import Stream as Stream, stream as stream
+    from krohn.trained_recurrent import from_torch as from_torch
     from krohn.verification import verify as verify
 
 __version__ = "0.3.0"

@@ -85,7 +85,7 @@ class CompiledModel:
     def changed(self) -> bool:
         """Whether the file, or the open network, is another one than was compiled."""
         try:
-            return modelfile.fingerprint(self.file) != vars(self)["_fingerprint"]
+            return bool(modelfile.fingerprint(self.file) != vars(self)["_fingerprint"])
         except modelfile.ModelFileError:
             return True
 
@@ -180,7 +180,11 @@ class CompiledModel:
             self.construction,
             "" if length is None else f"T = {length}",
             count(len(kind_of(shape).layers(shape)), "layer"),
-            self.proof.verdict if self.proof else changed if self.changed else "not proved",
+            self.proof.verdict
+            if self.proof
+            else changed
+            if self.changed
+            else "not proved",
         )
         return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
 

@@ -21,6 +21,7 @@ from krohn.verify.proof import prove
 
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 
+
 def fine_tuned(
     plain: CompiledModel | Model | ModelFile,
     weights: nn.Module | Mapping[str, Any],

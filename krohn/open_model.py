@@ -1,17 +1,15 @@
 """An open network for looking inside: what it says, what it holds, what would happen if."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, overload
+from typing import Any, NamedTuple, cast, overload
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut
 from krohn.foreign import called
@@ -29,16 +27,12 @@ from krohn.intervention import (
 from krohn.network import ModelFileError, model as base, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import Hook, Hooks
-from krohn.network.model import VariablePlace, Word, Words, is_one
-from krohn.network.modelfile import ModelFile
-from krohn.network.stepping import stepping
+from krohn.network.model import VariablePlace, Word, Words
+from krohn.network.modelfile import ModelFile, names
 from krohn.network.transformer import Transformer
 from krohn.option_rules import format_name
-from krohn.running import shown_along
+from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.source_kinds import of_file
-
-if TYPE_CHECKING:
-    from krohn.source_kinds.written_texts import Writer
 
 
 class Text(NamedTuple):
@@ -61,59 +55,78 @@ class Text(NamedTuple):
 class Model(base.Model):
     """A network from a model file, which can be watched and changed while it runs."""
 
-    @overload
-    def run(self, word: Word, *, states: bool = False) -> list[str]: ...  # type: ignore[overload-overlap]
-    @overload
-    def run(self, word: Sequence[Word], *, states: bool = False) -> list[list[str]]: ...
-    def run(
-        self, word: Word | Sequence[Word], *, states: bool = False
-    ) -> list[str] | list[list[str]]:
-        """The output of the machine after each letter, as `krohn run` says it.
+    @staticmethod
+    def _alphabets(file: ModelFile) -> base.Alphabets:
+        """Those of the file; a network of laws or of numbers chooses no class."""
+        answers = kind_of(file.header["architecture"]).answers
+        if answers == "laws":
+            machine = file.header.get("machine")
+            return names(machine, "letters"), names(machine, "states"), ()
+        return base.Model._alphabets(file) if answers == "classes" else ((), (), ())
 
-        `NOT_FINITE` or `TIED` where the logits choose nothing. For a list of words, as
-        `encode` takes it, a list for each.
+    def forward(self, words: Tensor | Words | Word | Sequence[Word]) -> Tensor:
+        """Logits, laws or vectors: ``(batch, time, …)``.
 
         Args:
-            word: A word, or several.
-            states: Say the states, though the machine has outputs.
+            words: ``(batch, time)`` letter indices, or words, as `encode` takes and
+                returns them; for a network of numbers ``(batch, time, d)``.
 
         Raises:
-            KrohnError: If states are asked for that the network does not say, or it
-                writes texts.
-            ModelFileError: If a letter is unknown, or the word is longer than the network
-                can read or the file claims: of such answers nothing is proved.
+            ModelFileError: If something is no letter, or too long.
         """
-        if self.header["claim"].get("kind") == "generates":
-            raise KrohnError(
-                "this network writes a text after a prompt: .write(prompt) gives it with "
-                "its answer"
-            )
-        chosen = super().run(word)
-        self._check_claimed(word)
-        machine = self._shows_more()
-        if states and self.shows != "states":
-            raise KrohnError("this network says outputs; leave states= out")
-        if states or machine is None or not chosen:
-            return chosen
-        if is_one(word):
-            (tokens,) = self.side_by_side(word).tokens.tolist()
-            return shown_along(machine, np.array(tokens), cast("list[str]", chosen))
-        rows = self.side_by_side(word).tokens.tolist()
-        return [
-            shown_along(machine, np.array(row[: len(each)]), each)
-            for row, each in zip(rows, chosen, strict=True)
-        ]
+        if kind_of(self.header["architecture"]).answers == "reals":
+            return cast("Tensor", self.network(words))
+        return super().forward(words)
 
-    def _check_claimed(self, word: Word | Sequence[Word]) -> None:
-        """Refuse what is longer than the claim: names of answers bear no mark."""
-        longest = self.side_by_side(word).tokens.shape[1] if len(word) else 0
-        self.check_length(longest)
-        if self.length is not None and longest > self.length:
-            raise ModelFileError(
-                f"this model is for words of up to {self.length} letters, and nothing "
-                "is proved of its answers to longer words; `krohn run` marks these "
-                f"answers; or compile it again with a larger length (-T {longest})"
-            )
+    @overload  # type: ignore[override]
+    def run(self, word: Word, *, states: bool = False) -> RunResult: ...
+    @overload
+    def run(self, word: Sequence[Word], *, states: bool = False) -> list[RunResult]: ...
+    def run(self, word: Any, *, states: bool = False) -> RunResult | list[RunResult]:
+        """What `krohn run` says of a word: a list of answers, one after each letter.
+
+        Args:
+            word: A word: a string, letters by name, or for a network of numbers an array
+                ``(time, d)``; or several of them.
+            states: Say the states of a machine, though it has outputs.
+
+        Returns:
+            For several words a list for each. `NOT_FINITE` or `TIED` where the logits
+            choose nothing. Answers of which the file claims nothing are marked
+            (`RunResult.unproved`): beyond its length, of words that the source never says,
+            and all answers of a network that was changed since it was opened.
+
+        Raises:
+            KrohnError: If something is no letter or no input of this network, or too
+                long, or states are asked for that it does not say.
+        """
+        numbers = kind_of(self.header["architecture"]).answers == "reals"
+        many, words = inputs_of(word, numbers)
+        for i, each in enumerate(words, start=1):
+            # A word in one string is spelled; of letters by name it is said which is none.
+            if of_file(self.file).spelled and not isinstance(each, str):
+                base.found(each, self.token, self.letters, f" of word {i}" * many)
+        results = self._results(map(parts_of, words))
+        found = [RunResult(result, answers_of(result, states)) for result in results]
+        return found if many else found[0]
+
+    def _results(self, words: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
+        """What `krohn run --json` prints, of the network as it is now."""
+        changed = self._changed()
+        for result in of_file(self.file).runs(self.file, self.network)(words):
+            if changed:
+                unproved = [True] * len(result["unproved"])
+                result |= {"unproved": unproved, "note": f"unproved: {changed}"}
+                result |= {"error": None} if "error" in result else {}
+            yield result
+
+    def _changed(self) -> str:
+        """How it is another network than that of its file; nothing if it is not."""
+        try:
+            same = base.current_file(self) is self.file
+        except ModelFileError as reason:
+            return str(reason)
+        return "" if same else "the network was changed since it was opened"
 
     @overload
     def write(self, prompts: str) -> Text: ...  # type: ignore[overload-overlap]
@@ -135,28 +148,16 @@ class Model(base.Model):
                 several the message says which.
         """
         one = isinstance(prompts, str)
-        given = [prompts] if isinstance(prompts, str) else prompts
-        told, texts = [_prompt(each) for each in given], list[Text]()
+        of_file(self.file).writer(self.file)  # which says what writes no texts
+        given = [parts_of(each) for each in ([prompts] if one else prompts)]
+        texts = list[Text]()
         try:
-            begin = stepping(self.network)  # its weights may have been changed
-            for said in self._writer.answers(self.file, begin, told):
+            for said in self._results(given):
                 texts.append(Text(said["text"], said["answer"], said["unproved"]))
         except KrohnError as error:
             which = "" if one else f"prompt {len(texts) + 1}: "
             raise KrohnError(f"{which}{error}") from None
         return texts[0] if one else texts
-
-    @property
-    def _writer(self) -> "Writer":
-        """How its texts are asked for."""
-        return of_file(self.file).writer(self.file)
-
-    def _shows_more(self) -> Automaton | None:
-        """The machine, where it shows something else than the network says."""
-        if self.shows != "states":
-            return None
-        machine = of_file(self.file).stated_machine(self.file)
-        return None if machine is None or machine.output is None else machine
 
     def hook_places(self) -> list[str]:
         """The places at which hooks can be, in order; each variable is one, too.
@@ -318,17 +319,6 @@ class Model(base.Model):
         from krohn.drawing import svg  # matplotlib
 
         return svg(lambda: of_file(self.file).draw_file(self.file))
-
-
-def _prompt(prompt: str | Sequence[str]) -> list[str]:
-    """A prompt in the parts of a command."""
-    parts = [prompt] if isinstance(prompt, str) else list(prompt)
-    wrong = next((part for part in parts if not isinstance(part, str)), None)
-    if wrong is not None:
-        raise KrohnError(
-            f"a prompt is a string, or tokens by name; {wrong!r} is neither"
-        )
-    return parts
 
 
 def _keep(seen: dict[str, Tensor], place: str, value: Tensor) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
-from krohn.network.reading import NOT_FINITE, Array, Begin, named, plain_reader
+from krohn.network.reading import NOT_FINITE, TIED, Array, Opened, named, reads
 from krohn.source_kinds.kind import Answers, marked
 from krohn.sources import split_letters
 
@@ -32,10 +32,12 @@ class Runner:
     Attributes:
         file: The model file.
         machine: Its machine, which knows what each state or transition shows.
+        network: The open network, if it is open.
     """
 
     file: ModelFile
     machine: Automaton
+    network: Opened = None
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -45,8 +47,7 @@ class Runner:
     @cached_property
     def logits(self) -> Callable[[IntArray], Array]:
         """The network: words ``(batch, time)`` to logits ``(batch, time, classes)``."""
-        begin = plain_reader(self.file)
-        return _by_torch(self.file) if begin is None else partial(_read, begin)
+        return reads(self.file, self.network)
 
     @property
     def longest(self) -> int | None:
@@ -65,14 +66,15 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        return self.run_alike([word])[0]
+        return answered(self.run_alike([word])[0])
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
         """The answers for several words of one length, which are run together.
 
+        `NOT_FINITE` or `TIED` where the logits choose nothing.
+
         Raises:
-            KrohnError: If a letter is unknown, the words are too long, or the network
-                gives no answer.
+            KrohnError: If a letter is unknown, or the words are too long.
         """
         tokens = np.stack([self.machine.encode(word) for word in words])
         check_length(tokens.shape[1], self.longest)
@@ -82,24 +84,28 @@ class Runner:
         ]
 
     def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
-        self._check_answers(states)
-        read = range(1, len(word) + 1)
-        if self.file.header["claim"].get("shows") == "outputs":
-            return marked(self.file, Answers({"outputs": states, "word": word}, read))
-        outputs = shown_along(self.machine, self.machine.encode(word), states)
-        result = {"outputs": outputs, "states": states, "word": word}
-        return marked(self.file, Answers(result, read))
+        result: dict[str, Any] = {"outputs": states, "word": word}
+        if self.file.header["claim"].get("shows") != "outputs":
+            outputs = shown_along(self.machine, self.machine.encode(word), states)
+            result = {"outputs": outputs, "states": states, "word": word}
+        chosen = [state in self.classes for state in states]
+        return marked(self.file, Answers(result, range(1, len(word) + 1), chosen))
 
-    def _check_answers(self, answers: list[str]) -> None:
-        for at, answer in enumerate(answers, start=1):
-            if answer not in self.classes:
-                why = (
-                    "not all are finite" if answer == NOT_FINITE else "two are largest"
-                )
-                raise KrohnError(
-                    f"the network gives no answer after letter {at}: of its logits {why}; "
-                    "`krohn verify` finds the shortest such word"
-                )
+
+def answered(result: dict[str, Any]) -> dict[str, Any]:
+    """A result of a run, every answer of which is one.
+
+    Raises:
+        KrohnError: If the logits choose nothing somewhere.
+    """
+    for at, answer in enumerate(result.get("states", result.get("outputs", ())), 1):
+        if answer in (NOT_FINITE, TIED):
+            why = "not all are finite" if answer == NOT_FINITE else "two are largest"
+            raise KrohnError(
+                f"the network gives no answer after letter {at}: of its logits {why}; "
+                "`krohn verify` finds the shortest such word"
+            )
+    return result
 
 
 @dataclass(frozen=True)
@@ -109,10 +115,12 @@ class GeneratorRunner:
     Attributes:
         file: The model file.
         machine: Its machine.
+        network: The open network, if it is open.
     """
 
     file: ModelFile
     machine: Automaton
+    network: Opened = None
 
     def run(self, word: list[str]) -> dict[str, Any]:
         """The law of the next letter, before the word and after each of its letters.
@@ -124,41 +132,22 @@ class GeneratorRunner:
         Raises:
             KrohnError: If the word is no prefix of nested brackets, or too long.
         """
-        import torch
-
-        from krohn.network.generator import Generator
+        from krohn.network.running_file import plain_network, run_on
 
         letters = self.machine.encode(word)
         opening = probability(str(self.file.header["claim"].get("opening")))
         distribution(self.machine, opening).stacks(letters.tolist())
-        tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)
-        laws = Generator(self.file)(tokens)[0].double()
-        if not laws.isfinite().all():
+        network = self.network or plain_network(self.file)
+        laws = run_on(network, np.asarray(letters, np.int64)[None])[0]
+        if not np.isfinite(laws).all():
             raise KrohnError("the network says no law here: some output is no number")
         names = list(self.machine.letters)
         result = {"word": word, "letters": names, "laws": laws.tolist()}
         return marked(self.file, Answers(result, range(len(laws))))
 
-
-def _read(begin: Begin, words: IntArray) -> Array:
-    return begin(len(words)).read_on(words)
-
-
-def _by_torch(file: ModelFile) -> Callable[[IntArray], Array]:
-    import torch
-
-    from krohn.network.model import Model
-
-    network = Model(file).network
-
-    def said(words: IntArray) -> Array:
-        if not words.shape[1]:
-            return np.empty((len(words), 0, 1))
-        with torch.no_grad():
-            found: Array = network(torch.from_numpy(words)).double().numpy()
-        return found
-
-    return said
+    def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
+        """The laws along several words."""
+        return list(map(self.run, words))
 
 
 def shown_along(
@@ -186,17 +175,17 @@ def shown_along(
     return found
 
 
-def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
-    """The runner of a model file.
+def runner_of(file: ModelFile, network: Opened = None) -> Runner | GeneratorRunner:
+    """The runner of a model file, or of the open network that was opened from it.
 
     Raises:
         KrohnError: If it is about another source than a machine.
     """
     machine = own_machine(file)
     if kind_of(file.header["architecture"]).answers == "laws":
-        return GeneratorRunner(file, machine)
+        return GeneratorRunner(file, machine, network)
     alphabets(file)  # damaged files are refused before a word is read
-    return Runner(file, machine)
+    return Runner(file, machine, network)
 
 
 def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:
@@ -404,7 +393,7 @@ def _answers(
     found = {}
     for part in _alike(words):
         said = runner.run_alike([words[i] for i in part])
-        for i, result in zip(part, said, strict=True):
+        for i, result in zip(part, map(answered, said), strict=True):
             shown = result["states"] if by_state else result["outputs"]
             found[i] = shown[-1]
     return found

@@ -5,38 +5,33 @@ embedded letters, and a linear read-out: a module, its state dict, or a file of
 `krohn compare`.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
-from krohn.foreign import is_state_dict, read
+from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.foreign import is_state_dict, own_machine, read
 from krohn.machines import machine_of
-from krohn.network.forward_pass import evaluation_mode
-from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
-from krohn.network.reading import chosen
 from krohn.program.architecture import architecture_named
 from krohn.program.architectures.lstm import Gated
+from krohn.trained_modules import SHORT, check_forward, check_plain
+from krohn.verify.proof import prove
 
 GATES = {4: "lstm", 3: "gru", 1: "elman"}
 """The kind of a layer, by how many rows its weights have for each unit."""
 LAYER = "weight_hh_l0"
 """A tensor that every recurrent layer of torch has."""
-SHORT, LONG = 12, 1000
-"""How many letters words have on which a module is held against its own tensors: before a
-proof, and where there is one, which is about all lengths."""
-ALIKE = 1e-3
-"""How far logits of a module may be from those of its tensors, of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +220,7 @@ def model_file(
     if machine is None:
         raise KrohnError(
             "a trained network states no machine; name the one that it must compute with "
-            "--machine, or give the model file that an open network is from"
+            "--machine"
         )
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
@@ -248,14 +243,13 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
         KrohnError: If it is a module that cannot be proved.
     """
     if isinstance(model, nn.Module):
-        for module in model.modules():
-            if isinstance(module, nn.RNN) and module.nonlinearity != "tanh":
-                raise KrohnError(
-                    "torch.nn.RNN is proved with tanh; one of ReLUs, as trained, is not"
-                )
-            if isinstance(module, nn.Embedding) and module.max_norm is not None:
-                raise KrohnError("embeddings with max_norm change while they run")
-        return model.state_dict()
+        if type(model).__module__.startswith("krohn.network."):
+            raise KrohnError(
+                f"a {type(model).__name__} says nothing of what it computes: give the "
+                "model that it is the network of"
+            )
+        check_plain(model)
+        return dict(nn.Module.named_parameters(model, remove_duplicate=False))
     if is_state_dict(model):
         return tensors_of(read(str(model)))
     if isinstance(model, Mapping):
@@ -272,60 +266,30 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
     return None
 
 
-def check_forward(
-    model: object, file: ModelFile, length: int, proved: bool = False
-) -> None:
-    """Hold a module against its own tensors on some words: it may do more with them.
+def from_torch(
+    model: object, machine: object, observation: str | None = None
+) -> CompiledModel:
+    """The network that runs the tensors of a trained recurrent network, and nothing else.
 
-    Some are asked again, as it may remember something from one call to the next. What is
-    no module is no more than its tensors. Where these are proved, answers are the same,
-    however little the right logit is ahead.
+    Args:
+        model: A torch module from letter indices ``(batch, T)`` to logits, its state
+            dict, or the file of one (docs/proved-when-trained.md).
+        machine: What it must compute.
+        observation: What it says of the machine; None for the state.
+
+    Returns:
+        The network with a proof that says whether it is verified: it can be saved,
+        exported and run, ``.network`` is a plain torch module.
 
     Raises:
-        KrohnError: If it says something else.
+        KrohnError: If it is another network, or is seen to do more with its tensors.
     """
-    if not isinstance(model, nn.Module):
-        return
-    rng = np.random.default_rng(0)
-    count = file.header["architecture"]["vocabulary"]
-    letters = torch.from_numpy(rng.integers(count, size=(16, length)))
-    right = Model(file)(letters)
-    for words in (16, 16, 1):
-        said = _said(model, letters[:words], wanted := right[:words])
-        most = ALIKE * (1 + wanted.double().abs().max())
-        alike = bool((said.double() - wanted.double()).abs().max() <= most)
-        if not alike or (proved and _answers(said) != _answers(wanted)):
-            raise KrohnError(
-                "the module does something else with its tensors than one recurrent layer "
-                "that starts at zero and a linear read-out"
-            )
-
-
-def _said(model: nn.Module, letters: Tensor, right: Tensor) -> Tensor:
-    """The logits of a module, of the shape and format of those of its tensors."""
-    with evaluation_mode(model), torch.no_grad():
-        try:
-            found = model(letters)
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200]
-            raise KrohnError(
-                "the module must take letter indices (batch, T) and give logits "
-                f"(batch, T, classes); it said: {reason}"
-            ) from None
-    said = found[0] if isinstance(found, tuple) else found
-    if not isinstance(said, Tensor) or said.shape != right.shape:
+    began, file = time.monotonic(), model_file(model, machine, observation)
+    if file is None:
         raise KrohnError(
-            "the module must give logits (batch, T, classes) for letter indices (batch, T)"
+            f"a {type(model).__name__} is no recurrent network of torch's, nor the file "
+            "or the state dict of one"
         )
-    if said.dtype != right.dtype:
-        raise KrohnError(
-            f"the module gives logits in {said.dtype}, and its tensors are in "
-            f"{right.dtype}: a proof is about one format"
-        )
-    return said
-
-
-def _answers(logits: Tensor) -> list[int]:
-    """The class of the largest logit at each position; −1 where there is none."""
-    best, sure = chosen(logits.double().flatten(0, -2).cpu().numpy())
-    return np.where(sure, best, -1).tolist()  # type: ignore[no-any-return]
+    proof = prove(file, own_machine(file))
+    seconds = time.monotonic() - began
+    return CompiledModel(with_evidence(file, proof), "trained", proof, seconds)

@@ -47,9 +47,9 @@ def subject(model: object) -> Subject:
         return Subject(called, gpt2.TAKES, True, partial(gpt2.verify_directory, model))
     if isinstance(model, str | Path) and is_trained(model):
         return Subject("a trained network", None, True, partial(_trained, model))
-    if isinstance(model, str | Path):
-        file = modelfile.read(model)
-    elif (file := file_of(model)) is None:
+    path = isinstance(model, str | Path)
+    file = modelfile.read(str(model)) if path else file_of(model)
+    if file is None:
         return Subject("a network in Python", None, True, partial(_trained, model))
     kind, of_machine = of_file(file), "source" not in file.header
     takes = None if of_machine else OF_SOURCES + kind.asks
@@ -60,7 +60,8 @@ def subject(model: object) -> Subject:
 def _trained(model: object, checks: Checks) -> Report:
     """A recurrent network is proved; others, and files of which words are asked, run."""
     from krohn.examination import examined  # torch, as for all that runs words
-    from krohn.trained_recurrent import LONG, check_forward, model_file
+    from krohn.trained_modules import LONG, about_tensors, check_forward
+    from krohn.trained_recurrent import model_file
 
     if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
         return examined(model, checks)
@@ -69,7 +70,7 @@ def _trained(model: object, checks: Checks) -> Report:
         report = of_file(file).verify(file, checks)
         if report.verdict == "verified":
             check_forward(model, file, LONG, proved=True)
-        return report
+        return about_tensors(model, report)
     if isinstance(model, str | Path):
         return examined(model, checks)
     raise KrohnError(

@@ -243,6 +243,7 @@ class Model(nn.Module):
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
         self.letters, self.states, self.classes = self._alphabets(file)
+        self._index = {letter: i for i, letter in enumerate(self.letters)}
         self.length = modelfile.claimed_length(file.header)
         self.network = cast("Network", plain_network(file))
         self.file, self.header, self._directions = file, file.header, directions(file)
@@ -322,16 +323,11 @@ class Model(nn.Module):
             ModelFileError: If a letter is unknown, or heads see the whole word, and the
                 words differ in length.
         """
-        index = {letter: i for i, letter in enumerate(self.letters)}
-
-        def token(letter: str) -> int | None:
-            return index[letter] if letter in index else self._of_bits(letter)
-
         if is_one(word):
-            one = found(cast("Word", word), token, self.letters)
+            one = found(cast("Word", word), self.token, self.letters)
             return torch.tensor([one], device=self.device).long()
         told = [
-            found(each, token, self.letters, f" of word {i}")
+            found(each, self.token, self.letters, f" of word {i}")
             for i, each in enumerate(word, start=1)
         ]
         if len({len(each) for each in told}) > 1 and not self.causal:
@@ -359,6 +355,11 @@ class Model(nn.Module):
             words = Words(words, lengths)
         check_tokens(words.tokens, self.letters, self.device)
         return words
+
+    def token(self, letter: str) -> int | None:
+        """The index of a letter; None if there is none of that name."""
+        known = self._index.get(letter)
+        return self._of_bits(letter) if known is None else known
 
     def _of_bits(self, vector: str) -> int | None:
         """The letter that a vector of input bits is; None if it is no such vector."""

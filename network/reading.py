@@ -8,7 +8,7 @@ that see the whole word, other kinds of attention and units, and numbers of 16 b
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,16 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.completed_texts import BLANK
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+
 IntArray = npt.NDArray[np.int64]
 Array = npt.NDArray[np.floating[Any]]
 FORMATS = ("float32", "float64")
 """The formats in which numpy adds up products as assumption A1 of docs/soundness.md says
 it."""
+Opened: TypeAlias = "Module | None"
+"""A network that is open, as a plain torch module; None where that of a file is to run."""
 AT_ONCE = 64
 """Tokens of a word that are read in one pass."""
 ROOM = 32
@@ -58,6 +63,25 @@ def plain_reader(file: ModelFile) -> Begin | None:
     if "blocks" not in shape or not all(map(_is_plain, shape["blocks"])):
         return None
     return partial(Texts, _Transformer(shape, tensors))
+
+
+def reads(file: ModelFile, network: Opened = None) -> Callable[[IntArray], Array]:
+    """The function from words ``(batch, time)`` to outputs ``(batch, time, classes)``.
+
+    Args:
+        file: What the network was opened from.
+        network: An open network, as a plain torch module; None for that of the file, which
+            is read by numpy where that serves.
+    """
+    begin = plain_reader(file) if network is None else None
+    if begin is not None:
+        return lambda words: begin(len(words)).read_on(words)
+    from krohn.network.running_file import plain_network, run_on
+
+    opened = plain_network(file) if network is None else network
+    return lambda words: (
+        run_on(opened, words) if words.size else np.empty((*words.shape, 1))
+    )
 
 
 def _is_plain(block: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from types import FunctionType, MethodType
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as of_torch
@@ -45,6 +46,17 @@ def plain_network(file: ModelFile) -> nn.Module:
     kind = kind_of(shape)
     takes = (file,) if kind.answers == "laws" else (shape, torch_tensors(file))
     return cast("nn.Module", kind.network(*takes)).requires_grad_(False).eval()
+
+
+def run_on(network: nn.Module, inputs: npt.NDArray[Any]) -> FloatArray:
+    """The outputs of a network for tokens or vectors, where and as it runs."""
+    like = next(network.parameters())
+    given = torch.from_numpy(inputs).to(like.device)
+    if given.is_floating_point():
+        given = given.to(like.dtype)
+    with torch.no_grad():
+        found: FloatArray = network(given).double().cpu().numpy()
+    return found
 
 
 def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelFile:
@@ -125,9 +137,10 @@ def difference(network: nn.Module, twin: nn.Module) -> str:
     )
     for (name, now), (right, before) in pairs:
         where = f"its part {name or right!r}" if name or right else "it"
-        if now is None or name != right or type(now) is not type(before):
+        alike = name == right and type(now) is type(before)
+        if now is None or before is None or not alike:
             return f"{where} is another module"
-        if found := _difference(now, cast("nn.Module", before)):
+        if found := _difference(now, before):
             return f"{where} {found}"
     return ""
 

@@ -58,9 +58,7 @@ def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) ->
     said, cache = list[Tensor](), network.start(len(texts))
     for given in texts.T:
         written = given == BLANK
-        added = torch.zeros(
-            len(texts), network.token.shape[1], dtype=network.token.dtype
-        )
+        added = network.token.new_zeros(len(texts), network.token.shape[1])
         if said:
             added[:, dims] = factor * said[-1][:, : len(dims)] * written[:, None]
         token = torch.where(written, len(network.token) - 2, given)

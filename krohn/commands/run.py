@@ -269,6 +269,7 @@ def _answers(file: str) -> "Runs":
     """The function that answers inputs: a network of a file, or a source's interpreter."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
+    from krohn.running import answered
 
     other = None if file.endswith(MODEL) else named(file)
     if other is not None:
@@ -283,7 +284,8 @@ def _answers(file: str) -> "Runs":
         model = modelfile.read(file)
     except modelfile.ModelFileError as error:
         raise _with_remedy(file, error) from None
-    return of_file(model).runs(model)
+    runs = of_file(model).runs(model)
+    return lambda inputs: map(answered, runs(inputs))
 
 
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":

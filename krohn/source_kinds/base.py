@@ -33,6 +33,7 @@ from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.network.reading import Opened
 from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program import claim
 from krohn.program.domains import IntArray
@@ -54,7 +55,9 @@ Built = tuple[CompiledNetwork, dict[str, Any]]
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """Letters as a person writes them."""
+    """Letters as a person writes them; names of letters are taken as they are."""
+    if all(word in known for word in words):
+        return list(words)
     return split_letters(words, known.__contains__, known)
 
 
@@ -159,16 +162,20 @@ class SourceKind(Kind[S]):
     stated_type: ClassVar[Any] = None
 
     @abstractmethod
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The answers of the network to an input as a person writes it."""
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def run(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> dict[str, Any]:
         """The answers as `krohn run` prints them, with marks beyond the claim."""
-        return marked(file, self.answers(file, words))
+        return marked(file, self.answers(file, words, network))
 
-    def runs(self, file: ModelFile) -> Runs:
+    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that answers one input after the other."""
-        return partial(map, partial(self.run, file))
+        return partial(map, partial(self.run, file, network=network))
 
     @abstractmethod
     def to_wire(self, source: S, length: int | None) -> dict[str, Any]:

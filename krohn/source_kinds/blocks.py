@@ -16,6 +16,7 @@ from krohn.compiler.constructions.products import realise
 from krohn.compiler.constructions.scan import BLOCKS, MOST_POINTS, blocks, levels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
 from krohn.program.blocks import KIND, Blocks, longest, passes
 from krohn.program.completed_texts import BLANK, blanks, completed_texts, states_after
 from krohn.program.domains import IntArray
@@ -346,12 +347,14 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
             "parameters": sum(tensor.size for tensor in tensors.values()),
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The answers of the network after each letter, with dashes between blocks."""
         source = self.of_file(file)
         word = letters_in(words, source.system.name, source.system.letters)
         check_length(word, file)
-        states = said_by(file, word[None])[0]
+        states = said_by(file, word[None], network)[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         ends = range(source.block, len(word), source.block)
         for at in reversed(ends):
@@ -381,22 +384,23 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         )
 
 
-def said_by(file: ModelFile, words: IntArray) -> FloatArray:
+def said_by(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:
     """``(batch, T, n)``: what the network says after each letter of words."""
     import torch
 
-    from krohn.network.model import Model
+    from krohn.network.running_file import plain_network
     from krohn.network.stepping import fed_back
     from krohn.network.transformer import Transformer
 
     source = VectorsInBlocks.from_wire(file.header["source"])
-    size, network = source.affine.size, Model(file).network
-    assert isinstance(network, Transformer)
+    size, opened = source.affine.size, network or plain_network(file)
+    assert isinstance(opened, Transformer)
     texts = blanks(words, source.block)[:, :-1]
     channels = file.header["program"]["channels"]
     first = next(c["dims"][0] for c in channels if c["op"] == "letter-matrix")
     column = range(first + size - 1, first + size * (size - 1), size)
+    given = torch.from_numpy(texts).to(opened.token.device)
     with torch.no_grad():
-        said = fed_back(network, torch.from_numpy(texts), column, 1 / COORDINATE)
+        said = fed_back(opened, given, column, 1 / COORDINATE)
     letters = (texts != BLANK)[0]
-    return np.asarray(said.double().numpy()[:, letters, :-1])
+    return np.asarray(said.double().cpu().numpy()[:, letters, :-1])

@@ -14,6 +14,7 @@ from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
+from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
 from krohn.source_kinds import ENTRIES, KINDS
 from krohn.source_kinds.kind import Kind, Runs
@@ -124,15 +125,16 @@ class Machines(Kind[Automaton]):
         """The machine that a file states; None if it states none, or only names."""
         return own_machine(file) if names_machine(file) else None
 
-    def runs(self, file: ModelFile) -> Runs:
+    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that answers after each letter of a word.
 
         A generator answers laws.
         """
         from krohn.running import letters_given, runner_of
 
-        runner = runner_of(file)
-        return partial(map, lambda w: runner.run(letters_given(w, runner.machine)))
+        runner = runner_of(file, network)
+        letters = partial(letters_given, machine=runner.machine)
+        return partial(map, lambda words: runner.run_alike([letters(words)])[0])
 
     def verify(self, file: ModelFile, checks: "Checks") -> "Report":
         """Prove, or run, what a file claims of its machine, or of another one."""

@@ -33,6 +33,7 @@ from krohn.model_facts import belief_machine, does_not_forget
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.wording import at_most
 from krohn.report import Progress
@@ -243,11 +244,13 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             )
         return super().draw_file(file)
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The belief after each letter, and the law of the next one."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        said = outputs(file, word[None])[0]
+        said = outputs(file, word[None], network)[0]
         laws = source.predict(said)
         possible = source.possible(word[None])[0].tolist()
         after = [f"then {_likely_letters(source.letters, law)}" for law in laws]

@@ -17,6 +17,7 @@ from krohn.compiler.in_context import NAME, in_context
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.user_input import read_text
@@ -72,6 +73,7 @@ class InContexts(ReadableKind[InContext]):
     of_name = staticmethod(contexts.named)
     claim = "within"
     takes = frozenset()
+    spelled = False
     measured = True
     formats = ("float64",)
 
@@ -128,11 +130,13 @@ class InContexts(ReadableKind[InContext]):
             "parameters": parameters(shape),
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The law that the network says, its error, and κ of the prompt."""
         source = self.of_file(file)
         prompt = _prompt(source, words)
-        laws = _laws(file, source, [prompt])
+        laws = _laws(file, source, [prompt], network)
         rows = dict(zip(source.classes, laws[0].tolist(), strict=True))
         following = contexts.marginal(source, laws)[0].tolist()
         kappa = float(contexts.condition(contexts.regression(source, [prompt]))[0])
@@ -261,22 +265,19 @@ def _lines(path: Path) -> list[str]:
     return [line.rstrip(" |") for line in lines if line.strip(" |")]
 
 
-def _laws(file: ModelFile, source: InContext, prompts: list[Prompt]) -> FloatArray:
+def _laws(
+    file: ModelFile,
+    source: InContext,
+    prompts: list[Prompt],
+    network: Opened = None,
+) -> FloatArray:
     """``(prompts, p^M)``: what the network says at the last position."""
-    import torch
+    from krohn.network.running_file import plain_network, run_on
 
-    from krohn.network.model import Model
-    from krohn.network.transformer import Transformer
-
-    network = Model(file).network
-    assert isinstance(network, Transformer)
-    tokens = torch.from_numpy(source.laid_out(prompts))
-    each = 2 * source.targets * (source.length + 1) ** 2
-    with torch.no_grad():
-        parts = torch.split(tokens, max(1, SCORES // each))
-        found = torch.cat([network(part)[:, -1] for part in parts])
-    laws: FloatArray = found.double().numpy()
-    return laws
+    opened, tokens = network or plain_network(file), source.laid_out(prompts)
+    most = max(1, SCORES // (2 * source.targets * (source.length + 1) ** 2))
+    parts = (tokens[at : at + most] for at in range(0, len(tokens), most))
+    return np.concatenate([run_on(opened, part)[:, -1] for part in parts])
 
 
 def _simulated(

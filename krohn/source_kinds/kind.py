@@ -13,6 +13,7 @@ from krohn.algebra.wording import count, words_up_to
 from krohn.compiler import CompileError
 from krohn.network.architectures.transformer import causal
 from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
@@ -60,6 +61,7 @@ class Kind(ABC, Generic[S]):
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
         unit: What an input is made of: letters, tokens or vectors, in the singular.
+        spelled: Whether an input is a word of the letters that the network reads.
         pictured: The options of `krohn draw` that matter.
         asks: The options of `krohn verify` beside those of every kind.
         ran: What is run through its networks.
@@ -77,6 +79,7 @@ class Kind(ABC, Generic[S]):
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict", "keep"})
     unit: ClassVar[str] = "token"
+    spelled: ClassVar[bool] = True
     pictured: ClassVar[frozenset[str]] = frozenset({"source", "word"})
     asks: ClassVar[tuple[str, ...]] = ()
     ran: ClassVar[str] = "words"
@@ -297,8 +300,14 @@ class Kind(ABC, Generic[S]):
         return None
 
     @abstractmethod
-    def runs(self, file: ModelFile) -> Runs:
-        """The function that answers inputs one after the other, as `krohn run` does."""
+    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
+        """The function that answers inputs one after the other, as `krohn run` does.
+
+        Args:
+            file: The model.
+            network: The open network that runs, as a plain torch module; None for that of
+                the file.
+        """
 
 
 # Which answers of a run the file's claim is about: the others are marked as unproved.

@@ -15,6 +15,7 @@ from krohn.compiler.constructions.products import NAME, realise
 from krohn.compiler.transformer import Network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
 from krohn.program.domains import LARGEST_MATRIX, IntArray
 from krohn.program.errors import Refused
 from krohn.program.wording import at_most
@@ -159,11 +160,13 @@ class LinearSystems(ReadableKind[LinearSystem]):
         except Refused:
             return super().draw(source)
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The answers of the network after each letter, with the error they may have."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        states = outputs(file, word[None])[0]
+        states = outputs(file, word[None], network)[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         result = {
             "word": [source.letters[o] for o in word.tolist()],

@@ -12,6 +12,7 @@ from krohn.compiler.posterior_head import CONSTRUCTIONS, network
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
@@ -163,14 +164,16 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             "parameters": parameters(shape),
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The guesses after letters, or after points."""
         source = self.of_file(file)
         if source.radius is None and "," not in "".join(words):
             word = letters_in(words, source.name, source.letters)
             rows = np.eye(len(source.letters))[word].astype(int).tolist()
             words = [",".join(map(str, row)) for row in rows]
-        said = super().answers(file, words)
+        said = super().answers(file, words, network)
         result = said.result | {"classes": list(source.classes)}
         # Each vector is answered by itself, wherever it stands.
         return Answers(result, [1] * len(said.read))

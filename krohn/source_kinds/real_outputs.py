@@ -14,7 +14,7 @@ import numpy.typing as npt
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.network.reading import plain_reader
+from krohn.network.reading import Opened, reads
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
@@ -148,7 +148,7 @@ Batch: TypeAlias = tuple[npt.NDArray[Any], FloatArray, FloatArray]
 Spelled: TypeAlias = Callable[[npt.NDArray[Any], int], tuple[str, ...]]
 
 
-def outputs(file: ModelFile, words: IntArray) -> FloatArray:
+def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:
     """``(batch, length, n)``: what the network says.
 
     One word alone is read without torch, whose import would take longer.
@@ -156,17 +156,11 @@ def outputs(file: ModelFile, words: IntArray) -> FloatArray:
     longest = file.header["claim"]["length"]
     if longest is not None and words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
-    begin = plain_reader(file) if len(words) == 1 else None
-    if begin is not None:
-        return begin(1).read_on(words).astype(np.float64)
-    import torch
+    if network is None and len(words) > 1:
+        from krohn.network.running_file import plain_network
 
-    from krohn.network.model import Model
-
-    network = Model(file).network
-    with torch.no_grad():
-        found: FloatArray = network(torch.from_numpy(words)).double().numpy()
-    return found
+        network = plain_network(file)
+    return reads(file, network)(words).astype(np.float64)
 
 
 def held(

@@ -32,6 +32,7 @@ from krohn.compiler.transformer import Network
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.program.wording import at_most
@@ -99,6 +100,7 @@ class RealSequences(ReadableKind[S]):
     takes = frozenset({"within"})
     ran = "inputs"
     unit = "vector"
+    spelled = False
 
     @abstractmethod
     def box(self, source: S) -> Box:
@@ -176,7 +178,9 @@ class RealSequences(ReadableKind[S]):
 
         raise DrawingError(f"{self.called} has no picture, nor has its network")
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The answers of the network to some vectors, with the error that they may have."""
         source, precision = self.of_file(file), file.precision
         box = self.box(source)
@@ -186,7 +190,7 @@ class RealSequences(ReadableKind[S]):
         least = self.least(source, file.header["claim"]["length"])
         if len(x) < least:
             raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
-        found = said(file, x[None])[0]
+        found = said(file, x[None], network)[0]
         rows = [" ".join(f"{y: .9g}" for y in row) for row in found.tolist()]
         result = {
             "inputs": x.tolist(),
@@ -305,18 +309,11 @@ def digits(file: ModelFile) -> Spelled:
     return spelled
 
 
-def said(file: ModelFile, inputs: FloatArray) -> FloatArray:
+def said(file: ModelFile, inputs: FloatArray, network: Opened = None) -> FloatArray:
     """``(batch, t, o)``: what the network says of ``(batch, t, d)``, in its format."""
-    import torch
+    from krohn.network.running_file import plain_network, run_on
 
-    from krohn.network.model import real_network
-
-    network = real_network(file)
-    dtype = getattr(torch, file.precision.name)
-    with torch.no_grad():
-        found = network(torch.from_numpy(inputs).to(dtype))
-    numbers: FloatArray = found.double().numpy()
-    return numbers
+    return run_on(network or plain_network(file), inputs)
 
 
 def batch_size(file: ModelFile, length: int) -> int:

@@ -13,12 +13,27 @@ from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
 from krohn.counting_programs import counting_program
-from krohn.network.modelfile import ModelFile, names
+from krohn.foreign import called
+from krohn.network.modelfile import (
+    ModelFile,
+    alphabets,
+    check_length,
+    longest,
+    names,
+)
+from krohn.network.reading import Opened, named, reads
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, StatedProgram
-from krohn.source_kinds.base import Built, SourceKind, names_in, sizes, stated
+from krohn.source_kinds.base import (
+    Built,
+    SourceKind,
+    letters_in,
+    names_in,
+    sizes,
+    stated,
+)
 from krohn.source_kinds.kind import Answers
 from krohn.sources import counting
 from krohn.sources.sequence_functions import (
@@ -130,14 +145,16 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             **sizes(built.cost),
         }
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The answers of the network at each letter of a word."""
-        from krohn.network.model import Model
-
         _stated_program(file)  # nothing is said of a source that cannot be read
-        model = Model(file)
-        word = names_in(words, model.letters)
-        said = model.run(word)
+        letters, _, classes = alphabets(file)
+        word = names_in(words, letters)
+        tokens = letters_in(word, called(file.header), letters)
+        check_length(len(word), longest(file))
+        said = list(named(reads(file, network)(tokens[None])[0], classes))
         result = {
             "word": word,
             "outputs": said,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -15,13 +15,16 @@ from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import Begin, decode, plain_reader
+from krohn.network.reading import Begin, Opened, decode, plain_reader
 from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
 from krohn.source_kinds.kind import Answers, Runs, marked
 from krohn.verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from krohn.network.model import Network
 
 BATCH = 256
 """So many texts are written together at most."""
@@ -113,6 +116,8 @@ class Writer:
 class TextKind(SourceKind[S]):
     """Sources whose networks write texts after prompts."""
 
+    spelled = False
+
     def compile(self, source: S, asked: Asked) -> CompiledModel:
         """The network in the first of the formats in which it is proved."""
         tried, (*narrow, last) = list[Tried](), asked.formats
@@ -136,19 +141,21 @@ class TextKind(SourceKind[S]):
             KrohnError: If the file is damaged.
         """
 
-    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
         """The text that the network writes after a prompt."""
         writer = self.writer(file)
         row = writer.row(words)
-        return writer.told(row, self.texts(file, [row])[0])
+        return writer.told(row, writer.written(reader(file, network), [row])[0])
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that the network writes into rows, as `Writer.written` says it."""
         return self.writer(file).written(reader(file), rows)
 
-    def runs(self, file: ModelFile) -> Runs:
+    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that continues many prompts together, as `krohn run` prints them."""
-        return partial(self.writer(file).answers, file, reader(file))
+        return partial(self.writer(file).answers, file, reader(file, network))
 
 
 def named_by(tokens: Sequence[str], text: Iterable[int]) -> list[str]:
@@ -236,16 +243,20 @@ class LineKind(TextKind[R], ReadableKind[R]):
         return simulated(file, self.writer(file), texts(), *told)
 
 
-def reader(file: ModelFile) -> Begin:
-    """The reading of texts by the network of a file, on the arrays that serve it.
+def reader(file: ModelFile, network: Opened = None) -> Begin:
+    """The reading of texts by a network, on the arrays that serve it.
+
+    Args:
+        file: The model.
+        network: The open network; None for that of the file.
 
     Raises:
         ModelFileError: If it does not read letter by letter.
     """
-    plain = plain_reader(file)
+    plain = plain_reader(file) if network is None else None
     if plain is not None:
         return plain
-    from krohn.network.model import Model
+    from krohn.network.running_file import plain_network
     from krohn.network.stepping import stepping
 
-    return stepping(Model(file).network)
+    return stepping(cast("Network", network or plain_network(file)))

@@ -81,8 +81,9 @@ def test_what_compile_returns_is_open(compiled: CompiledModel) -> None:
 def test_generators_are_torch_modules_too() -> None:
     made = krohn.compile_generator("Dyck2,2", 6)
     assert made.network(torch.tensor([[0, 2, 1]])).shape[:2] == (1, 4)
+    assert made.network is made.model.network
     with pytest.raises(ValueError, match="laws instead of states"):
-        _ = made.model
+        Plain(made.file)
 
 
 def test_words_of_different_lengths_run_side_by_side(net: Model) -> None:

@@ -88,7 +88,8 @@ net.run(5) -> a word is a string or a list of letters
 net.run("1111111") -> compile it again with a larger length
 net(torch.zeros(1, 3)) -> `model.encode` makes them
 net.write("11") -> run\(word\) gives what it says
-text.run("a a | a a") -> \.write\(prompt\)
+text.run("a a | a") -> this has 4 tokens
+net.run("x") -> 'x' is not a letter
 text.write("hello") -> a prompt of LCS2,2 has the form
 net.patch("11", "stored", 1, 1) -> `model.places\(\)` lists all
 net.patch("11", "count", 9, 1) -> letters are at 1, …, 2
@@ -102,7 +103,7 @@ krohn.verify(model, "C2", 6) -> takes model, machine by place; .* proof=, exhaus
 krohn.verify(model, samples=10) -> say sample=
 krohn.verify(model, exhaustive=True) -> exhaustive is a whole number, not True
 krohn.verify(model, machine="C3") -> different letters: '2' occurs in only one
-krohn.verify(net) -> or give the model file that an open network is from
+krohn.verify(net.network) -> a Transformer says nothing of what it computes
 krohn.learn(lambda word: word) -> say letters=, how many letters the network reads
 krohn.learn(model, method="L*") -> one of lstar, rpni
 krohn.compare("C2", preset="small") -> presets are desk and paper

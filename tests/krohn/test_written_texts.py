@@ -145,10 +145,11 @@ def test_tokens_by_name_are_a_prompt(told: Told) -> None:
         assert model.write([p.split() for p in prompts]) == model.write(prompts)
 
 
-def test_run_says_how_texts_are_had(told: Told) -> None:
+def test_a_run_is_of_one_prompt(told: Told) -> None:
     model, prompts, _ = told
-    with pytest.raises(KrohnError, match=r"write\(prompt\)"):
-        model.model.run(prompts[0])
+    text, run = model.write(prompts[0]), model.model.run(prompts[0])
+    assert (run, run.unproved) == (text.tokens, text.unproved)
+    assert run.result["answer"] == text.answer
 
 
 def test_what_is_beyond_the_claim_is_marked() -> None:

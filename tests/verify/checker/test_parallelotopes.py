@@ -312,11 +312,11 @@ class Shifted(torch.nn.Module):
         for parameter in self.parameters():
             parameter.data.zero_()
         self.layer.weight_ih_l0.data[:] = torch.tensor([[-1.0, 1.0]])
-        self.head.weight.data[1], self.more = 5e-4, torch.tensor([more, 0])
+        self.head.weight.data[1], self.more = 5e-4, (more, 0)
 
     def forward(self, letters: torch.Tensor) -> torch.Tensor:
         x = torch.nn.functional.one_hot(letters, 2).float()
-        said: torch.Tensor = self.head(self.layer(x)[0]) + self.more
+        said: torch.Tensor = self.head(self.layer(x)[0]) + torch.tensor(self.more)
         return said
 
 
