@@ -13,9 +13,10 @@ from torch import Tensor, nn
 from torch.nn.modules import module as of_torch
 
 from krohn.network import ModelFileError
-from krohn.network.architecture import is_index, kind_of
+from krohn.network.architecture import is_index, kind_of, sparse_matrices
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.sparse import Sparse
 
 HOOKS = tuple(name for name in vars(nn.Module()) if "hook" in name)
 """The attributes of a module that hold its hooks, of every kind that torch has."""
@@ -91,6 +92,12 @@ def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelF
     header = {**file.header, "evidence": None}
     found = ModelFile(header, _stored(file, now), file.precision)
     assert all(map(torch.equal, now, _parameters(plain_network(found))))
+    for name, columns in sparse_matrices(file.header["architecture"]).items():
+        if problem := Sparse.named(found.tensors, name, columns).problem():
+            raise ModelFileError(
+                "the network was changed since it was opened: the matrix "
+                f"{name!r} has {problem}"
+            )
     return found
 
 
@@ -117,7 +124,7 @@ def _stored(file: ModelFile, now: Sequence[Tensor]) -> dict[str, FloatArray]:
     for places, numbers in zip(_parameters(plain_network(wide)), now, strict=True):
         flat[places.detach().long().numpy()] = numbers.double().numpy()
     return {
-        name: array if is_index(name) else flat[numbered[name].astype(np.int64)]
+        name: array.copy() if is_index(name) else flat[numbered[name].astype(np.int64)]
         for name, array in file.tensors.items()
     }
 
