@@ -26,8 +26,9 @@ import krohn
 from krohn.cli import app
 from krohn.network import modelfile
 from krohn.network.disguise import is_disguised
-from krohn.network.model import Model, real_network
+from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.network.running_file import plain_network
 from krohn.network.transformer import Transformer
 from krohn.program.statement import Channel, parse
 from krohn.source_kinds import of_file
@@ -139,7 +140,7 @@ def numbers(device: str, job: tuple[str, str]) -> Row:
     if isinstance(read, RealSequences):
         inputs = torch.from_numpy(file.precision.round(read.drawn(file, WORDS, rng)))
         inputs = inputs.to(getattr(torch, file.precision.name))
-        here, there = real_network(file), real_network(file).to(device)
+        here, there = plain_network(file), plain_network(file).to(device)
     else:
         here, there = Model(file).network, Model(file).network.to(device)
         letters, length = len(Model(file).letters), claim["length"] or LONGEST

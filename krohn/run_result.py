@@ -80,8 +80,8 @@ def inputs_of(word: Any, numbers: bool) -> tuple[bool, list[str | list[str]]]:
     vectors = _vectors(word) if numbers else None
     if vectors is not None:
         many = vectors.ndim > 2
-        each = vectors if many else vectors[None]
-        return many, [[",".join(map(repr, x)) for x in one] for one in each.tolist()]
+        inputs = (vectors if many else vectors[None]).tolist()
+        return many, [[",".join(map(repr, x)) for x in one] for one in inputs]
     many = not is_one(word)
     each = word if many else [word]
     return many, [x if isinstance(x, str) else list(x) for x in each]

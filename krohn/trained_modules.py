@@ -103,13 +103,16 @@ def about_tensors(model: object, report: Report) -> Report:
     kind = type(next(m for m in model.modules() if isinstance(m, nn.RNNBase))).__name__
     name = cut(type(model).__name__, 40)
     about = f"the tensors of {name}, run by torch.nn.{kind} and a linear layer alone: "
-    told = {"covers": report.covers, "reason": report.reason}
     note = (
         f"the Python code of {name} is not proved: krohn.from_torch(module, machine) makes "
         "the network that runs these tensors and nothing else"
     )
-    said = {key: f"{about}{text}" for key, text in told.items() if text}
-    return replace(report, notes=(*report.notes, note), **said)
+    return replace(
+        report,
+        covers=about + report.covers,
+        reason=report.reason and about + report.reason,
+        notes=(*report.notes, note),
+    )
 
 
 def check_forward(

@@ -454,14 +454,3 @@ def current_file(model: Model) -> ModelFile:
 def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     """The names of the classes that logits ``(count, classes)`` choose, as `named`."""
     return named(logits.detach().double().cpu().numpy(), classes)
-
-
-def real_network(file: ModelFile) -> nn.Module:
-    """The network of a file, in its number format: ``(batch, time, d)`` in and out.
-
-    Raises:
-        ModelFileError: If it reads letters, or says something else than numbers.
-    """
-    if (kind := kind_of(file.header["architecture"])).answers != "reals":
-        raise ModelFileError(f"this is {kind.called}, which reads letters")
-    return plain_network(file)

@@ -167,13 +167,11 @@ def test_what_is_cut_off_is_no_more_than_its_bound(call: Call) -> None:
         assert (told["cut_off"] == 0) == (rank == 3)
 
 
-def test_a_file_of_vectors_is_opened_as_its_error_says(file: Path) -> None:
-    from krohn.network.model import real_network
-
-    with pytest.raises(modelfile.ModelFileError, match=r"model\.real_network"):
-        krohn.load(file)
-    found = real_network(modelfile.read(file))(torch.full((1, 2, 1), 0.5).double())
+def test_a_file_of_vectors_is_opened_and_run(file: Path) -> None:
+    net = krohn.load(file)
+    found = net(torch.full((1, 2, 1), 0.5).double())
     assert found.shape == (1, 2, 1)
+    assert net.run([[0.5], [0.5]]) == found[0].tolist()
 
 
 def test_inputs_are_counted_as_inputs(

@@ -9,9 +9,10 @@ import torch
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes, kind_of
 from krohn.network.attention_layer import AttentionLayer
-from krohn.network.model import Model, real_network
+from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
+from krohn.network.running_file import plain_network
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.attention_layer import layer_of
@@ -79,7 +80,7 @@ FORMS = [{}, {"causal": True}, {"codes": 0}, {"memory": 9}]
 @pytest.mark.parametrize(("dtype", "most"), [("float64", 1e-12), ("float32", 1e-4)])
 def test_it_computes_the_formula(changed: Any, dtype: str, most: float) -> None:
     file = made(dtype, **changed)
-    network = real_network(file)
+    network = plain_network(file)
     for count in (1, 4, 6):
         x = file.precision.round(np.random.default_rng(1).uniform(size=(count, 2)))
         found = network(torch.from_numpy(x[None]).to(getattr(torch, dtype)))
@@ -89,7 +90,7 @@ def test_it_computes_the_formula(changed: Any, dtype: str, most: float) -> None:
 
 
 def test_it_runs_in_bfloat16() -> None:
-    found = real_network(made("bfloat16"))(torch.zeros(1, 6, 2, dtype=torch.bfloat16))
+    found = plain_network(made("bfloat16"))(torch.zeros(1, 6, 2, dtype=torch.bfloat16))
     assert found.dtype is torch.bfloat16
     assert found.isfinite().all()
 
@@ -97,16 +98,16 @@ def test_it_runs_in_bfloat16() -> None:
 def test_without_codes_it_is_equivariant() -> None:
     file, order = made(codes=0), [3, 1, 5, 0, 2, 4]
     x = torch.rand(1, 6, 2, generator=torch.Generator().manual_seed(0)).double()
-    network = real_network(file)
+    network = plain_network(file)
     assert torch.allclose(network(x)[:, order], network(x[:, order]), atol=1e-12)
-    coded = real_network(made())
+    coded = plain_network(made())
     assert not torch.allclose(coded(x)[:, order], coded(x[:, order]), atol=1e-3)
 
 
 @pytest.mark.parametrize("shape", [(6, 2), (1, 6, 3), (1, 7, 2), (1, 0, 2)])
 def test_other_inputs_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ModelFileError, match="takes"):
-        real_network(made())(torch.zeros(*shape, dtype=torch.float64))
+        plain_network(made())(torch.zeros(*shape, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(
