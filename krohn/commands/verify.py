@@ -88,6 +88,8 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
         return command_line([*how, "--", file])
+    if found.claim == "within":  # numbers, to be compared with those that are right
+        return command_line(["krohn", "run", "--", file, *wrong.word])
     return replay_command(file, wrong.word, against.arguments())
 
 

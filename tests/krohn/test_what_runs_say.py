@@ -1,9 +1,11 @@
 """Runs refute: they verify nothing but classes, and these only if all inputs were run."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ from damaged_tensors import mutant
 from every_kind import NETWORKS, compiled
 
 import krohn
+from krohn import cli
 from krohn.algebra.errors import KrohnError
+from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.domains import FloatArray
 from krohn.report import Report
@@ -103,12 +107,19 @@ def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-def test_numbers_that_are_off_are_refuted(kind: str) -> None:
-    """By as much as the claim and all roundings cannot explain."""
+def test_numbers_that_are_off_are_refuted(kind: str, call: Any, tmp_path: Path) -> None:
+    """By as much as the claim and all roundings cannot explain; and run again."""
     file = saying_numbers(kind)
     tensors = {n: t * 1.5 for n, t in file.tensors.items() if t.dtype.kind == "f"}
-    found = list(reports(replace(file, tensors={**file.tensors, **tensors})))
+    wrong = replace(file, tensors={**file.tensors, **tensors})
+    found = list(reports(wrong))
     assert [r.verdict for r in found] == ["refuted"] * len(found)
+    path = tmp_path / "wrong.safetensors"
+    modelfile.write(path, wrong.header, wrong.tensors)
+    code, told = call("verify", path, "--sample", 2)
+    assert (code, told["verdict"]) == (1, "refuted")
+    if kind != "thirds":  # of a generator it is piped into, and fails
+        assert cli.run(shlex.split(told["replay"])[1:]) == 0
 
 
 # Sources of extreme numbers, whose floats overflow, or are 0 where nothing is.
