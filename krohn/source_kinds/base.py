@@ -340,8 +340,8 @@ class SourceKind(Kind[S]):
             found = replace(
                 found, verdict="undecided", reason=problem, covers="nothing"
             )
-        error = file.header["claim"].get("error")
-        return replace(found, claim=self.claim, error=error, ran=self.ran, about=about)
+        most = file.header["claim"].get("error")
+        return replace(found, claim=self.claim, error=most, ran=self.ran, about=about)
 
     def _run_inputs(self, file: ModelFile, checks: Checks) -> list[Simulation]:
         """Run the inputs that are asked for."""
