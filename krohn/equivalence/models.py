@@ -1,6 +1,6 @@
 """Whether two model files compute one function, and which tensors they have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,17 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import file_of
 from krohn.compiler.pruned import is_random
-from krohn.equivalence.question import Compared, Notion, compare_machines, notion_of
-from krohn.foreign import own_machine
+from krohn.equivalence.claims import check_alike, one_claim
+from krohn.equivalence.question import Basis, Compared, compare_machines, notion_of
+from krohn.foreign import called, own_machine
 from krohn.machines import MODEL
 from krohn.network import modelfile
+from krohn.network.architecture import kind_of
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program import claim
 from krohn.program.claim import Claim
+from krohn.running import shown_along
 from krohn.verification import verify
 
 
@@ -35,6 +38,10 @@ class Twins:
             them is not proved.
         reason: Why it is undecided.
         length: The longest words that the verdict is about; None for every length.
+        within: How far numbers or laws of the two may be apart; None if answers are the
+            same.
+        inputs: The inputs that the verdict is about, in words, where the claim of one
+            file was proved of both; else empty.
         word: A shortest word after which they say different things.
         says: What each says then, as it was run.
         renamed: If they are one function up to names: which names of answers differ, in
@@ -47,10 +54,12 @@ class Twins:
     left: str
     right: str
     about: tuple[Claim, Claim]
-    notion: Notion
+    notion: Basis
     verdict: str
     reason: str
     length: int | None
+    within: float | None
+    inputs: str
     word: tuple[str, ...] | None
     says: tuple[str, str] | None
     renamed: tuple[tuple[str, str], ...] | None
@@ -82,6 +91,9 @@ def twins(
     one function if these never show different things; else the first word on which they
     do is run through both. Machines that differ show whether they do so in names only.
 
+    Of networks of laws, numbers or texts, the claim of one file is proved of the other
+    network, too.
+
     Args:
         left: A model file, or what `krohn.compile` returns.
         right: Another one.
@@ -90,34 +102,70 @@ def twins(
         progress: Called with how many of the steps are done, and of how many.
 
     Raises:
-        KrohnError: If a file cannot be read, is about no machine, has other letters, or
-            shows nothing of what is to be compared.
+        KrohnError: If a file cannot be read, the two are about different kinds of things,
+            have other letters, or show nothing of what is to be compared.
     """
     files = [_file(source) for source in (left, right)]
+    names = [_name_of(s, f) for s, f in zip((left, right), files, strict=True)]
+    check_alike(files, names)
+    laws = kind_of(files[0].header["architecture"]).answers == "laws"
+    if laws or "source" in files[0].header:
+        if up_to is not None:
+            raise KrohnError("--up-to is for networks that say states or outputs")
+        return _claimed(files, names, laws, progress)
     machines = [own_machine(file) for file in files]
     notion = notion_of(machines[0], machines[1], up_to)
     found = compare_machines(machines[0], machines[1], notion)
-    names = [_name_of(s, m) for s, m in zip((left, right), machines, strict=True)]
-    said: dict[str, Any] = {
-        "left": names[0],
-        "right": names[1],
-        "about": tuple(claim.of(file.header) for file in files),
-        "notion": notion,
-        **_tensors(*files),
-        "length": _common_length(files),
-        "word": None,
-        "says": None,
-        "renamed": None,
-        "reason": "",
-    }
+    twins = _proved(files, names, notion, progress)
+    return twins if twins.reason else _conclude(files, machines, found, twins)
+
+
+def _proved(
+    files: list[ModelFile],
+    names: list[str],
+    notion: Basis,
+    progress: Callable[[int, int], None],
+) -> Twins:
+    """The result if nothing but the proofs of two networks speaks against it."""
+    reason = ""
     for done, (name, file) in enumerate(zip(names, files, strict=True)):
         progress(done, 3)
         report = verify(file, proof=True)
         if report.verdict != "verified":
-            why = f"{name} is {report.verdict}: {report.reason}"
-            return Twins(**{**said, "reason": why}, verdict="undecided")
+            reason = f"{name} is {report.verdict}: {report.reason}"
+            break
     progress(2, 3)
-    return _conclude(files, machines, found, Twins(**said, verdict="verified"))
+    first, second = (claim.of(file.header) for file in files)
+    return Twins(
+        left=names[0],
+        right=names[1],
+        about=(first, second),
+        notion=notion,
+        verdict="undecided" if reason else "verified",
+        reason=reason,
+        length=_common_length(files),
+        within=None,
+        inputs="",
+        word=None,
+        says=None,
+        renamed=None,
+        **_tensors(*files),
+    )
+
+
+def _claimed(
+    files: list[ModelFile],
+    names: list[str],
+    laws: bool,
+    progress: Callable[[int, int], None],
+) -> Twins:
+    """The result for two networks of laws, numbers or texts."""
+    twins = _proved(files, names, "claims", progress)
+    if twins.reason:
+        return twins
+    found = one_claim(files, names, laws)
+    length = twins.length if found.word is None else len(found.word)
+    return replace(twins, **vars(found), length=length)
 
 
 def _conclude(
@@ -127,7 +175,8 @@ def _conclude(
     most = twins.length
     if found.words is None or (most is not None and len(found.words[0]) > most):
         return replace(twins, renamed=found.renamed)
-    ran = [Model(f).run(list(w))[-1] for f, w in zip(files, found.words, strict=True)]
+    both = zip(files, found.words, strict=True)
+    ran = [_shown(file, word) for file, word in both]
     if tuple(ran) != found.says:  # arithmetic here is not as the proofs assume
         word = " ".join(found.words[0])
         why = (
@@ -146,6 +195,15 @@ def _conclude(
     )
 
 
+def _shown(file: ModelFile, word: Sequence[str]) -> str:
+    """The last answer of a network to a word, or what its state shows if it does."""
+    answers, own = Model(file).run(list(word)), own_machine(file)
+    states = file.header["claim"].get("shows", "states") == "states"
+    if states and own.output is not None:
+        answers = shown_along(own, own.encode(word), answers)
+    return answers[-1]
+
+
 def _file(source: object) -> ModelFile:
     if (file := file_of(source)) is not None:
         return file
@@ -156,8 +214,8 @@ def _file(source: object) -> ModelFile:
     )
 
 
-def _name_of(source: object, machine: Automaton) -> str:
-    return str(source) if isinstance(source, str | Path) else machine.name
+def _name_of(source: object, file: ModelFile) -> str:
+    return str(source) if isinstance(source, str | Path) else called(file.header)
 
 
 def _common_length(files: list[ModelFile]) -> int | None:

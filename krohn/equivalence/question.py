@@ -27,11 +27,14 @@ from krohn.learning.teacher import observed
 
 UpTo = Literal["names", "outputs", "accept"]
 Notion = Literal["names", "outputs", "accept", "states"]
-SAID: dict[Notion, str] = {
+Basis = Literal[Notion, "claims"]
+"""What two networks are compared by: a notion, or a claim that is proved of both."""
+SAID: dict[Basis, str] = {
     "accept": "acceptance, whatever the names of states are",
     "outputs": "outputs by their names, whatever the names of states are",
-    "states": "states by their names",
+    "states": "states by their names, or outputs of a machine that shows some",
     "names": "answers up to a renaming, one to one",
+    "claims": "the claim of one file, proved of both networks",
 }
 """The words for each notion, as a line prints them."""
 ACCEPTANCE = {"accept", "reject"}

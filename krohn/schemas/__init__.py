@@ -42,6 +42,7 @@ ABOUT = {
 VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
     "circuit": 2,
+    "equivalent": 2,
     "interchange": 2,
     "model": 2,
     "score": 2,

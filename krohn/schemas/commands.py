@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, NotRequired, TypedDict
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.equivalence.question import Answer, Notion
+from krohn.equivalence.question import Answer, Basis
 from krohn.learning.lstar import Kind
 from krohn.schemas.answers import Counterexample
 from krohn.schemas.parts import (
@@ -86,6 +86,10 @@ class TwoNetworks(TypedDict):
     Attributes:
         notion: What was compared.
         length: The longest words that the verdict is about; null for every length.
+        within: How far numbers or laws of the two may be apart; null if answers are the
+            same.
+        inputs: The inputs that the verdict is about, in words, where the claim of one
+            file was proved of both; else empty.
         word: A shortest word after which they say different things.
         says: What each says then.
         renamed: If they are one function up to names: which names differ.
@@ -97,10 +101,12 @@ class TwoNetworks(TypedDict):
     left: str
     right: str
     about: tuple[About, About]
-    notion: Notion
+    notion: Basis
     verdict: Literal["verified", "refuted", "undecided"]
     reason: str
     length: int | None
+    within: float | None
+    inputs: str
     word: list[str] | None
     says: tuple[str, str] | None
     renamed: list[tuple[str, str]] | None

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from krohn.algebra.wording import count, cut
+from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, legibly, new_table, print_table
 
 if TYPE_CHECKING:
@@ -170,6 +171,11 @@ def twins(found: "Twins") -> None:
         print(f"refuted: {both} {_parted(found)}")
         print(f"  a shortest word on which they differ: {' '.join(found.word)}")
         _says(found)
+    elif found.verdict == "verified" and found.inputs:
+        apart = "the same"
+        if found.within is not None:
+            apart = f"at most {at_most(found.within)} apart"
+        print(f"verified for {found.inputs}: answers of {both} are {apart}")
     elif found.verdict == "verified":
         names = ", up to names" * bool(found.renamed)
         print(f"verified for words {bound}: {both} give the same answers{names}")

@@ -328,8 +328,8 @@ class SourceKind(Kind[S]):
         try:
             with np.errstate(all="ignore"):  # a source may have extreme numbers
                 runs = self._run_inputs(file, checks)
-        except MISFITS as error:
-            if checks.machine is None or isinstance(error, KrohnError):
+        except MISFITS as misfit:
+            if checks.machine is None or isinstance(misfit, KrohnError):
                 raise
             name = about.name
             raise KrohnError(f"the network does not read inputs of {name}") from None

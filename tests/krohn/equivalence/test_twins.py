@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from every_kind import NETWORKS, OTHERS, SOURCES, compiled
 
 import krohn
 from krohn.algebra.automaton import Automaton
@@ -209,3 +211,92 @@ def test_two_names_for_one_are_no_renaming() -> None:
         found = krohn.twins(*models, up_to="names")
         assert (found.verdict, found.renamed) == ("refuted", None)
         assert found.word == ("1", "1")
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("kind", [*NETWORKS, "generator"])
+def test_a_network_of_each_kind_is_one_function_with_itself(kind: str) -> None:
+    """What is said of answers that may be off is the sum of both errors."""
+    model = compiled(kind)
+    found = krohn.twins(model, model.file)
+    assert (found.verdict, found.reason, found.others) == ("verified", "", 0)
+    claim = model.file.header["claim"]
+    error = claim.get("error", claim.get("tolerance"))
+    if error is None:
+        assert found.within is None
+    else:
+        assert found.within is not None
+        assert 2 * error <= found.within < 2.001 * error + 1e-300
+    assert bool(found.inputs) == (found.notion == "claims")
+
+
+@pytest.mark.sample(4, at=1)
+@pytest.mark.parametrize("kind", SOURCES)
+def test_networks_of_two_sources_are_not_called_one(kind: str) -> None:
+    """Neither claim is proved of the other network; other names are refused."""
+    how = NETWORKS[kind][1]
+    other = krohn.compile(OTHERS[kind], **how, proved=False)
+    refusal = ""
+    try:
+        found = krohn.twins(compiled(kind), other)
+    except KrohnError as error:
+        refusal = str(error)
+    if refusal:
+        assert "have different" in refusal
+    else:
+        assert found.verdict != "verified"
+        assert found.reason
+
+
+def test_different_kinds_are_not_compared() -> None:
+    for one, other in (
+        ("states", "generator"),
+        ("hidden-markov", "linear-system"),
+        ("states", "program"),
+    ):
+        with pytest.raises(KrohnError, match="they are not compared"):
+            krohn.twins(compiled(one), compiled(other))
+    with pytest.raises(KrohnError, match="is for networks that say"):
+        krohn.twins(compiled("generator"), compiled("generator"), up_to="names")
+
+
+def test_laws_of_brackets_are_compared_as_they_are_claimed(
+    tmp_path: Path, call: Call
+) -> None:
+    """Not by their stacks: two openings are two laws, which both networks say."""
+    openings = Fraction(1, 2), Fraction(1, 3)
+    half, third = (krohn.compile_generator("Dyck2,2", 8, opening=q) for q in openings)
+    found = krohn.twins(half, third)
+    assert (found.verdict, found.word) == ("refuted", ("(",))
+    assert found.says == ("0.25/0.5/0.25/0", "0.1667/0.6667/0.1667/0")
+    deeper = krohn.compile_generator("Dyck3,2", 8)
+    assert krohn.twins(half, deeper).word == ("(", "(")
+    short = krohn.compile_generator("Dyck2,2", 6)
+    for pair in ((half, short), (short, half)):
+        found = krohn.twins(*pair)
+        assert (found.verdict, found.length) == ("verified", 6)
+        assert "up to 6 letters" in found.inputs
+    half.save(tmp_path / "a.safetensors")
+    third.save(tmp_path / "b.safetensors")
+    code, told = call(
+        "equivalent", tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    )
+    assert (code, told["verdict"]) == (1, "refuted")
+
+
+def test_a_claim_that_serves_two_sources_is_said_for_its_own_inputs() -> None:
+    wide = krohn.compile("GaussianHMM2,1@7", within=0.6)
+    narrow = krohn.compile("GaussianHMM2,1@4:2given1:R=0.01", within=0.6)
+    for pair in ((wide, narrow), (narrow, wide)):
+        found = krohn.twins(*pair)
+        assert found.verdict == "verified"
+        assert "[-0.01, 0.01]" in found.inputs
+        assert found.within is not None
+        assert found.within >= 1.2
+
+
+def test_states_that_show_different_outputs_are_refuted() -> None:
+    patterns = ("regex:(b*ab*a)*b*", "regex:(b*ab*ab*a)*b*")
+    found = krohn.twins(*(krohn.compile(p, 6) for p in patterns))
+    assert (found.verdict, found.word) == ("refuted", ("a", "a"))
+    assert found.says == ("accept", "reject")
