@@ -1,6 +1,6 @@
 """Running a model on words given by name, and on words with expected answers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -19,7 +19,7 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
 from krohn.network.reading import NOT_FINITE, TIED, Array, Opened, named, reads
-from krohn.source_kinds.kind import Answers, marked
+from krohn.source_kinds.kind import Answers, in_batches, marked
 from krohn.sources import split_letters
 
 # Running a model on words given by name.
@@ -83,6 +83,22 @@ class Runner:
             for word, row in zip(words, self.logits(tokens), strict=True)
         ]
 
+    def run_each(self, inputs: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
+        """The answers to words as a person writes them."""
+        return in_batches(inputs, self._letters, self.run_all, AT_ONCE)
+
+    def _letters(self, words: list[str]) -> list[str]:
+        letters = letters_given(words, self.machine)
+        check_length(len(letters), self.longest)
+        return letters
+
+    def run_all(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
+        """The answers for several words, in their order."""
+        found = dict[int, dict[str, Any]]()
+        for part in _alike(words):
+            found |= zip(part, self.run_alike([words[i] for i in part]), strict=True)
+        return [found[i] for i in range(len(words))]
+
     def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         result: dict[str, Any] = {"outputs": states, "word": word}
         if self.file.header["claim"].get("shows") != "outputs":
@@ -145,9 +161,9 @@ class GeneratorRunner:
         result = {"word": word, "letters": names, "laws": laws.tolist()}
         return marked(self.file, Answers(result, range(len(laws))))
 
-    def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
-        """The laws along several words."""
-        return list(map(self.run, words))
+    def run_each(self, inputs: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
+        """The laws along words as a person writes them."""
+        return (self.run(letters_given(words, self.machine)) for words in inputs)
 
 
 def shown_along(
@@ -244,6 +260,8 @@ BITS = {"1": "accept", "true": "accept", "0": "reject", "false": "reject"}
 """The other labels that an acceptor's answers may have, in any case."""
 AT_ONCE = 64
 """Words of one length that are run together."""
+PAIRS = 2**22
+"""Pairs of positions of them that are compared at once."""
 
 
 @dataclass(frozen=True)
@@ -325,7 +343,8 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
     if by_state and runner.file.header["claim"].get("shows", "states") != "states":
         raise KrohnError("the network says outputs, so the labels must be outputs")
     letters = [_letters(w, runner) for w in words]
-    answers = _answers(runner, letters, by_state)
+    results, shown = runner.run_all(letters), "states" if by_state else "outputs"
+    answers = [answered(result)[shown][-1] for result in results]
     differ = [i for i, label in enumerate(expected) if answers[i] != label]
     first = None
     if differ:
@@ -386,23 +405,11 @@ def _letters(labelled: Labelled, runner: "Runner") -> list[str]:
     return letters
 
 
-def _answers(
-    runner: "Runner", words: Sequence[list[str]], by_state: bool
-) -> dict[int, str]:
-    """The answer after each word, by its number."""
-    found = {}
-    for part in _alike(words):
-        said = runner.run_alike([words[i] for i in part])
-        for i, result in zip(part, map(answered, said), strict=True):
-            shown = result["states"] if by_state else result["outputs"]
-            found[i] = shown[-1]
-    return found
-
-
 def _alike(words: Sequence[list[str]]) -> Iterator[tuple[int, ...]]:
     """The numbers of words of one length, some at a time."""
     order = sorted(range(len(words)), key=lambda i: len(words[i]))
     for _, group in groupby(order, key=lambda i: len(words[i])):
         alike = tuple(group)
-        for begin in range(0, len(alike), AT_ONCE):
-            yield alike[begin : begin + AT_ONCE]
+        each = min(AT_ONCE, max(1, PAIRS // (1 + len(words[alike[0]])) ** 2))
+        for begin in range(0, len(alike), each):
+            yield alike[begin : begin + each]

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
@@ -130,11 +129,9 @@ class Machines(Kind[Automaton]):
 
         A generator answers laws.
         """
-        from krohn.running import letters_given, runner_of
+        from krohn.running import runner_of
 
-        runner = runner_of(file, network)
-        letters = partial(letters_given, machine=runner.machine)
-        return partial(map, lambda words: runner.run_alike([letters(words)])[0])
+        return runner_of(file, network).run_each
 
     def verify(self, file: ModelFile, checks: "Checks") -> "Report":
         """Prove, or run, what a file claims of its machine, or of another one."""

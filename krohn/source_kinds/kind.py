@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from krohn.source_kinds.written_texts import Writer
 
 S = TypeVar("S")
+T = TypeVar("T")
 Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
 """A function that answers each of many inputs."""
 
@@ -308,6 +310,37 @@ class Kind(ABC, Generic[S]):
             network: The open network that runs, as a plain torch module; None for that of
                 the file.
         """
+
+
+def in_batches(
+    inputs: Iterable[list[str]],
+    read: Callable[[list[str]], T],
+    answer: Callable[[list[T]], Iterable[dict[str, Any]]],
+    size: int,
+) -> Iterator[dict[str, Any]]:
+    """The answers to inputs, some of which are run together.
+
+    Args:
+        inputs: As a person writes them.
+        read: Reads one; raises KrohnError if it is none.
+        answer: Runs some of them.
+        size: How many are run together.
+
+    Raises:
+        KrohnError: At the first that is no input, after all that are before it.
+    """
+    left = iter(inputs)
+    while batch := list(islice(left, size)):
+        done, wrong = list[T](), None
+        for words in batch:
+            try:
+                done.append(read(words))
+            except KrohnError as error:
+                wrong = error
+                break
+        yield from answer(done)
+        if wrong is not None:
+            raise wrong
 
 
 # Which answers of a run the file's claim is about: the others are marked as unproved.

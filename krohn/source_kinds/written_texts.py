@@ -20,7 +20,7 @@ from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
-from krohn.source_kinds.kind import Answers, Runs, marked
+from krohn.source_kinds.kind import Answers, Runs, in_batches, marked
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -72,27 +72,19 @@ class Writer:
         return found
 
     def answers(
-        self, file: ModelFile, begin: Begin, prompts: Iterable[Sequence[str]]
+        self, file: ModelFile, begin: Begin, prompts: Iterable[list[str]]
     ) -> Iterator[dict[str, Any]]:
         """The texts after each prompt, with marks of the parts beyond the claim.
 
         Raises:
             KrohnError: At the first that is no prompt, after all that are before it.
         """
-        left = iter(prompts)
-        while batch := list(islice(left, BATCH)):
-            rows, wrong = list[Row](), None
-            for prompt in batch:
-                try:
-                    rows.append(self.row(prompt))
-                except KrohnError as error:
-                    wrong = error
-                    break
-            texts = self.written(begin, rows)
-            for row, text in zip(rows, texts, strict=True):
+
+        def answer(rows: list[Row]) -> Iterator[dict[str, Any]]:
+            for row, text in zip(rows, self.written(begin, rows), strict=True):
                 yield marked(file, self.told(row, text))
-            if wrong is not None:
-                raise wrong
+
+        return in_batches(prompts, self.row, answer, BATCH)
 
     def _together(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         # What stands after a row is read after it, and cut off.
