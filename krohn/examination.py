@@ -135,6 +135,8 @@ def _question(machine: Automaton, shows: Shows, length: int) -> Claim:
 def _simulator(
     model: Callable[[Any], Any], machine: Automaton, shows: Shows
 ) -> Simulator:
+    if isinstance(model, Model) and not model.classes:
+        raise KrohnError("networks are examined that say classes, and this says none")
     if isinstance(model, Model | BlackBox):
         return model
     return black_box(model, machine, shows)

@@ -75,6 +75,11 @@ class Model(base.Model):
             ModelFileError: If something is no letter, or too long.
         """
         if kind_of(self.header["architecture"]).answers == "reals":
+            if not isinstance(words, Tensor):
+                raise KrohnError(
+                    "this network takes a tensor (batch, time, d) of numbers; run takes "
+                    "them as they are written"
+                )
             return cast("Tensor", self.network(words))
         return super().forward(words)
 

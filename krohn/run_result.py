@@ -102,9 +102,9 @@ def _vectors(word: Any) -> npt.NDArray[np.float64] | None:
 def parts_of(word: Any) -> list[str]:
     """An input in the parts of a command."""
     parts = [word] if isinstance(word, str) else list(word)
-    wrong = next((part for part in parts if not isinstance(part, str)), None)
-    if wrong is not None:
-        raise KrohnError(
-            f"an input is a string, or letters or tokens by name; {wrong!r} is neither"
-        )
+    for part in parts:
+        if not isinstance(part, str):
+            raise KrohnError(
+                f"an input is a string, or letters or tokens by name; {part!r} is neither"
+            )
     return parts

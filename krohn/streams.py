@@ -227,4 +227,7 @@ def stream(source: str | Path | Model | CompiledModel, batch: int = 1) -> Stream
     if isinstance(source, CompiledModel):
         source = source.model
     model = source if isinstance(source, Model) else Model(modelfile.read(source))
-    return Stream(model, json_format.from_object(stated_machine(model)), batch)
+    machine = json_format.from_object(stated_machine(model))
+    if not model.classes:
+        raise KrohnError("a stream is of states, and this network says none")
+    return Stream(model, machine, batch)

@@ -176,6 +176,8 @@ def found(
         ModelFileError: If something in it is no letter; the message says where.
     """
     tokens = []
+    if not letters:
+        raise ModelFileError("the network reads numbers, and no letters")
     for at, letter in enumerate(word, start=1):
         token = index(letter) if isinstance(letter, str) else None
         if token is None:

@@ -91,7 +91,8 @@ def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelF
         )
     header = {**file.header, "evidence": None}
     found = ModelFile(header, _stored(file, now), file.precision)
-    assert all(map(torch.equal, now, _parameters(plain_network(found))))
+    if not all(map(torch.equal, now, _parameters(plain_network(found)))):
+        raise ModelFileError("no file holds the numbers that the network has now")
     for name, columns in sparse_matrices(file.header["architecture"]).items():
         if problem := Sparse.named(found.tensors, name, columns).problem():
             raise ModelFileError(

@@ -296,3 +296,31 @@ def test_numbers_are_inputs_of_networks_of_numbers() -> None:
     assert net.run(np.array([x, x])[..., None]) == [wanted] * 2
     with pytest.raises(KrohnError, match="is neither"):
         net.run(["0.5", 0.25])
+
+
+USES: dict[str, Callable[[Model], object]] = {
+    "a stream": krohn.stream,
+    "an examination": lambda net: krohn.examine(net, "Dyck2,2", 3),
+    "a machine that is learned": krohn.learn,
+    "a text": lambda net: net.write("( ["),
+    "a cache": lambda net: net.run_with_cache(["("]),
+    "a patch": lambda net: net.patch(["("], "x", 1, 0),
+    "states": lambda net: net.run("( [" if net.letters else "0.5", states=True),
+    "what is no word": lambda net: net.run([None]),  # type: ignore[list-item]
+    "a proof of the plain network": lambda net: krohn.verify(net.network),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", ["generator", "kernel"])
+def test_what_needs_classes_refuses_laws_and_numbers(kind: str, use: str) -> None:
+    with pytest.raises(KrohnError) as caught:
+        USES[use](compiled(kind).model)
+    assert "\n" not in str(caught.value)
+
+
+def test_networks_of_numbers_have_no_letters() -> None:
+    with pytest.raises(KrohnError, match="reads numbers, and no letters"):
+        compiled("kernel").model.encode(["0.5"])
+    with pytest.raises(KrohnError, match="takes a tensor"):
+        compiled("kernel").model(["0.5"])
