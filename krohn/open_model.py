@@ -323,7 +323,7 @@ class Model(base.Model):
     def _repr_svg_(self) -> str | None:
         from krohn.drawing import svg  # matplotlib
 
-        return svg(lambda: of_file(self.file).draw_file(self.file))
+        return svg(lambda: of_file(self.file).draw_file(base.current_file(self)))
 
 
 def _keep(seen: dict[str, Tensor], place: str, value: Tensor) -> None:

@@ -143,7 +143,10 @@ class Layer:
                 f"the recurrent layer has {weight.dtype}, and another tensor {min(odd)}: "
                 "say .float() or .double() of the network, so that all have one format"
             )
-        arrays = {n: t.detach().cpu().double().numpy() for n, t in tensors.items()}
+        arrays = {
+            name: tensor.detach().cpu().double().numpy().copy()
+            for name, tensor in tensors.items()
+        }
         for name, array in arrays.items():
             if not np.isfinite(array).all():
                 raise KrohnError(f"the tensor {name!r} has entries that are not finite")

@@ -17,6 +17,7 @@ from krohn.drawing.hidden_markov import draw_hidden_markov as draw_hidden_markov
 from krohn.drawing.machine import draw_machine as draw_machine
 from krohn.drawing.model import draw_model as draw_model
 from krohn.drawing.recurrence import draw_recurrence as draw_recurrence
+from krohn.network import ModelFileError
 from krohn.program.writing import atomic_write
 
 # What would otherwise differ from run to run or from one installation to the next.
@@ -71,6 +72,6 @@ def svg(drawn: Callable[[], Figure]) -> str | None:
     """The text of an SVG, for notebooks; None if there is no picture."""
     try:
         text = render(drawn(), ".svg").decode()
-    except DrawingError:
+    except (DrawingError, ModelFileError):  # as of a network that no file says
         return None
     return text[text.index("<svg") :]

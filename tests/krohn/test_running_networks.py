@@ -209,6 +209,8 @@ def test_a_network_that_no_file_says_is_refused(
         krohn.verify(model.model)
     assert model.proof is None
     assert "not proved" in repr(model)
+    assert model._repr_svg_() is None
+    assert model.model._repr_svg_() is None
 
 
 def test_a_sparse_matrix_with_entries_that_are_0_is_in_no_file() -> None:

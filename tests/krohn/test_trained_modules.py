@@ -112,6 +112,17 @@ def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
         krohn.from_torch(3, MACHINE)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
+    net = Net().to(dtype)
+    model = krohn.from_torch(net.state_dict(), MACHINE, OBSERVATION)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.fill_(1)
+    assert not model.changed
+    assert model.network(torch.zeros(1, 2, dtype=torch.long)).isfinite().all()
+
+
 class Own(nn.RNN):
     """A layer whose forward pass is not that of torch's."""
 
