@@ -12,13 +12,9 @@ from krohn.program.operations.base import LookBack
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
 from krohn.verify.checker.arithmetic import (
-    AT_ZERO,
-    COARSE,
     GROWN,
     INSIDE,
-    NEAR_ZERO,
     STORED,
-    STRETCH,
     Format,
     Interval,
     fits,
@@ -29,6 +25,7 @@ from krohn.verify.checker.arithmetic import (
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.registry import rule
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
+from krohn.verify.checker.softmax_weights import at_zero, exponentials, factors
 
 SOFTMAX, SPARSE, LINEAR = "softmax", "sparse", "linear"
 _SIZES = ("block", "windows", "last")
@@ -216,16 +213,14 @@ class Heads:
         more = self.besides(channel)
         error, widest, peak = (x + more.most for x in (error, widest, peak))
         count, gap = len(self.stream.positions), float(-found)
-        times = count // STRETCH + 1 if form.narrow else count
-        wrong = 2 * Interval.of(error) + times * Interval.of(form.exponential)
-        wrong += times * form.sum_unit + own_error(count, peak)
+        wrong = exponentials(factors(count, count, form), form, peak)
+        wrong += 2 * Interval.of(error) + own_error(count, peak)
         ratio = (Interval.of(found) + wrong).through(np.exp)
         leak = ratio.most
         demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
         astray = 2 * ratio + 96 * form.sum_unit
         if form.narrow:
-            exponent = 1.5 * form.sum_unit * peak
-            astray += exponent + (AT_ZERO if exponent <= NEAR_ZERO else COARSE)
+            astray += 1.5 * form.sum_unit * peak + at_zero(peak, form)
             astray += 2 * form.unit if astray.most >= form.unit / 2 else 0.0
         return Look(leak, gap, float(error), float(widest)), astray.most
 

@@ -24,6 +24,7 @@ from krohn.verify.checker.arithmetic import (
     flushed,
 )
 from krohn.verify.checker.model_file import FloatArray, Model
+from krohn.verify.checker.softmax_weights import exponentials
 
 REAL = Format(
     "real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, LARGEST_FLOAT64, 2.0**-1022
@@ -92,8 +93,8 @@ class Head(NamedTuple):
         small = normal & (spread <= LARGEST_RATIO)
         demand(small, "a weight can be below the range")
         rises = len(np.unique(column.low)) - 1
-        total = (4 + rises + 16 * size + positions) * self.form.sum_unit
-        total += (1 + rises) * Interval.of(self.form.exponential)
+        total = (4 + 16 * size + positions) * self.form.sum_unit
+        total += exponentials(rises, self.form, size.most)
         stored = narrow + floor * positions * spread.through(np.exp)
         total = SLACK * (total + stored)
         demand(total <= 1 / 8, f"sums over {positions} positions are too long")

@@ -50,13 +50,20 @@ class Scores(NamedTuple):
 
     Attributes:
         true: ``(queries, keys)``.
-        error: ``(queries, keys)``: how far each can be off, with its exponent.
+        off: ``(queries, keys)``: how far each can be off as it is computed.
         size: The largest, with its error.
+        exponent: How far exponents can be off besides.
     """
 
     true: FloatArray
-    error: FloatArray
+    off: FloatArray
     size: float
+    exponent: float
+
+    @property
+    def error(self) -> FloatArray:
+        """``(queries, keys)``: how far each can be off, with its exponent."""
+        return self.off + self.exponent
 
 
 def check_scores(size: Operand, form: Format) -> None:
@@ -85,7 +92,7 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
         scores = found.value
         errors = np.maximum(found.total, found.stored().total)
     largest = float(np.abs(scores).max() + errors.max())
-    return Scores(scores.T, errors.T + 8 * form.sum_unit * largest, largest)
+    return Scores(scores.T, errors.T, largest, 8 * form.sum_unit * largest)
 
 
 def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:

@@ -20,11 +20,13 @@ from krohn.verify.checker.arithmetic import (
     gamma,
     lost,
 )
+from krohn.verify.checker.softmax_weights import (
+    MOST_UNITS,
+    exponentials,
+    exponents,
+    weight_error,
+)
 
-MOST_UNITS = 2.0**-11
-"""A row has at most so many positions, in units of the format."""
-SECOND = 1 + 2.0**-9
-"""The most that products of roundings add to a few, in rows of no more positions."""
 FAR_OFF = 0.125
 """Logarithms of weights that are further off are refused."""
 
@@ -110,9 +112,7 @@ def weights(scores: Operand, seen: BoolArray, form: Format) -> Weights:
     raw = (Interval.of(middle) - middle.max(axis=1, keepdims=True)).through(np.exp)
     raw = raw.each(lambda x: np.where(seen, x, 0.0))
     share = raw / raw.sum(axis=1).each(lambda x: x[:, None])
-    nearest = abs(top).maximum(abs(some))
-    off = exponents(abs(some) + nearest, abs(top - some), form)
-    off = off + exponentials(rises, form) + (some - middle).size
+    off = weight_error(some, top, rises, form) + (some - middle).size
     demand(off.each(lambda x: x * seen) <= FAR_OFF, "weights can be far off")
     off, rescaled = off.through(np.expm1), gamma(rises, form.sum_unit)
     uneven = (share * off).sum(axis=1).each(lambda x: x[:, None])
@@ -132,28 +132,6 @@ def above(scores: Interval) -> FloatArray:
     places = np.empty(both.shape)
     np.put_along_axis(places, order, np.cumsum(order < count, axis=1), axis=1)
     return count - places[:, count:] - (scores.high > scores.low)
-
-
-def exponents(sizes: Operand, behind: Operand, form: Format) -> Interval:
-    """How far an exponent is off, with those of what rescales it (A7, A8).
-
-    Args:
-        sizes: The sum of the absolute values of a score and a maximum that is above it.
-        behind: How far the score is below that of the row.
-        form: The format.
-    """
-    return (3 * Interval.of(behind) + sizes) * form.sum_unit * SECOND
-
-
-def exponentials(rises: Operand, form: Format) -> Interval:
-    """How far the logarithm of an exponential is off, with what rescales it (A6, A8).
-
-    Args:
-        rises: How often the maximum can rise after it.
-        form: The format.
-    """
-    xi = Interval.of(form.exponential)
-    return xi / (1 - xi) + rises * ((xi + form.sum_unit) / (1 - xi - form.sum_unit))
 
 
 def _sums(count: Operand, form: Format) -> Interval:

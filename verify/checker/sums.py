@@ -1,22 +1,124 @@
 """Uniform heads, which add up what is marked (docs/soundness.md, 4.5)."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import STRETCH, Interval
+from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.heads import SOFTMAX, Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import scores_of
+from krohn.verify.checker.softmax_weights import factors, weight_error
 
 WHOLE = 2**53
 """Below it, sums and their products with floats are what they are."""
 
 
 KINDS = frozenset({SOFTMAX})
+
+
+class Keys(NamedTuple):
+    """Keys that have one score in a row: that of BOS, those that count, or all others.
+
+    Attributes:
+        many: ``(T + 1,)``: how many of them each row sees.
+        score: ``(T + 1,)``: their score.
+        off: How far it can be off as it is computed, for each key by itself.
+    """
+
+    many: IntArray
+    score: FloatArray
+    off: Interval
+
+    @property
+    def computed(self) -> Interval:
+        """Where their scores are in the rows that see one; −∞ in others."""
+        around = Interval.of(self.score).wider(self.off)
+        return around.each(lambda x: np.where(self.many > 0, x, -np.inf))
+
+    @property
+    def different(self) -> IntArray:
+        """``(T + 1,)``: how many scores are computed that differ, at most."""
+        return self.many if self.off.most > 0 else np.minimum(self.many, 1)
+
+    @property
+    def mass(self) -> Interval:
+        """What they weigh together, if a score of 0 weighs 1."""
+        return Interval.of(self.score).through(np.exp) * self.many.astype(np.float64)
+
+
+class Means(NamedTuple):
+    """What rows make of three kinds of keys: BOS, those that count, others (Theorem 13).
+
+    Attributes:
+        kinds: They.
+        total: What all weigh, if a score of 0 weighs 1.
+        off: How far the logarithm of a weight can be off, for each kind.
+        grown: By what the share of a key of each kind can be too large.
+    """
+
+    kinds: list[Keys]
+    total: Interval
+    off: list[Interval]
+    grown: list[Interval]
+
+    @classmethod
+    def of(cls, kinds: list[Keys], form: Format) -> "Means":
+        """For keys that are gone through in any order.
+
+        Raises:
+            Refused: If their weights are too uncertain.
+        """
+        t = np.arange(len(kinds[0].many)).astype(np.float64)
+        total = sum((keys.mass for keys in kinds), Interval.of(0.0))
+        off = [weight_errors(keys, kinds, form) for keys in kinds]
+        uneven = sum(
+            (k.mass * e.through(np.expm1) for k, e in zip(kinds, off, strict=True)),
+            Interval.of(0.0),
+        )
+        astray, load = uneven / total, Interval.of(form.sum_unit) * (2 * t + 16)
+        sure = (astray < 0.5) & (load < 0.5)
+        demand(sure, "the weights of a sum are too uncertain")
+        grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
+        grown *= (1 + form.unit) ** 2 if form.narrow else 1.0
+        return cls(kinds, total, off, [grown * e.through(np.exp) for e in off])
+
+    def relative(self, gain: float) -> Interval:
+        """``(T + 1,)``: by what part of itself a sum of what counts can be off."""
+        share = gain / self.total
+        return abs(share - 1) + share * (self.grown[1] - 1)
+
+    @property
+    def leaked(self) -> Interval:
+        """``(T + 1,)``: the share of all keys that do not count, but for BOS, at most."""
+        return 2 * self.kinds[2].mass / self.total * self.grown[2]
+
+    @property
+    def widest(self) -> Interval:
+        """``(T + 1,)``: by what the share of a key that counts, or of BOS, can grow."""
+        return self.grown[0].maximum(self.grown[1])
+
+
+def weight_errors(keys: Keys, kinds: list[Keys], form: Format) -> Interval:
+    """``(T + 1,)``: how far the logarithm of a weight of some keys can be off (Lemma 11b).
+
+    In whatever order a kernel goes through keys, its maximum can rise after one of them to
+    each score that can be computed above it, once.
+    """
+    own = top = keys.computed
+    higher = np.maximum(keys.different - 1, 0)
+    for others in kinds:
+        if others is not keys:
+            top = top.maximum(others.computed)
+            higher = higher + others.different * (others.computed.high > own.low)
+    seen = np.arange(len(keys.many)) + 1
+    own = own.where(keys.many > 0, top)
+    return keys.off + weight_error(own, top, factors(higher, seen, form), form)
 
 
 def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
@@ -30,52 +132,39 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     t = np.arange(len(heads.stream.positions))
     marks = where.given if where else np.minimum(t, 1)
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
-    bos, scores, first, second, even = _scores(heads, channel, where, marks)
-    counted = np.cumsum(marks)
-    sink = Interval.of(bos).through(np.exp)
-    aside = (t - counted) * Interval.of(scores).through(np.exp)
-    total = sink + counted + aside
-    astray = sink * first.through(np.expm1) + aside * second.through(np.expm1)
-    astray = (astray + counted * even.through(np.expm1)) / total
-    rises = (bos <= first.most).astype(np.float64)
-    if even.most:
-        rises = np.full(len(t), 1 + len(t) / (STRETCH if form.narrow else 1))
-    load = (2 * t + 16 + 8 * rises) * Interval.of(form.sum_unit)
-    load += 2 * (1 + rises) * Interval.of(form.exponential)
-    sure = (astray < 0.5) & (load < 0.5)
-    demand(sure, "the weights of a sum are too uncertain")
-    grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
-    grown *= even.through(np.exp) * ((1 + form.unit) ** 2 if form.narrow else 1.0)
+    kinds = _keys(heads, channel, where, marks)
+    means, counted = Means.of(kinds, form), kinds[1].many
     # As they are computed, too: what is below the normal range may be 0 (A6).
-    normal = 1 / total >= form.smallest * grown * first.through(np.exp)
+    normal = 1 / means.total >= form.smallest * means.widest
     demand(normal, "the weights of a sum are too small")
-    leaked = 2 * aside / total * second.through(np.exp) * grown
+    leaked = means.leaked
     noise, largest = heads.carried(source).max(), int(max(source.domain))
     heads.check_sums(largest + noise)
     demand(largest * len(t) < WHOLE, "a sum of numbers that are too large")
-    share = gain / total
-    scale = abs(share - 1) + share * (grown - 1)
-    more = leaked * largest + noise * (grown * first.through(np.exp) + leaked)
+    more = leaked * largest + noise * (means.widest + leaked)
     more = gain * more.where(more.high == 0, more + heads.below(largest + noise))
     # A sum so large is reached at its first position, and may be at all later ones.
     values = np.minimum(channel.domain, counted[-1] * largest)
     at = np.searchsorted(counted * largest, values)
-    slope, beside = (Interval.of(_from_then_on(x.high)[at]) for x in (scale, more))
-    off = values * slope + beside
+    slope, rest = (
+        Interval.of(_from_then_on(x.high)[at]) for x in (means.relative(gain), more)
+    )
+    off = values * slope + rest
     worst = heads.written(channel, values.astype(np.float64), off.high)
-    widest = max(first.most, second.most)
+    widest = max(x.most for x in means.off)
     look = Look(float(leaked.high.max()), 0.0, widest, widest)
     return per_value(channel, channel.domain, worst), look
 
 
-def _scores(
+def _keys(
     heads: Heads, channel: Channel, where: Channel | None, marks: IntArray
-) -> tuple[FloatArray, FloatArray, Interval, Interval, Interval]:
-    """Scores of each position that looks, ``(T + 1,)``, at BOS and at what is not marked.
+) -> list[Keys]:
+    """BOS, what is marked, and what is not, as the head of a sum sees them.
 
-    With them how far these can be off, and those of marked positions from 0.
+    Raises:
+        Refused: If scores depend on more than that.
     """
-    form, t = heads.stream.form, np.arange(len(marks))
+    t = np.arange(len(marks))
     q = heads.queries(channel, {}, t)
     k = heads.keys(channel, {where.name: marks} if where else {}, t)
     demand((marks == 0) | ~k.value.any(axis=1), "uneven")
@@ -83,15 +172,17 @@ def _scores(
     alike = np.hstack([k.value, k.total])[rest]
     demand(alike == alike[:1], "a sum prefers some positions that do not count")
     some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
-    own, other = (scores_of(q, keys) for keys in some)
-    bos, scores = own.true, other.true
-    besides = heads.besides(channel)
-    first, second = (Interval.of(x.error.max()) + besides for x in (own, other))
-    demand(np.abs(scores) <= 600, "the scores of a sum are too large")
-    demand(not len(rest) or second <= -scores[:, 0].max(), "a sum prefers others")
-    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size)) + besides
-    first, second = (e + even * 8 * form.sum_unit for e in (first, second))
-    return bos[:, 0], scores[:, 0], first, second, even
+    bos, others = (scores_of(q, keys) for keys in some)
+    off = uneven(q, k.rows(t[marks == 1]))
+    counted, besides = np.cumsum(marks), heads.besides(channel)
+    each = [
+        Keys(np.ones_like(t), bos.true[:, 0], bos.off.max() + besides),
+        Keys(counted, np.zeros(len(t)), off + besides),
+        Keys(t - counted, others.true[:, 0], others.off.max() + besides),
+    ]
+    largest = max(float(np.abs(keys.score).max()) for keys in each)
+    demand(largest <= 600, "the scores of a sum are too large")
+    return each
 
 
 def _from_then_on(x: FloatArray) -> FloatArray:
@@ -99,16 +190,11 @@ def _from_then_on(x: FloatArray) -> FloatArray:
     return np.maximum.accumulate(x[::-1])[::-1]
 
 
-def uneven(q: Noisy, k: Noisy, peak: float) -> Interval:
-    """How far scores that should be 0, with their exponents, can be from it.
+def uneven(q: Noisy, k: Noisy) -> float:
+    """How far scores that should be 0 can be computed from it.
 
     Args:
         q: The queries.
         k: The keys of positions that count; of code 0, but perhaps with noise.
-        peak: The largest score that stands beside them.
     """
-    if not k.total.any():
-        return Interval.of(0.0)
-    scores = scores_of(q, k.widest())
-    beside = 16 * q.form.sum_unit * (Interval.of(peak) + scores.size)
-    return beside + float(scores.error.max())
+    return float(scores_of(q, k.widest()).off.max()) if k.total.any() else 0.0

@@ -218,4 +218,4 @@ def test_scores_of_a_sum_are_no_more_uneven_than_is_said(seed: int, name: str) -
     q = exact(16 * rng.normal(size=(5, 2)), form)
     common, apart = 1e-3 * rng.integers(-1, 2, (2, 1, 9, 2))
     k = Noisy(np.zeros((9, 2)), common, np.abs(apart[0]), form)
-    assert uneven(q, k, 0.0) >= (1 - 1e-6) * scores_of(q, k).error.max()
+    assert uneven(q, k) >= (1 - 1e-6) * scores_of(q, k).off.max()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from attention_kernels import kernels
 
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
@@ -16,41 +17,13 @@ from krohn.verify.checker.softmax import (
 )
 
 FORM = FORMATS["float32"]
-LOG2E = np.float32(np.log2(np.e))
 
 
-def exponent(a: np.float32, b: np.float32, way: str) -> float:
-    """``a - b`` as a kernel makes it (A7)."""
-    if way == "difference":
-        return float(a - b)
-    first = float(a) * float(LOG2E) if way == "fused" else float(a * LOG2E)
-    return float(np.float32(first - float(b * LOG2E))) / float(np.log2(np.e))
-
-
-def kernel(
-    scores: FloatArray, values: FloatArray, random: np.random.Generator, far: float
-) -> float:
-    """A mean with a running maximum; exponentials are off by up to ``far`` of ξ."""
-
-    def exponential(x: float) -> np.float32:
-        off = random.choice([-1, 1]) * far * FORM.exponential
-        return np.float32(np.exp(x) * (1 + off))
-
-    way = random.choice(["difference", "products", "fused"])
-    total = mean = np.float32(0)
-    top = np.float32(-np.inf)
-    for j in random.permutation(len(scores)):
-        score, value = np.float32(scores[j]), np.float32(values[j])
-        if score > top:
-            again = "difference" if way == "difference" else "products"
-            rescale = (
-                exponential(exponent(top, score, again)) if np.isfinite(top) else 0
-            )
-            total, mean = np.float32(total * rescale), np.float32(mean * rescale)
-            top = score
-        weight = exponential(exponent(score, top, way))
-        total, mean = np.float32(total + weight), np.float32(mean + weight * value)
-    return float(np.float32(mean / total))
+def mean(scores: FloatArray, values: FloatArray, random: np.random.Generator) -> float:
+    """A mean by a kernel that A1 to A9 allow."""
+    up = values > np.median(values) if random.random() < 0.5 else values < 0
+    each = list(kernels(len(scores), FORM, up, random))
+    return float(each[random.integers(len(each))].mean(scores, values[:, None])[0])
 
 
 @pytest.mark.sample(1)
@@ -63,8 +36,7 @@ def test_no_kernel_is_further_off_than_is_shown(scale: float) -> None:
         if random.random() < 0.3:
             scores[:] = scores[0]
         values = random.uniform(-1, 1, n).astype(np.float32).astype(float)
-        far = float(random.choice([0.0, 0.95]))
-        found = kernel(scores, values, random, far)
+        found = mean(scores, values, random)
         p = np.exp(scores - scores.max())
         right = float(p @ values / p.sum())
         seen, size = np.ones((1, n), bool), float(np.abs(scores).max())
@@ -93,7 +65,7 @@ def test_others_move_a_mean_by_what_they_weigh() -> None:
         astray = leaked(FORM, count, float(np.abs(scores).max()), least)
         known = {"kinds": 1, "astray": astray}
         off = mean_error(FORM, count, 0.0, 1.0, 1.0, **known).most
-        found = kernel(scores, values, random, 0.95)
+        found = mean(scores, values, random)
         assert abs(found - values[:n].mean()) <= off
 
 
