@@ -47,7 +47,7 @@ VERSIONS = {
     "model": 2,
     "score": 2,
     "workbench": 2,
-    "workbench-index": 2,
+    "workbench-index": 3,
     "workbench-word": 2,
 }
 """Of each schema; raised when a reader of the one before could be wrong."""

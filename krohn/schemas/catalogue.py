@@ -32,7 +32,7 @@ from krohn.schemas.model_files import Header
 from krohn.schemas.parts import Digest, Dtype, Facts
 from krohn.source_kinds import KINDS
 from krohn.workbench.answers import Answers
-from krohn.workbench.making import Made
+from krohn.workbench.contents import Made
 from krohn.workbench.scoring import Score
 
 # The circuit of a network, and the files of a workbench.
@@ -78,8 +78,9 @@ class WorkbenchIndex(TypedDict):
     """The list of the networks of a workbench: workbench.json."""
 
     format: Literal["krohn-workbench"]
-    version: Literal[2]
+    version: Literal[3]
     seed: int
+    words: int
     models: list[Made]
 
 

@@ -14,7 +14,7 @@ from krohn.schemas.parts import (
 )
 from krohn.sources.grammars.bounded import Row
 from krohn.workbench.checking import Checked as CheckedModel
-from krohn.workbench.making import Made
+from krohn.workbench.contents import Made
 
 
 class File(MachineRemark):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krohn.comparison.result import Comparison
     from krohn.decompiling import Recovered
     from krohn.workbench.checking import Checked
-    from krohn.workbench.making import Made
+    from krohn.workbench.contents import Made
     from krohn.workbench.scoring import Score
 
 # Texts and tables on a terminal.

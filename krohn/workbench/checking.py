@@ -1,43 +1,37 @@
-"""Checking the set again: the proofs, the exports and the interchange interventions."""
+"""Checking a set again: each network is proved, and all else is derived from it anew."""
 
-from collections.abc import Callable, Iterable
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from safetensors import SafetensorError
 
-from krohn import evidence
 from krohn.algebra.errors import KrohnError
-from krohn.exporting import run
 from krohn.jobs.worker_pool import Report
-from krohn.network import modelfile
-from krohn.network.exports import destination
-from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
 from krohn.report import Progress
-from krohn.verification import verify
-from krohn.workbench.answers import (
-    LARGEST,
-    MODEL,
-    PAIRS,
-    WORDS,
-    lines,
-    right,
-    right_changed,
+from krohn.verify.proof import FAILURES
+from krohn.workbench import contents
+from krohn.workbench.answers import LARGEST, MODEL
+from krohn.workbench.contents import CARD_FILE, EVIDENCE, Drawing, Made
+from krohn.workbench.making import (
+    FORMAT,
+    INDEX,
+    VERSION,
+    WHAT,
+    chosen,
+    each,
+    entry_of,
+    index,
 )
-from krohn.workbench.making import EVIDENCE, FORMAT, FORMS, INDEX, VERSION, chosen, each
-
-SLIGHT = 0.01
-"""How far the accuracy of a trained network may be off on another machine."""
-Share = Callable[[Model, dict[str, Any]], float]
-LISTS: tuple[tuple[str, Share, str], ...] = (
-    (WORDS, right, "accuracy"),
-    (PAIRS, right_changed, "interchange"),
-)
-"""Files of a network, how many answers to a line are right, and what states their mean."""
+from krohn.workbench.models import MODELS
 
 
 @dataclass(frozen=True)
@@ -46,9 +40,9 @@ class Checked:
 
     Attributes:
         name: Its folder.
-        verdict: Of the small checker, on the model file and its evidence; ``not proved``
-            of a trained network.
-        gpt2: The verdict of a proof of the GPT-2 directory; None if there is none.
+        verdict: ``verified`` if it is proved of its source again, and by the evidence that
+            is there; ``not proved`` of a trained network.
+        gpt2: The same of its GPT-2 directory; None if there is none.
         words: How many words were run, in each form.
         pairs: How many interchange interventions were run.
         wrong: What was wrong; nothing if all is as it should be.
@@ -72,11 +66,11 @@ def check(
 ) -> list[Checked]:
     """Verify a set again.
 
-    Every model file is checked with its evidence, and every GPT-2 directory is proved
-    from what is on disk. The tensors of the other forms are those of the model file, so
-    that its proof holds there; and they answer adversarial words as it does.
-    Listed words and interchange interventions are run. Of trained networks nothing is
-    proved; they must be right as often as the list of the set says.
+    Each model file is proved again, of the source that its network has in the list of
+    Krohn. From it, the seed and the number of words of the set all other files are made
+    once more, and compared byte by byte; exports are run on adversarial words. The list
+    must tell the same of each network, and nothing else may be there. Of trained networks
+    nothing is proved; they must be right as often as the list says.
 
     Args:
         directory: What `make` wrote.
@@ -86,32 +80,48 @@ def check(
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If it is no such directory, or a name is unknown.
+        KrohnError: If it is no such directory, something is missing there or is not of
+            the set, or a name is unknown.
     """
     home = Path(directory)
-    rows = _rows(home)
+    drawing, rows = _listed(home)
     names = chosen(rows, only)
-    return each(names, Checking(home, words, rows), jobs, progress)
+    return each(names, Checking(home, drawing, words, rows), jobs, progress)
 
 
-def _rows(home: Path) -> dict[str, dict[str, Any]]:
-    """The networks of the list by their names."""
+def _listed(home: Path) -> tuple[Drawing, dict[str, dict[str, Any]]]:
+    """How words of a set were drawn, and the networks of its list by their names.
+
+    Raises:
+        KrohnError: If it is no list of a set, or something else than it says is there.
+    """
     try:
-        told = strict_json.read(read_bytes(home / INDEX, LARGEST))
-        if (told["format"], told["version"]) != (FORMAT, VERSION):
-            raise ValueError("another format")
-        rows = {str(row["name"]): row for row in told["models"]}
-        if any(Path(name).name != name for name in rows):
-            raise ValueError("a folder elsewhere")
-        for row in rows.values():
-            if type(row["proved"]) is not bool:
-                raise ValueError("no status")
-            float(row["accuracy"]), float(row["interchange"])
-        return rows
-    except (ValueError, LookupError, TypeError, KrohnError):
+        text = read_bytes(home / INDEX, LARGEST)
+        told = strict_json.read(text)
+        drawing = Drawing(told["seed"], told["words"])
+        rows = {row["name"]: row for row in told["models"]}
+        fine = (told["format"], told["version"]) == (FORMAT, VERSION)
+        fine &= all(type(n) is int and n >= 0 for n in vars(drawing).values())
+        fine &= len(rows) == len(told["models"])
+        fine &= list(rows) == [e.name for e in MODELS if e.name in rows]
+        fine &= index(drawing, told["models"]).encode() == text
+    except (KrohnError, ValueError, LookupError, TypeError):
+        fine = False
+    if not fine:
         raise KrohnError(
             f"{home / INDEX} is no list of a workbench; `krohn workbench DIR` makes one"
-        ) from None
+        )
+    with TemporaryDirectory() as other:
+        right = Path(other)
+        (right / INDEX).write_bytes(text)
+        (right / CARD_FILE).write_text(WHAT, encoding="utf-8")
+        for name in rows:
+            (right / name).mkdir()
+        wrong = differences(home, right, deep=False)
+    if wrong:
+        told = "; ".join(f"{name}: {why}" for name, why in wrong.items())
+        raise KrohnError(f"{home} is not the set that {INDEX} lists; {told}")
+    return drawing, rows
 
 
 @dataclass(frozen=True)
@@ -119,6 +129,7 @@ class Checking:
     """The work of checking networks of a set."""
 
     home: Path
+    drawing: Drawing
     words: int
     rows: dict[str, dict[str, Any]]
 
@@ -126,54 +137,81 @@ class Checking:
         """Make this process ready: several of them share the cores."""
         if own:
             torch.set_num_threads(1)
-        return lambda name, _: _check(self.home / name, self.words, self.rows[name])
+        return self._check
+
+    def _check(self, name: str, report: Report) -> Checked:
+        home, row = self.home / name, self.rows[name]
+        with TemporaryDirectory() as other:
+            right = Path(other)
+            try:
+                shutil.copyfile(home / MODEL, right / MODEL)
+                made, ran = contents.write(
+                    right, entry_of(name), self.drawing, self.words, row
+                )
+            except (KrohnError, OSError, SafetensorError, *FAILURES) as error:
+                why = f"{MODEL}: {error}; no other file was looked at"
+                return Checked(name, "undecided", None, 0, 0, (why,))
+            wrong = differences(home, right)
+            gpt2 = (right / "gpt2").is_dir()
+
+        def verdict(part: str) -> str:
+            damaged = any(Path(x).parts[0] == part for x in wrong)
+            return "undecided" if damaged else "verified"
+
+        return Checked(
+            name,
+            verdict(EVIDENCE) if made.proved else "not proved",
+            verdict("gpt2") if gpt2 else None,
+            ran,
+            made.pairs,
+            (*(f"{x}: {why}" for x, why in wrong.items()), *_told_wrongly(row, made)),
+        )
 
 
-def _check(home: Path, words: int, row: dict[str, Any]) -> Checked:
-    wrong, verdict = list[str](), "not proved"
-    if row["proved"]:
-        checked = evidence.check(home / MODEL, home / EVIDENCE)
-        verdict = checked.verdict
-        wrong += [] if verdict == "verified" else [f"proof: {checked.reason}"]
-        if checked.about.digest != row["digest"]:
-            wrong.append("proof: it is of another claim")
-    model, count, gpt2 = Model(modelfile.read(home / MODEL)), 0, None
-    if (home / "gpt2").is_dir():
-        proof = verify(home / "gpt2", proof=True)
-        gpt2 = proof.verdict
-        wrong += [] if gpt2 == "verified" else [f"gpt2: {proof.reason}"]
-    for form in FORMS:
-        try:
-            if (home / form).is_dir():
-                count += _check_form(model, form, home / form, words, row["proved"])
-        except (KrohnError, LookupError, OSError, SafetensorError) as error:
-            wrong.append(f"{form}: {error}")
-    for name, share, stated in LISTS:
-        found = [_share_of(share, model, line) for line in lines(home / name)]
-        if row["proved"]:
-            wrong += [f"{name}: line {i}" for i, s in enumerate(found, 1) if s < 1]
-        elif not found or abs(sum(found) / len(found) - row[stated]) > SLIGHT:
-            wrong.append(f"{name}: {stated} is not {row[stated]:.4f}")
-    return Checked(home.name, verdict, gpt2, count, len(found), tuple(wrong))
+def _told_wrongly(row: dict[str, Any], made: Made) -> Iterator[str]:
+    """What the list tells of a network that is otherwise."""
+    right = json.loads(json.dumps(vars(made)))
+    for key in dict.fromkeys([*right, *row]):
+        if key not in right:
+            yield f"{INDEX}: it says {key!r}, which it has no place for"
+        elif key not in row:
+            yield f"{INDEX}: it does not say {key}"
+        elif row[key] != right[key]:
+            yield f"{INDEX}: {key} is {row[key]!r}, and should be {right[key]!r}"
 
 
-def _check_form(model: Model, form: str, place: Path, words: int, proved: bool) -> int:
-    """How many words an export answered rightly.
+def differences(home: Path, right: Path, deep: bool = True) -> dict[str, str]:
+    """What differs between a folder and how it should be, by its path in the folder.
 
-    Raises:
-        KrohnError: If it is not that of the network, or an answer is wrong.
+    Args:
+        home: The folder.
+        right: A folder that is as it should be.
+        deep: Whether what stands in folders in it is looked at, too.
     """
-    to = destination(form)
-    if form != "gpt2":
-        to.proved(model.file, place)
-    if not proved:
-        return 0
-    return run(model.file, to, place, words, 0, lambda *_: None).words
+    found = dict[str, str]()
+    names = {p.name for place in (home, right) for p in place.iterdir()}
+    for name in sorted(names):
+        ours, theirs = home / name, right / name
+        folder = theirs.is_dir()
+        if not theirs.exists():
+            found[name] = "it is not of the set"
+        elif not os.path.lexists(ours):
+            found[name] = "it is missing"
+        elif ours.is_symlink() or not (ours.is_dir() if folder else ours.is_file()):
+            found[name] = "it is no " + ("folder" if folder else "file")
+        elif folder:
+            more = differences(ours, theirs) if deep else {}
+            found |= {f"{name}/{inner}": why for inner, why in more.items()}
+        elif (line := _first_other_line(ours, theirs)) is not None:
+            found[name] = f"line {line} is not what the network and the seed give"
+    return found
 
 
-def _share_of(share: Share, model: Model, row: Any) -> float:
-    """The share of right answers; none of a damaged line is."""
-    try:
-        return share(model, row)
-    except (KrohnError, LookupError, TypeError, ValueError):
-        return 0.0
+def _first_other_line(ours: Path, theirs: Path) -> int | None:
+    """The first line in which two files differ; None if there is none."""
+    one, other = (read_bytes(path, LARGEST) for path in (ours, theirs))
+    if one == other:
+        return None
+    same = zip(one.split(b"\n"), other.split(b"\n"), strict=False)
+    alike = [a == b for a, b in same]
+    return (alike.index(False) if False in alike else len(alike)) + 1

@@ -31,6 +31,7 @@ from krohn.workbench import (
     subspaces,
 )
 from krohn.workbench.answers import drawn, interchanges, lines, right, right_changed
+from krohn.workbench.checking import differences
 from krohn.workbench.edge_patching import Components
 from krohn.workbench.models import MODELS
 from krohn.workbench.training import trained
@@ -64,7 +65,7 @@ def test_a_set_has_proofs_circuits_words_and_forms(made: Path) -> None:
     told = json.loads((made / "workbench.json").read_text())
     assert [each["name"] for each in told["models"]] == list(SMALL)
     assert problem("workbench-index", told) == ""
-    assert problem("workbench-index", {**told, "version": 3})
+    assert problem("workbench-index", {**told, "version": 2})
     for each in told["models"]:
         home = made / each["name"]
         found = krohn.load(home / "model.safetensors")
@@ -105,19 +106,167 @@ def test_all_are_checked_again(made: Path, call: Call) -> None:
     assert verdicts == [*["verified"] * 5, "not proved"]
 
 
-def test_it_is_checked_again_and_damage_is_found(made: Path, call: Call) -> None:
-    words = made / "parity" / "words.jsonl"
-    before = words.read_text()
-    first, *rest = before.splitlines()
-    row = json.loads(first)
-    row["answers"][-1] = "1" if row["answers"][-1] == "0" else "0"
-    words.write_text("\n".join([json.dumps(row), '{"word": 3}', *rest, ""]))
-    again = ("--check", "--words", "20", "--only", "parity")
-    code, said = call("workbench", str(made), *again)
-    words.write_text(before)
-    assert (code, said["wrong"]) == (1, 2)
-    wrong = ["words.jsonl: line 1", "words.jsonl: line 2"]
-    assert said["models"][0]["wrong"] == wrong
+Damage = Callable[[Path], object]
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def shorter(path: Path) -> None:
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def turned(path: Path) -> None:
+    path.write_bytes(
+        b"".join(path.read_bytes().splitlines(keepends=True)[::-1]) + b"\n"
+    )
+
+
+def longer(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+def a_bit_off(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def a_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(__file__)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = (Path.unlink, emptied, shorter, turned, longer, a_bit_off, a_link, a_folder)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_no_file_may_be_another_one(made: Path, tmp_path: Path, damage: Damage) -> None:
+    """Each file of each network, in each way of damage."""
+    for name in SMALL:
+        copied = shutil.copytree(made / name, tmp_path / "set" / name)
+        for path in sorted(p for p in (made / name).rglob("*") if p.is_file()):
+            own = path.relative_to(made / name)
+            damage(copied / own)
+            assert list(differences(copied, made / name)) == [own.as_posix()]
+            if (copied / own).is_dir():
+                (copied / own).rmdir()
+            (copied / own).unlink(missing_ok=True)
+            shutil.copyfile(path, copied / own)
+        assert differences(copied, made / name) == {}
+
+
+def test_nothing_may_be_there_beside(made: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(made / "parity", tmp_path / "parity")
+    folders = [p for p in sorted(copied.rglob("*")) if p.is_dir()]
+    for i, folder in enumerate([copied, *folders]):
+        (folder / f"more{i}.txt").write_text("")
+    (copied / "onnx").mkdir()
+    found = differences(copied, made / "parity")
+    assert len(found) == len(folders) + 2
+    assert set(found.values()) == {"it is not of the set"}
+    shutil.rmtree(copied / "huggingface")
+    assert differences(copied, made / "parity")["huggingface"] == "it is missing"
+
+
+def written_anew(path: Path, change: Callable[[Any], object]) -> None:
+    """With JSON that is changed, and written as the workbench writes it."""
+    told = json.loads(path.read_text())
+    change(told)
+    indent = 1 if path.name == "workbench.json" else 2
+    text = json.dumps(told, ensure_ascii=False, indent=indent)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", SMALL)
+def test_a_damaged_network_is_refused_by_the_names_of_its_files(
+    made: Path, tmp_path: Path, name: str, call: Call
+) -> None:
+    """By the command: edges, dimensions, lines, and what the list tells."""
+    copied = shutil.copytree(made, tmp_path / "set")
+    home, index = copied / name, copied / "workbench.json"
+    written_anew(home / "circuit.json", lambda x: x["edges"][0].update(to="read-out"))
+    written_anew(home / "circuit.json", lambda x: x["variables"][0].update(dims=[0, 1]))
+    emptied(home / "words.jsonl")
+    shorter(home / "pairs.jsonl")
+    longer(home / "README.md")
+    row = SMALL.index(name)
+    numbers = ("layers", "heads", "parameters", "variables", "words", "pairs")
+    written_anew(
+        index, lambda x: x["models"][row].update(dict.fromkeys(numbers, 99), more=1)
+    )
+    again = ("--check", "--words", "5", "--only", name)
+    code, said = call("workbench", str(copied), *again)
+    assert (code, said["wrong"]) == (1, 4 + len(numbers) + 1)
+    for file in ("circuit.json", "words.jsonl", "pairs.jsonl", "README.md"):
+        assert sum(w.startswith(f"{file}: ") for w in said["models"][0]["wrong"]) == 1
+    told = " ".join(said["models"][0]["wrong"])
+    assert all(f"workbench.json: {n} is 99, and should be " in told for n in numbers)
+    assert "workbench.json: it says 'more'" in told
+    assert said["models"][0]["verdict"] == (
+        "not proved" if name.endswith("trained") else "verified"
+    )
+
+
+@pytest.mark.parametrize("key", ["seed", "words"])
+def test_another_seed_gives_other_words(made: Path, tmp_path: Path, key: str) -> None:
+    copied = shutil.copytree(made, tmp_path / "set")
+    written_anew(copied / "workbench.json", lambda x: x.update({key: x[key] + 1}))
+    (found,) = krohn.workbench.check(copied, ["flip-flop"], words=5)
+    assert any(w.startswith("words.jsonl: line ") for w in found.wrong)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda x: shutil.rmtree(x / "lcs"), "lcs: it is missing"),
+        (lambda x: (x / "d6").mkdir(), "d6: it is not of the set"),
+        (lambda x: (x / "notes.txt").write_text(""), "notes.txt: it is not of the set"),
+        (lambda x: emptied(x / "README.md"), "README.md: line 1 is not"),
+        (lambda x: longer(x / "workbench.json"), "workbench.json is no list"),
+        (lambda x: emptied(x / "workbench.json"), "workbench.json is no list"),
+        (
+            lambda x: written_anew(x / "workbench.json", lambda y: y["models"].pop()),
+            "flip-flop-trained: it is not of the set",
+        ),
+        (
+            lambda x: written_anew(
+                x / "workbench.json", lambda y: y["models"].append(y["models"][0])
+            ),
+            "workbench.json is no list",
+        ),
+        (
+            lambda x: written_anew(x / "workbench.json", lambda y: y.update(more=1)),
+            "workbench.json is no list",
+        ),
+    ],
+)
+def test_a_set_is_what_its_list_says(
+    made: Path, tmp_path: Path, damage: Damage, said: str, call: Call
+) -> None:
+    copied = shutil.copytree(made, tmp_path / "set")
+    damage(copied)
+    code, told = call("workbench", str(copied), "--check", "--only", "parity")
+    assert code == 2
+    assert said in told["error"]
+
+
+def test_a_network_of_another_source_is_refused(made: Path, tmp_path: Path) -> None:
+    """A folder that is right in itself, but for what it is called."""
+    copied = shutil.copytree(made, tmp_path / "set")
+    shutil.rmtree(copied / "parity")
+    shutil.copytree(copied / "flip-flop", copied / "parity")
+    (found,) = krohn.workbench.check(copied, ["parity"], words=5)
+    assert found.verdict == "undecided"
+    assert found.wrong[0].startswith("model.safetensors: ")
+    assert found.wrong[0].endswith("no other file was looked at")
 
 
 def test_there_may_be_fewer_words_than_variables(made: Path) -> None:
@@ -136,62 +285,22 @@ def test_some_networks_are_checked(made: Path) -> None:
         krohn.workbench.check(made, ["pariti"])
 
 
-def test_networks_of_a_damaged_list_are_not_trusted(made: Path, tmp_path: Path) -> None:
-    """A list that says of another claim, or of a better trained network, is found out."""
-    copied = shutil.copytree(made, tmp_path / "set")
-    told = json.loads((copied / "workbench.json").read_text())
-    told["models"][0]["digest"] = told["models"][1]["digest"]
-    told["models"][-1]["accuracy"] = 1.5
-    (copied / "workbench.json").write_text(json.dumps(told))
-    names = [SMALL[0], SMALL[-1]]
-    first, last = krohn.workbench.check(copied, names, words=5)
-    assert first.wrong == ("proof: it is of another claim",)
-    assert last.wrong == ("words.jsonl: accuracy is not 1.5000",)
-
-
-def test_a_form_with_another_tensor_is_found(made: Path, tmp_path: Path) -> None:
-    copied = shutil.copytree(made, tmp_path / "set")
-    stored = copied / "flip-flop" / "huggingface" / "model.safetensors"
-    tensors = safetensors.numpy.load_file(stored)
-    name = next(iter(tensors))
-    tensors[name] = tensors[name] + np.float32(2**-20)
-    safetensors.numpy.save_file(tensors, stored, {"format": "pt"})
-    shutil.rmtree(copied / "parity" / "transformer-lens")
-    (copied / "parity" / "transformer-lens").mkdir()
-    found = krohn.workbench.check(copied, ["parity", "flip-flop"], words=5)
-    assert "was not written as it is" in found[1].wrong[0]
-    assert found[0].wrong[0].startswith("transformer-lens: ")
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("form", "name", "changed"),
-    [
-        ("huggingface", "config.json", lambda said: said["letters"].reverse()),
-        (
-            "huggingface",
-            "config.json",
-            lambda said: said["id2label"].update({"0": "1"}),
-        ),
-        (
-            "huggingface",
-            "config.json",
-            lambda said: said["architecture"]["blocks"][0].update(causal=[True]),
-        ),
-        ("transformer-lens", "config.json", lambda said: said.update(act_fn="gelu")),
-        ("transformer-lens", "names.json", lambda said: said["classes"].reverse()),
-    ],
-)
-def test_a_form_that_is_said_to_be_another_network_is_found(
-    made: Path, tmp_path: Path, form: str, name: str, changed: Any
+def test_a_trained_network_is_as_good_as_its_list_says(
+    made: Path, tmp_path: Path
 ) -> None:
     copied = shutil.copytree(made, tmp_path / "set")
-    place = copied / "parity" / form / name
-    said = json.loads(place.read_text())
-    changed(said)
-    place.write_text(json.dumps(said))
-    found = krohn.workbench.check(copied, ["parity"], words=5)
-    assert any(wrong.startswith(f"{form}: ") for wrong in found[0].wrong)
+    told = json.loads((copied / "workbench.json").read_text())["models"][-1]
+    for off, near in ((0.009, True), (0.02, False)):
+        accuracy = told["accuracy"] - off
+        written_anew(
+            copied / "workbench.json",
+            lambda x, a=accuracy: x["models"][-1].update(accuracy=a),
+        )
+        (found,) = krohn.workbench.check(copied, [SMALL[-1]], words=5)
+        assert found.verdict == "not proved"
+        # The card told of the number that was measured before.
+        assert found.wrong[0].startswith("README.md: ") is near
+        assert any("accuracy is" in w for w in found.wrong) is not near
 
 
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
