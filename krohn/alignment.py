@@ -3,7 +3,7 @@
 Machines with outputs are compared by what they show, whatever their states are called.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,9 +105,11 @@ def align(file: ModelFile, machine: object, observation: str | None) -> Alignmen
     file, notes = with_names(file, wanted)
     own = own_machine(file)
     laws = kind_of(file.header["architecture"]).answers == "laws"
-    if not outputs and not laws and (seen := _seen(file, wanted, own)) is not None:
+    named = names_machine(file)
+    shows = own if named else replace(own, output=None)
+    if not outputs and not laws and (seen := _seen(wanted, shows)) is not None:
         _check_alphabets(wanted, own)
-        if names_machine(file):
+        if named:
             header = _claiming(file, moore(wanted), "outputs")
             shown = Shown.of(wanted, seen)
             return Alignment(file, aligned(own, own), header, shown, notes)
@@ -120,7 +122,7 @@ def align(file: ModelFile, machine: object, observation: str | None) -> Alignmen
     return Alignment(file, held, header, notes=notes)
 
 
-def _seen(file: ModelFile, wanted: Automaton, own: Automaton) -> Automaton | None:
+def _seen(wanted: Automaton, own: Automaton) -> Automaton | None:
     """The file's machine with the outputs that another one is held against.
 
     These are what its states show, or the states by name, as of a machine that was
@@ -128,13 +130,21 @@ def _seen(file: ModelFile, wanted: Automaton, own: Automaton) -> Automaton | Non
     """
     if wanted.output is None:
         return None
-    names, known = set(wanted.output.names), set(own.states)
     if own.output is None:
-        return naming(own) if names <= known and not {*wanted.states} <= known else None
+        return naming(own) if shows_names(wanted, own.states) else None
     if _shows_as(wanted, own):
         return None
-    learned = names <= known and not names <= set(own.output.names)
-    return naming(own) if learned else own
+    shown = set(wanted.output.names) <= set(own.output.names)
+    return own if shown or not shows_names(wanted, own.states) else naming(own)
+
+
+def shows_names(machine: Automaton, names: Collection[str]) -> bool:
+    """Whether a machine shows names as outputs that are not those of its own states.
+
+    So does one that was learned from a network that says these names.
+    """
+    shown = set() if machine.output is None else set(machine.output.names)
+    return bool(shown) and shown <= set(names) and not set(machine.states) <= set(names)
 
 
 def _shows_as(one: Automaton, other: Automaton) -> bool:

@@ -346,7 +346,9 @@ def _network(
         observation=cells.get("observe"),
         within=_number(cells, "within", float),
     )
-    return model, "verified", ""
+    if model.proof is None:
+        return model, "undecided", "it is not proved"
+    return model, model.proof.verdict, model.proof.reason
 
 
 def _machine(cells: Mapping[str, str]) -> Automaton:

@@ -15,6 +15,7 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
+from krohn.alignment import shows_names
 from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, saying_outputs
 from krohn.machines import OWN, machine_of
@@ -108,6 +109,8 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
         wanted = machine_of(machine, observation=_observation(shows, observation))
     kind = of_file(file)
     name, letters, classes = kind.letters_and_classes(file, wanted)
+    if wanted is not None and shows_names(wanted, classes):
+        shows = "outputs"
     wanted = wanted or kind.stated_machine(file)
     length = modelfile.claimed_length(file.header)
     if kind_of(file.header["architecture"]).answers != "classes":

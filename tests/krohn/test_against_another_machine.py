@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from foreign import FLIP_FLOP, flip_flop
 
 import krohn
 from krohn.algebra import formats
@@ -190,6 +191,8 @@ def test_a_machine_that_was_learned_is_verified(tmp_path: Path, call: Call) -> N
         assert call("learn", path, "-o", learned, "-T", 6)[0] == 0
         code, told = call("verify", path, "--machine", learned)
         assert (code, told["verdict"]) == (0, "verified"), kind
+        code, told = call("learn", path, "--machine", learned, "-T", 6)
+        assert (code, told["differs"]) == (0, None), kind
         if machine.output is not None and "outputs" not in kind:
             wrong = other_outputs(states_of(machine))
             assert krohn.verify(model, wrong).verdict == "refuted"
@@ -242,3 +245,13 @@ def test_the_ideal_network_is_held_against_what_is_shown() -> None:
     assert report.verdict == "refuted"
     assert report.counterexample is not None
     assert len(report.counterexample.word) == 1
+
+
+def test_a_file_that_only_names_states_is_held_against_what_was_learned_from_it() -> None:
+    file = flip_flop(8, 4.0)
+    right = states_of(FLIP_FLOP)
+    report = krohn.verify(file, right)
+    assert report.verdict == "verified"
+    assert report.about is not None
+    assert report.about.are == "outputs"
+    assert krohn.verify(file, other_outputs(right)).verdict == "refuted"
