@@ -1,5 +1,6 @@
 """Whether two networks of laws, numbers or texts are one function: one claim, for both."""
 
+import re
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -66,9 +67,9 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
         moved = _stating(files[one], files[other], laws)
         shown, covers = _proof(moved, laws)
         if shown.verdict == "verified":
-            # What is within which error of what is said after a colon, of which inputs
-            # before it.
-            inputs = covers.partition(":")[0]
+            # Behind a colon stand what is said and how far it is off; behind a
+            # semicolon, what the file says beside.
+            inputs = re.split("[:;]", covers)[0]
             return OneClaim("verified", within=error, inputs=inputs)
         tried.append(
             f"{names[one]} is not shown to compute what {names[other]} claims: "
