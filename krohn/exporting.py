@@ -16,17 +16,22 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shows
 from krohn.compiled_model import CompiledModel, file_of
 from krohn.machine_verification import LONGEST_SAMPLE, SCORES
-from krohn.model_card import NAME, card
+from krohn.model_card import NAME, card, program, verdict
 from krohn.network import modelfile
+from krohn.network import ExportError
 from krohn.network.exports import Destination, destination
 from krohn.network.exports.circuit import labels
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.program.errors import Refused
 from krohn.program.writing import whole_directory
 from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
 from krohn.source_kinds.kind import Whole
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
+from krohn.verify.checker.network import contents, opened
+from krohn.verify.proof import Proof, Verdict, prove
+from krohn.verify.search.find import model_of
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.simulation_result import Progress as WordProgress
@@ -209,7 +214,35 @@ def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> N
         )
 
 
-# Exports, each read back and run beside the network that it was made from.
+# Exports, each read back, proved, and run beside the network that it was made from.
+
+
+def proof_of(
+    file: ModelFile,
+    home: Destination,
+    place: Path,
+    progress: Progress = silent,
+) -> Proof:
+    """The proof of what stands in a directory, for what its file claims.
+
+    Raises:
+        ExportError: If it holds another network than that of the file.
+    """
+    length = claimed_length(file.header)
+    try:
+        if home.read is None:
+            with np.errstate(all="ignore"):
+                model = opened(contents(place))
+        else:
+            there = home.read(file, place)
+            model = model_of(there.file, there.gain)
+    except Refused as refused:
+        return Proof("undecided", str(refused), length)
+    done = prove(file, None, partial(progress, "proving"), model)
+    if not home.unproved or done.verdict != "verified":
+        return done
+    elsewhere = f"{home.unproved}. In arithmetic that is as docs/soundness.md assumes, "
+    return Proof("undecided", f"{elsewhere}it is {verdict(done)}", length)
 
 
 @dataclass(frozen=True)
@@ -221,13 +254,15 @@ class Export:
         directory: What was written.
         ran: The words that were run there, and by how much logits differ.
         arithmetic: What is computed there, beside what the model file computes.
-        proved: What holds of the export for all words.
+        verdict: That of the checker on what was written.
+        proved: The same in a sentence, with what is proved, or why nothing is.
     """
 
     to: str
     directory: str
     ran: Ran
     arithmetic: str
+    verdict: Verdict
     proved: str
 
     def to_object(self) -> dict[str, Any]:
@@ -247,9 +282,10 @@ def export(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Export:
-    """Write a network for another library, read it back, and run it beside the original.
+    """Write a network for another library, read it back, prove and run it there.
 
-    Nothing is left on disk unless every answer is right.
+    Nothing is left on disk unless every answer is right, and the program of its README.md
+    prints what it should.
 
     Args:
         model: A model file, what `krohn.compile` returned, or an open network.
@@ -267,14 +303,21 @@ def export(
     """
     file = file_of(model) or modelfile.read(cast("str | Path", model))
     home = destination(to)
+    if why := of_file(file).stays:
+        raise ExportError(f"this network does not go to {home.title}: {why}")
     with whole_directory(Path(directory)) as place:
         _write(home, file, place, states)
-        proved = home.proved(file, place)
+        proof = proof_of(file, home, place, progress or silent)
         report = partial(progress or silent, "running words")
         ran = run(file, home, place, sample, seed, report)
-        text = card(file, home, labels(file, states), proved)
+        names = labels(file, states)
+        shown = program(file, home, names)
+        if shown is not None:
+            shown.check(place)
+        text = card(file, home, names, proof, shown)
         (place / NAME).write_text(text, encoding="utf-8")
-    return Export(to, str(directory), ran, home.arithmetic, proved)
+    told = proof.verdict, verdict(proof)
+    return Export(to, str(directory), ran, home.arithmetic, *told)
 
 
 def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> None:

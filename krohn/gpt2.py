@@ -9,18 +9,14 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
-from krohn.network.exports import Destination
-from krohn.network.exports.gpt2 import open_logits, write
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS, one_thread
+from krohn.network.precision import PRECISIONS
 from krohn.program import strict_json
-from krohn.program.errors import Refused
 from krohn.report import Progress, Report, silent
 from krohn.verification_target import Target, open_target
 from krohn.verify.checker import gpt2
 from krohn.verify.checker.model_file import Model
 from krohn.verify.proof import Verdict, prove
-from krohn.verify.search.find import search
 
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),
@@ -112,30 +108,3 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
         verdict, covers = "verified", f"{target.proved}, over the whole vocabulary"
     report = Report(verdict, "proof", reason, target.length, 0, covers, proof=done)
     return replace(report, about=target.claim, notes=target.notes)
-
-
-def proved(file: ModelFile, directory: Path) -> str:
-    """The sentence on the checker's proof of the files in a directory."""
-    try:
-        with one_thread(), np.errstate(all="ignore"):
-            found = search(gpt2.read(gpt2.Files.of(directory)), None)[1]
-    except Refused as refused:
-        return (
-            f"not proved ({refused}); only the words that were run are known to be "
-            "right"
-        )
-    facts = found.facts()
-    return (
-        f"proved in {facts['dtype']}: right on {facts['covers']}, over the whole "
-        f"vocabulary (margin {found.margin:.3g}; docs/gpt2.md)"
-    )
-
-
-DESTINATION = Destination(
-    name="gpt2",
-    title="GPT-2, by Hugging Face's library",
-    write=write,
-    open=open_logits,
-    arithmetic="GPT-2 as it is, with its LayerNorms and GeLUs",
-    proved=proved,
-)

@@ -1,170 +1,213 @@
-"""The README.md of an export: what it claims, and a program that uses it."""
+"""The README.md of an export: its verdict, and a program that uses it, which is run."""
 
+import ast
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
-from krohn.algebra.wording import count, cut
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
 from krohn.foreign import called
 from krohn.network.exports import Destination
 from krohn.network.exports.circuit import Labels
-from krohn.network.model import Model, said
-from krohn.network.modelfile import ModelFile, claimed_length
-from krohn.program.letter_tokenizer import BOS, blank, tokens
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.letter_tokenizer import blank
+from krohn.program.quoting import (
+    cut,
+    in_markdown,
+    in_python,
+    markdown_program,
+    markdown_text,
+    on_a_line,
+)
+from krohn.program.wording import at_most
 from krohn.source_kinds import of_file
+from krohn.verify.proof import Proof
 
 NAME = "README.md"
 MOST_NAMES = 200
 """In characters, of a list of names."""
-LETTERS = 3
-"""How many letters the word of the program has, where words are so long."""
-
-GPT2 = """\
-from transformers import AutoModelForCausalLM, AutoTokenizer
-
-words = AutoTokenizer.from_pretrained(".")
-model = AutoModelForCausalLM.from_pretrained(".")
-said = model.generate(**words({text!r}, return_tensors="pt"))
-print(words.decode(said[0]))  # {answer}"""
-CLASSES = """\
-from transformers import pipeline
-
-told = {{"trust_remote_code": True, "ignore_labels": []}}
-say = pipeline("token-classification", model=".", **told)
-print(*(each["entity"] for each in say({text!r})))  # {answer}"""
-WRITES = """\
-from transformers import AutoModelForCausalLM, AutoTokenizer
-
-words = AutoTokenizer.from_pretrained(".", trust_remote_code=True)
-model = AutoModelForCausalLM.from_pretrained(".", trust_remote_code=True)
-said = model.generate(**words({text!r}, return_tensors="pt"))
-print(words.decode(said[0]))"""
-ONNX = """\
-import json, numpy, onnxruntime
-
-session = onnxruntime.InferenceSession("model.onnx")
-(logits,) = session.run(["logits"], {{"letters": numpy.array([{ids}])}})
-classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
-print(*(classes[i] for i in logits[0].argmax(-1)))  # {answer}"""
-LENS = """\
-import json, pathlib, torch
-from krohn.network.exports.transformer_lens import bridge  # of Krohn; docs: without it
-
-logits = bridge(pathlib.Path("."))(torch.tensor([{ids}]))
-classes = json.loads(pathlib.Path("names.json").read_text("utf-8"))["classes"]
-print(*(classes[i] for i in logits[0, 1:].argmax(-1)))  # {answer}"""
+SECONDS = 900
+"""For a program on a card: libraries take seconds to import, minutes on a busy machine."""
+QUIET = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+"""What libraries are told: to fetch nothing, and to leave nothing behind."""
 
 
 @dataclass(frozen=True)
-class Example:
-    """A word, and what the network says of it.
+class Shown:
+    """A program for a card, and what it must print.
 
     Attributes:
-        letters: The indices of its letters.
-        text: The same as a text.
-        said: The names of what it says after each letter.
-        last: What it says after the last one, as a token of a GPT-2.
+        text: The program.
+        answers: The names of answers; or numbers, which nothing is chosen by.
+        off: By how much a number may be another one.
     """
 
-    letters: tuple[int, ...]
     text: str
-    said: tuple[str, ...]
-    last: str
+    answers: Sequence[str] | Sequence[float]
+    off: float
+
+    def __str__(self) -> str:
+        """The program, with what it prints behind its last line."""
+        said = in_python(self.answers)
+        if self.off:
+            some = ", ".join(f"{x:.4g}" for x in self.answers)
+            said = f"[{some}], rounded"
+        return f"{self.text}  # {said}"
+
+    def check(self, place: Path) -> None:
+        """Run it in a directory.
+
+        Raises:
+            KrohnError: If it prints something else.
+        """
+        told = printed(self.text, place)
+        try:
+            said = ast.literal_eval(told)
+            right = self._near(said) if self.off else said == [*self.answers]
+        except (SyntaxError, ValueError, TypeError):
+            right = False
+        if not right:
+            raise KrohnError(
+                f"the program of {NAME} prints {cut(on_a_line(told.strip()), 200)}, not "
+                f"{cut(in_python(self.answers), 200)}, so nothing was written"
+            )
+
+    def _near(self, said: Sequence[float]) -> bool:
+        pairs = zip(said, self.answers, strict=True)
+        return all(abs(x - float(y)) <= self.off for x, y in pairs)
 
 
-def card(file: ModelFile, home: Destination, names: Labels, proved: str) -> str:
+def printed(program: str, place: Path) -> str:
+    """The output of a program that is run in a directory, by this Python.
+
+    Raises:
+        KrohnError: If it ends in an error.
+    """
+    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
+    with TemporaryDirectory() as cache:
+        told = {**os.environ, **QUIET, "PYTHONPATH": paths, "HF_MODULES_CACHE": cache}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", program],
+                cwd=place,
+                env=told,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise KrohnError(f"the program of {NAME} runs for too long") from None
+    if done.returncode:
+        last = on_a_line(done.stderr.strip().rpartition("\n")[2])
+        raise KrohnError(
+            f"the program of {NAME} ends in an error, so nothing was written: {last}"
+        )
+    return done.stdout
+
+
+def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
+    """A program that runs a short input of the claim there; None if there is none."""
+    if not home.program:
+        return None
+    given = of_file(file).example(file)
+    with torch.inference_mode():
+        logits = Model(file)(torch.tensor([given.tokens]))[0, given.first - 1 :]
+    text = ""
+    if "{text}" in home.program:
+        text = blank(names.letters).join(names.letters[a] for a in given.tokens)
+    lines = home.program.format(text=in_python(text), letters=given.tokens)
+    if of_file(file).claim == "within":
+        lines += "\nprint(logits[-1].tolist())"
+        # Both are within the error of what is right.
+        off = 2 * float(file.header["claim"]["error"])
+        return Shown(lines, logits[-1].tolist(), off)
+    classes = home.classes(file, names)
+    part = f"[{given.first - 1}:]" if given.first > 1 else ""
+    lines += f"\nprint([classes[i] for i in logits{part}.argmax(-1).tolist()])"
+    return Shown(lines, [classes[i] for i in logits.argmax(dim=-1).tolist()], 0.0)
+
+
+def verdict(proof: Proof) -> str:
+    """What the checker has shown of a network, in a sentence: the one place that says it."""
+    found = proof.bounds
+    if proof.verdict != "verified" or found is None:
+        return f"not proved: {proof.reason}"
+    right = "the largest logit is that of the right answer"
+    if found.error < inf:
+        right = f"each output is within {at_most(found.error)} of the right one"
+    return f"proved in {found.form.name}: on {found.covers}, {right}"
+
+
+def card(
+    file: ModelFile,
+    home: Destination,
+    names: Labels,
+    proof: Proof,
+    shown: Shown | None,
+) -> str:
     """The text of README.md.
 
     Args:
         file: The network.
         home: Where it went.
         names: Of its letters and classes there.
-        proved: What holds of the export for all words.
+        proof: The verdict of the checker on what is there.
+        shown: A program that was run there, if there is one.
     """
+    said = markdown_text(verdict(proof))
+    means = "states" if names.states and names.classes == names.states else "answers"
+    use = f"""
+
+This program was run in this directory, and printed what stands behind it:
+
+{markdown_program(str(shown))}"""
     return f"""\
-# {called(file.header)}, for {home.title}
+# {in_markdown(called(file.header))}, for {home.title}
 
-Written by Krohn, which derives weights and proves what they compute.
+**{said[0].upper()}{said[1:]}.**
 
-**Claim.** {claim(file, names)}
+Written by Krohn, which derives weights and proves what they compute. Computed here:
+{home.arithmetic}.
 
-**Here.** {proved[0].upper()}{proved[1:]}. Computed here: {home.arithmetic}.
-
-This program prints what stands behind it. Run it in this directory:
-
-```python
-{_program(file, home, names)}
-```
+Its {count(len(names.letters), "letter")}: {_listed(names.letters)}. What its
+{count(len(names.classes), "logit")} stand for ({means}): {_listed(names.classes)}.{use * (shown is not None)}
 
 {_again(home)}
 """
 
 
-def claim(file: ModelFile, names: Labels) -> str:
-    """The claim of the network in a sentence: the one place where a card says it."""
-    stated, longest = file.header["claim"], claimed_length(file.header)
-    many = "every length" if longest is None else f"up to {count(longest, 'letter')}"
-    shows = "states" if names.states and names.classes == names.states else "answers"
-    if of_file(file).prompt(file) is not None:
-        shows = "tokens"
-    off = (
-        f"each output is within {stated['error']:.3g} of that of the source"
-        if "error" in stated
-        else "the largest logit is that of the right answer"
-    )
-    return (
-        f"In {file.precision.name}, after every letter of every word of {many}, {off}. "
-        f"Its {count(len(names.letters), 'letter')}: {_listed(names.letters)}. What its "
-        f"{count(len(names.classes), 'logit')} stand for ({shows}): "
-        f"{_listed(dict.fromkeys(names.classes))}."
-    )
-
-
-def _listed(names: Sequence[str] | dict[str, None]) -> str:
-    return cut(", ".join(f"`{name}`" for name in names), MOST_NAMES)
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, each once."""
+    shown, room = list[str](), MOST_NAMES
+    for name in map(in_markdown, dict.fromkeys(names)):
+        room -= len(name) + 2
+        if room < 0:
+            return ", ".join([*shown, "…"])
+        shown.append(name)
+    return ", ".join(shown)
 
 
 def _again(home: Destination) -> str:
     """How to prove it again."""
-    if home.name == "gpt2":
+    if home.read is None:
         return "`krohn verify .` proves it again, from these files alone."
     carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
     return carried * (home.name == "huggingface") + (
         "`krohn verify` proves the model file that this was made of, and `krohn export` "
         "holds these tensors against it (docs/exports.md)."
     )
-
-
-def _program(file: ModelFile, home: Destination, names: Labels) -> str:
-    prompt = of_file(file).prompt(file)
-    if home.name == "huggingface" and prompt is not None:
-        return WRITES.format(text=prompt)
-    given = _example(file, names)
-    answer, ids = " ".join(given.said), list(given.letters)
-    if home.name == "gpt2":
-        first = BOS.replace(" ", blank(names.letters))
-        shown = [first, *(names.letters[a] for a in given.letters), given.last]
-        return GPT2.format(text=given.text, answer=" ".join(shown))
-    if home.name == "huggingface":
-        return CLASSES.format(text=given.text, answer=answer)
-    front = [len(names.letters)] * (home.name == "transformer-lens")
-    program = LENS if front else ONNX
-    return program.format(ids=front + ids, answer=answer)
-
-
-def _example(file: ModelFile, names: Labels) -> Example:
-    """The first letters of the alphabet, as a word."""
-    longest = claimed_length(file.header)
-    length = LETTERS if longest is None else min(LETTERS, longest)
-    word = tuple(i % len(names.letters) for i in range(length))
-    with torch.inference_mode():
-        logits = Model(file)(torch.tensor([word]))[0]
-    at = logits.argmax(dim=-1).tolist()
-    last = ""
-    if "source" not in file.header:
-        outputs = file.header["claim"].get("shows", "states") != "states"
-        called = tokens(file.header["machine"], outputs)
-        last = called[len(names.letters) + 1 + at[-1]]
-    text = blank(names.letters).join(names.letters[a] for a in word)
-    return Example(word, text, said(logits, names.classes), last)

@@ -116,7 +116,7 @@ class Proof:
         evidence: The established steps.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
-        bounds: Every bound that the small checker has shown of a Transformer.
+        bounds: All that the small checker has shown; None unless verified.
         told: The evidence given to the small checker, with the bounds that it has shown:
             the content of an evidence file (`krohn.verify.search.find.for_file`). Empty
             unless verified.
@@ -205,9 +205,8 @@ def _proof_of(
     established = steps(found, evidence)
     if brackets and own is not None:
         established.append({"longest": longest(model, own)})
-    bounds = None if found.logits is None else found
     length, told = file.header["claim"].get("length"), {**evidence, **claims(found)}
-    return Proof("verified", "", length, established, bounds=bounds, told=told)
+    return Proof("verified", "", length, established, bounds=found, told=told)
 
 
 def _classes(file: ModelFile, machine: Automaton) -> Shown:

@@ -11,6 +11,7 @@ from krohn.schemas.parts import (
     About,
     Digest,
     MachineRemark,
+    Verdict,
 )
 from krohn.sources.grammars.bounded import Row
 from krohn.workbench.checking import Checked as CheckedModel
@@ -32,7 +33,8 @@ class Exported(TypedDict):
     Attributes:
         to: The library.
         arithmetic: What is computed there.
-        proved: What holds of it for all words.
+        verdict: That of the checker on what was written.
+        proved: The same in a sentence, with what is proved, or why nothing is.
         words: How many words were run there.
         length: How long the longest are.
         deviation: By how much a logit differs at most.
@@ -42,6 +44,7 @@ class Exported(TypedDict):
     to: Literal["transformer-lens", "huggingface", "onnx", "gpt2"]
     directory: str
     arithmetic: str
+    verdict: Verdict
     proved: str
     words: int
     length: int

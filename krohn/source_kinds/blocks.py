@@ -25,7 +25,7 @@ from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
-from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.kind import FEW, Answers, Example
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
 from krohn.source_kinds.written_texts import (
@@ -208,6 +208,12 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         first = len(source.letters)
         return Writer(source.tokens, row, told, first=first, room=room)
 
+    def example(self, file: ModelFile) -> Example:
+        """A word of the first letters, before a state is written."""
+        source = self.of_file(file)
+        size = min(FEW, source.block, file.header["claim"]["letters"])
+        return Example([i % len(source.letters) for i in range(size)], 1)
+
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Let the network write the states of words."""
         writer, source = self.writer(file), self.of_file(file)
@@ -302,6 +308,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     claim = "within"
     takes = frozenset({"strict", "keep", "positions", "block"})
     formats = ("float64",)
+    stays = "the network reads the vectors that it has written, which needs Krohn"
 
     def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
         """A linear system that writes its vector after so many letters.

@@ -30,7 +30,7 @@ from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import Built, sizes, stated
-from krohn.source_kinds.kind import Answers, Whole
+from krohn.source_kinds.kind import Answers, Example, Whole
 from krohn.source_kinds.recurrence_facts import prompt_of, sentences, width_needed
 from krohn.source_kinds.written_texts import (
     BATCH,
@@ -362,10 +362,11 @@ class ChainsOfThought(TextKind[Source]):
         told = len(inputs), source.length, progress
         return simulated(file, self.writer(file), texts(), *told)
 
-    def prompt(self, file: ModelFile) -> str:
-        """The prompt that has the least of everything."""
+    def example(self, file: ModelFile) -> Example:
+        """The prompt that has the least of everything, and what follows."""
         source = self.of_file(file)
-        return " ".join(source.tokens[low] for low, _ in source.prompt)
+        blank = [BLANK] * len(source.steps)
+        return self.begun(file, [*(low for low, _ in source.prompt), *blank])
 
     def whole(
         self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator

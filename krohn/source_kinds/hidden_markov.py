@@ -45,7 +45,7 @@ from krohn.source_kinds.base import (
     sizes,
     sizes_of,
 )
-from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.kind import Answers, Example, few
 from krohn.source_kinds.linear_systems import as_model
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from krohn.source_kinds.recurrence_facts import Chain
@@ -284,6 +284,11 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         words = rng.integers(len(source.letters), size=(count, length))
         words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, rng)[0]
         return words
+
+    def example(self, file: ModelFile) -> Example:
+        """A short word that the model says."""
+        words, _ = self.of_file(file).sample(1, few(file), np.random.default_rng(0))
+        return Example(words[0].tolist(), 1)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
         """Hold beliefs against those of the filter."""

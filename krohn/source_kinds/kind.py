@@ -13,7 +13,7 @@ from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count, words_up_to
 from krohn.compiler import CompileError
 from krohn.network.architectures.transformer import causal
-from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.network.modelfile import ModelFile, alphabets, claimed_length
 from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
 from krohn.program.domains import IntArray
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
+FEW = 3
+"""How many letters a short word has."""
 Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
 """A function that answers each of many inputs."""
 
@@ -54,6 +56,18 @@ class Whole:
     tokens: Sequence[str]
 
 
+class Example(NamedTuple):
+    """A short input of a network.
+
+    Attributes:
+        tokens: It.
+        first: How many of them are read before the first answer that is shown.
+    """
+
+    tokens: list[int]
+    first: int
+
+
 class Kind(ABC, Generic[S]):
     """Sources of one kind: how they are named, compiled, run and explained.
 
@@ -74,6 +88,7 @@ class Kind(ABC, Generic[S]):
         examples: A name of each family of sources, with a description.
         instead: What can be done, where no machine can be learned from a network.
         refusal: How a name is refused: of the name, and of the reason.
+        stays: Why no other library runs its networks; empty if others do.
     """
 
     wire: ClassVar[str]
@@ -91,6 +106,7 @@ class Kind(ABC, Generic[S]):
     examples: ClassVar[Mapping[str, str]] = {}
     instead: ClassVar[str] = ""
     refusal: ClassVar[str] = "{1}"
+    stays: ClassVar[str] = ""
 
     @property
     def called(self) -> str:
@@ -281,9 +297,13 @@ class Kind(ABC, Generic[S]):
             f"say one of several classes after each letter{self.instead}"
         )
 
-    def prompt(self, file: ModelFile) -> str | None:
-        """A prompt after which a network for Hugging Face writes a text; None if none."""
-        return None
+    def example(self, file: ModelFile) -> Example:
+        """A short input that the claim of a file is about."""
+        whole = self.whole(file, lambda _: 1, np.random.default_rng(0))
+        if whole is not None:
+            return Example(whole.rows(slice(0, 1))[0].tolist(), whole.length)
+        letters = len(alphabets(file)[0])
+        return Example([i % letters for i in range(few(file))], 1)
 
     def whole(
         self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
@@ -358,6 +378,12 @@ class Answers(NamedTuple):
     result: dict[str, Any]
     read: Sequence[int]
     possible: Sequence[bool] | None = None
+
+
+def few(file: ModelFile) -> int:
+    """How many letters a short word of a network has."""
+    longest = claimed_length(file.header)
+    return FEW if longest is None else min(FEW, longest)
 
 
 def marked(file: ModelFile, answers: Answers) -> dict[str, Any]:

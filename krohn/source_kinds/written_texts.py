@@ -20,7 +20,7 @@ from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
-from krohn.source_kinds.kind import Answers, Runs, in_batches, marked
+from krohn.source_kinds.kind import Answers, Example, Runs, in_batches, marked
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ BATCH = 256
 """So many texts are written together at most."""
 MOST_LINES = 2**16
 """So many lines are run at most."""
+SHOWN = 8
+"""So many tokens that are written are shown in an example."""
 Line = tuple[int, ...]
 Row = Sequence[int]
 """A text as it is asked for: `BLANK` stands where the network is to write."""
@@ -125,6 +127,12 @@ class TextKind(SourceKind[S]):
         """How long the texts are."""
         return f"texts of {file.header['claim']['length'] + 1} tokens", "such word"
 
+    def begun(self, file: ModelFile, row: Row) -> Example:
+        """A prompt, with the beginning of what the network writes behind it."""
+        text, first = self.texts(file, [row])[0][:-1], list(row).index(BLANK)
+        text = text[: first + SHOWN]
+        return Example(text[: text.index(BLANK)] if BLANK in text else text, first)
+
     @abstractmethod
     def writer(self, file: ModelFile) -> Writer:
         """How the texts of a file are asked for.
@@ -218,6 +226,12 @@ class LineKind(TextKind[R], ReadableKind[R]):
         """Whether no line has more letters."""
         source: Any = self.of_file(file)
         return bool(source.longest == length)
+
+    def example(self, file: ModelFile) -> Example:
+        """A line, and the beginning of its text."""
+        (line,) = self.drawn(file, 1, np.random.default_rng(0))
+        length = file.header["claim"]["length"]
+        return self.begun(file, row_of(self.of_file(file), line, length))
 
     def held(
         self, file: ModelFile, inputs: list[Line], progress: Progress

@@ -3,7 +3,7 @@
 `destination` imports a module only when it is asked for: each needs a library of its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +16,24 @@ from krohn.program.user_input import install
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from krohn.network.exports.circuit import Labels
+
     Logits = Callable[[Tensor], Tensor]
     """Letter indices ``(batch, time)`` without BOS to logits ``(batch, time, classes)``."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network as it stands in a directory.
+
+    Attributes:
+        file: Its header and its tensors.
+        gain: By how much scores are divided there, a power of two. Queries are as many
+            times larger than those of the file.
+    """
+
+    file: ModelFile
+    gain: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -33,8 +49,14 @@ class Destination:
         open: Reads what was written, by the place's own library and from the directory
             alone; what comes back computes there.
         arithmetic: What is computed there, beside what the model file computes.
-        proved: Looks at what was written, with the model file beside it, and says what
-            holds of it for all words; raises `ExportError` if it does not.
+        read: Reads back the network that a directory holds, with the model file beside
+            it; raises `ExportError` if it is another one. None where the checker reads
+            such a directory by itself.
+        program: Lines of Python that set ``logits``, a row after each letter, and
+            ``classes``, the names of their columns. ``{text}`` in them is a word as a
+            text, ``{letters}`` the indices of its letters. Empty if there are none.
+        classes: The names of the columns, for a file and its labels.
+        unproved: What no proof speaks about there, so that nothing is proved; or nothing.
     """
 
     name: str
@@ -42,7 +64,10 @@ class Destination:
     write: Callable[[ModelFile, Path, bool], None]
     open: Callable[[Path], "Logits"]
     arithmetic: str
-    proved: Callable[[ModelFile, Path], str]
+    read: Callable[[ModelFile, Path], Network] | None
+    program: str = ""
+    classes: "Callable[[ModelFile, Labels], Sequence[str]]" = lambda _, of: of.classes
+    unproved: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,8 +88,7 @@ HOMES: Mapping[str, _Home] = {
     "huggingface": _Home(
         "krohn.network.exports.huggingface", ("transformers",), "huggingface"
     ),
-    # What is on disk is proved, which needs all of Krohn.
-    "gpt2": _Home("krohn.gpt2", ("transformers",), "huggingface"),
+    "gpt2": _Home("krohn.network.exports.gpt2", ("transformers",), "huggingface"),
     "onnx": _Home("krohn.network.exports.onnx", ("onnx", "onnxruntime"), "onnx"),
 }
 """By the names that `krohn export --to` takes."""

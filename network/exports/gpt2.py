@@ -1,7 +1,7 @@
 """A strict network as an unmodified GPT-2: its weights, and its directory on disk."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
@@ -13,8 +13,8 @@ from safetensors.numpy import save_file
 from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.disguise import refuse
-from krohn.network.exports import circuit
-from krohn.network.exports.circuit import labels
+from krohn.network.exports import Destination, circuit
+from krohn.network.exports.circuit import Labels, labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.claim_digest import digest_of
@@ -383,3 +383,30 @@ def open_logits(directory: Path) -> "Callable[[Tensor], Tensor]":
         return torch.as_tensor(found[:, 1:, bos + 1 :])
 
     return logits
+
+
+def _answers(file: ModelFile, names: Labels) -> Sequence[str]:
+    """The tokens that answer, by name."""
+    every = tokens(file.header["machine"], outputs=not names.states)
+    return every[len(names.letters) + 1 :]
+
+
+DESTINATION = Destination(
+    name="gpt2",
+    title="GPT-2, by Hugging Face's library",
+    write=write,
+    open=open_logits,
+    arithmetic=(
+        "GPT-2 as it is, with its LayerNorms and GeLUs; an answer is the token of the "
+        "largest of all logits"
+    ),
+    read=None,
+    program="""\
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+words = AutoTokenizer.from_pretrained(".")
+model = AutoModelForCausalLM.from_pretrained(".")
+logits = model(**words({text}, return_tensors="pt")).logits[0, 1:]
+classes = words.convert_ids_to_tokens(range(len(words)))""",
+    classes=_answers,
+)

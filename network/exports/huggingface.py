@@ -30,6 +30,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import FOLDER, is_index, kind_of
 from krohn.network.exports import (
     Destination,
+    Network,
     circuit,
     modeling_krohn,
     tokenization_krohn,
@@ -175,8 +176,8 @@ def silent() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def proved(file: ModelFile, directory: Path) -> str:
-    """Hold the tensors against those of the file, bit by bit, and the code against ours.
+def read(file: ModelFile, directory: Path) -> Network:
+    """The network that was written: tensors bit by bit those of the file, and our code.
 
     Raises:
         ExportError: If one differs.
@@ -195,10 +196,7 @@ def proved(file: ModelFile, directory: Path) -> str:
         path = directory / name
         if not path.is_file() or path.read_text("utf-8") != text:
             raise ExportError(f"{name} is not the code of this version; export again")
-    return (
-        "the tensors are those of the file, run by the same code: what is proved of the "
-        "file holds there (docs/exports.md)"
-    )
+    return Network(file)
 
 
 DESTINATION = Destination(
@@ -207,7 +205,14 @@ DESTINATION = Destination(
     write=write,
     open=open_logits,
     arithmetic="the same, by Krohn's own code, which the directory carries",
-    proved=proved,
+    read=read,
+    program="""\
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+words = AutoTokenizer.from_pretrained(".", trust_remote_code=True)
+model = AutoModelForCausalLM.from_pretrained(".", trust_remote_code=True)
+logits = model(**words({text}, return_tensors="pt")).logits[0]
+classes = model.config.id2label""",
 )
 
 AutoConfig.register(KIND, KrohnConfig, exist_ok=True)

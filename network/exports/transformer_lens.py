@@ -2,8 +2,8 @@
 
 TransformerLens divides scores by the root of the width of a head, and has one number of
 heads and one width for all blocks. So a head is made 4^k wide by columns of zeros and
-its queries are multiplied by 2^k; heads and units that a block lacks are zeros. Both are
-exact (docs/exports.md, Proposition 1).
+its queries are multiplied by 2^k; heads and units that a block lacks are zeros. What is
+computed there is proved with these scores (docs/soundness.md, Theorem L5).
 """
 
 import json
@@ -20,7 +20,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Softmax, attention_kind
-from krohn.network.exports import Destination, circuit
+from krohn.network.exports import Destination, Network, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -83,26 +83,24 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
     return logits
 
 
-def proved(file: ModelFile, directory: Path) -> str:
-    """Hold the tensors that were written against those of the file, number by number.
+def read(file: ModelFile, directory: Path) -> Network:
+    """The network that was written, which is that of the file with larger queries.
 
     Raises:
-        ExportError: If one differs, as where a query is too large for its format.
+        ExportError: If a number differs, as where a query is too large for its format.
     """
-    wanted, found = bridge_tensors(file, configuration(file)), _read(directory)
+    config = configuration(file)
+    wanted, found = bridge_tensors(file, config), _read(directory)
     for name, tensor in wanted.items():
         if not np.array_equal(found[name], tensor):
             raise ExportError(f"the tensor {name!r} does not fit {file.precision.name}")
-    config, names = (
+    said, names = (
         json.loads((directory / name).read_text(encoding="utf-8"))
         for name in ("config.json", "names.json")
     )
-    alike = canonical(config) == canonical(configuration(file))
+    alike = canonical(said) == canonical(config)
     circuit.check_said(file, names["letters"], names["classes"], alike)
-    same = "the tensors are those of the file, beside zeros and a power of 2"
-    if file.precision.name == "float16":
-        return f"{same}; scores times that power may overflow, so no proof carries over"
-    return f"{same}: what is proved of the file holds there (docs/exports.md)"
+    return Network(file, scale(config))
 
 
 def _read(directory: Path) -> dict[str, FloatArray]:
@@ -174,6 +172,11 @@ def _activation(file: ModelFile) -> str:
     return found.pop() if found else "relu"
 
 
+def scale(config: Mapping[str, Any]) -> float:
+    """2^k, by which scores are divided there."""
+    return float(np.sqrt(float(config["d_head"])))
+
+
 def bridge_tensors(file: ModelFile, config: Mapping[str, Any]) -> dict[str, FloatArray]:
     """The state of a bridge: `torch.nn.Linear` has outputs as rows."""
     given = file.tensors
@@ -185,13 +188,12 @@ def bridge_tensors(file: ModelFile, config: Mapping[str, Any]) -> dict[str, Floa
     }
     d, units, head = config["d_model"], config["d_mlp"], config["d_head"]
     heads = (config["n_heads"], head, d)
-    scale = np.sqrt(float(head))  # a power of 2
     for i in range(config["n_layers"]):
         at = f"blocks.{i}"
         for ours, theirs in (("query", "q"), ("key", "k"), ("value", "v")):
             matrix = given.get(f"{at}.attention.{ours}", np.zeros((0, 0, 0)))
             flat = _padded(matrix.transpose(0, 2, 1), heads).reshape(-1, d)
-            found[f"{at}.attn.{theirs}.weight"] = flat * (scale if theirs == "q" else 1)
+            found[f"{at}.attn.{theirs}.weight"] = flat * (scale(config) if theirs == "q" else 1)
             found[f"{at}.attn.{theirs}.bias"] = np.zeros(len(flat))
         out = _padded(given.get(f"{at}.attention.out", np.zeros((0, 0, 0))), heads)
         found[f"{at}.attn.o.weight"] = out.reshape(-1, d).T
@@ -218,5 +220,12 @@ DESTINATION = Destination(
         "the same operations; heads and layers are widened by zeros, and scores are "
         "multiplied and divided by the same power of 2"
     ),
-    proved=proved,
+    read=read,
+    program="""\
+import json, pathlib, torch
+from krohn.network.exports.transformer_lens import bridge  # of Krohn; docs: without it
+
+model = bridge(pathlib.Path("."))
+logits = model(torch.tensor([[model.cfg.d_vocab - 1, *{letters}]]))[0, 1:]
+classes = json.loads(pathlib.Path("names.json").read_text("utf-8"))["classes"]""",
 )

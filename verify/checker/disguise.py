@@ -92,6 +92,7 @@ def plain(model: Model) -> Model:
         shape.disguise.d_model,
         shape.disguise.heads,
         shape.disguise.units,
+        model.gain,
     )
     form = model.format._replace(digits=NEVER)
     header = {**model.header, "architecture": told}
@@ -113,6 +114,7 @@ class Disguise:
         heads: For each block and head of the disguised network the number of the head of
             the plain one that it stands for, from 1 on; 0 if it stands for none.
         units: The same of units.
+        gain: What queries and scores are larger than those of the tensors times.
     """
 
     form: Format
@@ -121,6 +123,7 @@ class Disguise:
     width: int
     heads: Pairs
     units: Pairs
+    gain: float
 
     @property
     def directions(self) -> FloatArray:
@@ -250,8 +253,10 @@ class Disguise:
     ) -> tuple[list["Sized"], Interval]:
         """The sizes of queries and keys, and by how much scores are computed wrongly."""
         sizes = [self._computed(stream, matrix) for matrix in (query, key)]
-        largest = sizes[0].times(sizes[1])
-        check_scores(largest, self.form)
+        largest, form = sizes[0].times(sizes[1]), self.form.divided(self.gain)
+        asked = Interval.of(beside_of(stream).size) @ np.abs(query)
+        fits(asked, form, "a query", SUM)
+        check_scores(largest, form)
         count = query.shape[1] + 1
         return sizes, gamma(count, self.form.sum_unit) * largest + flushed(count)
 
@@ -349,7 +354,7 @@ class Disguise:
             own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
             moved, each = self._seen(stream, (weight, bias), (own, beside), gains)
             off = (each / gains / Interval.of(np.abs(own)).sum(axis=0)).most
-        reader = Reader(EXACT, 0.0, 0.0, 0.0, off, 1.0)
+        reader = Reader(EXACT, 0.0, 0.0, 0.0, off)
         known = beside_of(stream)._replace(gains=gains, moved=moved)
         return replace(stream, reader=reader, beside=known, form=EXACT)
 

@@ -64,6 +64,8 @@ LIBRARY = ("is_local", "local_files_only", "transformers_version")
 """Entries that the library adds when it saves a configuration again."""
 BESIDE = {"README.md", "circuit.csv", "circuit.json"}
 """Files that nothing depends on."""
+MASKED = 4.0
+"""The least factor of scores: the least number is added to some, to hide them (A5)."""
 Parts = dict[str, FloatArray]
 """Tensors by the names that they have in a model file."""
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
@@ -278,7 +280,8 @@ class _Taken(NamedTuple):
             tensors,
             ground,
         )
-        return Model(self.form, tensors, header, norms, said["vocabulary"])
+        gain = max(shape.gain, MASKED)
+        return Model(self.form, tensors, header, norms, said["vocabulary"], gain=gain)
 
     def _block(self, block: Any, named: str) -> Any:
         return {**block, "activation": [[[named, n]] for n in block["mlp"]]}

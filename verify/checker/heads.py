@@ -85,10 +85,6 @@ def kind_of(header: Any, block: int) -> Kind:
 
 ROWS = 2**14
 """Queries, or keys, that are computed at once."""
-MASKED = 4.0
-"""The largest factor of scores if the least number is added to hide one (A5)."""
-
-
 Bounds: TypeAlias = tuple[float, float, float, float]
 """The worst leak's logarithm, the error of a score that can be right, with its exponent,
 that of any score, and the largest score. Where other scores can be off by more than
@@ -119,7 +115,8 @@ class Look:
 class Heads:
     """The heads of a block: their matrices, and what is known of the stream before.
 
-    Scores of each can be off by ``unsure`` besides, in a disguised network.
+    Scores of each can be off by ``unsure`` besides, in a disguised network. Queries, and
+    scores that are stored, are ``gain`` times those of the tensors.
     """
 
     stream: Stream
@@ -129,6 +126,7 @@ class Heads:
     out: FloatArray
     kind: Kind
     unsure: FloatArray
+    gain: float
     looks: dict[Any, Any]
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -256,13 +254,8 @@ class Heads:
 
     @property
     def asking(self) -> Format:
-        """The format of queries and scores, divided by what scores are multiplied by.
-
-        Where masks are added to scores, these stay below a quarter of the largest number.
-        """
-        reader = self.stream.reader
-        form = self.stream.form
-        return form if reader is None else form.divided(max(reader.gain, MASKED))
+        """The format of queries and scores, divided by what they are multiplied by."""
+        return self.stream.form.divided(self.gain)
 
     def queries(
         self, channel: Channel, read: Mapping[str, IntArray], t: IntArray

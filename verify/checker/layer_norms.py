@@ -76,7 +76,7 @@ class LayerNorms:
         relative, absolute = self._summed(snapshot, mean, 2 * (ones + mean))
         absolute += lost
         near, sums = (shrink.most, mean.most), (relative.most, absolute.most)
-        return Reader(form, *near, *sums, self.gain)
+        return Reader(form, *near, *sums)
 
     def _summed(
         self, snapshot: int, mean: Interval, size: Interval

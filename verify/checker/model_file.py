@@ -56,7 +56,8 @@ class Model(NamedTuple):
 
     What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
     ``rivals`` of the logits mean no class. Texts are read by the files ``tokenizer``, if
-    it has one. What runs is a ``disguise`` of the network, if there is one.
+    it has one. What runs is a ``disguise`` of the network, if there is one. Queries, and
+    scores that are stored, are ``gain`` times those of the tensors, a power of two.
     """
 
     format: Format
@@ -66,6 +67,7 @@ class Model(NamedTuple):
     rivals: int = 0
     tokenizer: Mapping[str, Any] | None = None
     disguise: "Disguise | None" = None
+    gain: float = 1.0
 
     @property
     def digest(self) -> str:

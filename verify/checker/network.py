@@ -155,6 +155,8 @@ def established(
         demand(header["version"] >= 5, "this version is for machines only")
         called = stated["source"].get("name", "")
         demand(type(called) is str, "what a source is called is no text")
+    followed = model.gain == 1 or bool(stated.get("program", {}).get("channels"))
+    demand(followed, "no rule is about scores of such a network that are multiplied")
     exact = claim.get("kind", "exact") == "exact"
     demand(exact or about, "a claim of a wrong kind")
     name = reader_of(header)

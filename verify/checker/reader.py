@@ -19,7 +19,6 @@ class Reader:
         mean: What ground can hold in absolute value after LayerNorm.
         relative: What sums over one more term are off by, for each unit that they read.
         absolute: The same that does not depend on what is read.
-        gain: What queries, and scores that are stored, are larger than the file's times.
     """
 
     form: Format
@@ -27,7 +26,6 @@ class Reader:
     mean: float
     relative: float
     absolute: float
-    gain: float
 
     def apart(self, code: FloatArray, noise: FloatArray) -> FloatArray:
         """How far what is read can be from the stream itself, which is near a code."""

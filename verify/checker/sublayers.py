@@ -113,7 +113,9 @@ def attention(
         unsure = np.zeros(len(query))
         if model.disguise is not None:
             unsure = model.disguise.scores(stream, block)
-        heads = Heads(stream, query, key, value, out, kind, unsure, {})
+        heads = Heads(
+            stream, query, key, value, out, kind, unsure, model.gain, {}
+        )
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)

@@ -32,12 +32,11 @@ MEASURED = ("linear-system", "vectors-in-blocks")
 Watch = Callable[[dict[str, Any], Established], None]
 
 
-def model_of(file: ModelFile) -> Model:
-    """A model file that was read."""
+def model_of(file: ModelFile, gain: float = 1.0) -> Model:
+    """A model file that was read; where it runs, scores are ``gain`` times its own."""
     header = {"version": version_of(file.header), **file.header}
-    return network.undisguised(
-        Model(FORMATS[file.precision.name], file.tensors, header)
-    )
+    form = FORMATS[file.precision.name]
+    return network.undisguised(Model(form, file.tensors, header, gain=gain))
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:

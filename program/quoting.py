@@ -1,0 +1,89 @@
+"""Text of files on its way to people: a name holds whatever its author wrote.
+
+Each medium has a function here, and text of a file goes there by no other way: a terminal,
+a line of a picture or a page, a Markdown document, a shell, a program. Pages of HTML are
+escaped as a whole, by their templates.
+"""
+
+import json
+import re
+import shlex
+
+SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+"""What Markdown may read as more than itself, in a line."""
+TICKS = re.compile("`+")
+
+
+def cut(text: str, limit: int) -> str:
+    """A text of at most ``limit`` characters, the last one ``…`` if some are missing."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def on_a_line(text: str, limit: int | None = None) -> str:
+    """A text on one line, where what is not seen, or turns text, is escaped as in Python."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return shown if limit is None else cut(shown, limit)
+
+
+def on_a_terminal(name: str, apart: str = " ") -> str:
+    """A name among others; quoted if empty, or if it has what stands between them.
+
+    It is quoted, too, where a terminal would obey it, or hide a part of it.
+    """
+    seen = name.isprintable()
+    plain = seen and name and not (apart and apart in name)
+    return name if plain else json.dumps(name, ensure_ascii=not seen)
+
+
+def in_python(value: object) -> str:
+    """A text, or a list of texts or numbers, as a literal on one line."""
+    return repr(value)
+
+
+def in_markdown(name: str) -> str:
+    """A name as code: Markdown reads nothing in it."""
+    shown = on_a_line(name)
+    ticks = "`" * (_longest(shown) + 1)
+    apart = " " * (not shown.strip() or "`" in (shown[0], shown[-1]))
+    return f"{ticks}{apart}{shown}{apart}{ticks}"
+
+
+def markdown_text(text: str) -> str:
+    """A sentence that may hold names, as Markdown shows it."""
+    return SIGNS.sub(r"\\\1", on_a_line(text))
+
+
+def markdown_program(text: str) -> str:
+    """A program of Python in Markdown, by a fence that is not in it."""
+    ticks = "`" * max(3, _longest(text) + 1)
+    return f"{ticks}python\n{text}\n{ticks}"
+
+
+def _longest(text: str) -> int:
+    return max(map(len, TICKS.findall(text)), default=0)
+
+
+def in_shell(text: str) -> str:
+    """A text as one word of a shell command, and safe to print.
+
+    What a terminal would obey or hide (escapes, changes of direction) is written as
+    ``$'…'``, which bash, zsh and POSIX 2024 know.
+
+    Raises:
+        ValueError: If no command line can hold it.
+    """
+    data = text.encode()
+    if b"\0" in data:
+        raise ValueError("a NUL ends every argument")
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_in_shell, text)) + "'"
+
+
+def _in_shell(character: str) -> str:
+    if character in "\\'":
+        return "\\" + character
+    if character.isprintable():
+        return character
+    # Octal: hexadecimal digits that follow would be read as part of the number.
+    return "".join(f"\\{byte:03o}" for byte in character.encode())
