@@ -17,8 +17,7 @@ from krohn.algebra.minimisation import Shows
 from krohn.compiled_model import CompiledModel, file_of
 from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.model_card import NAME, card, program, verdict
-from krohn.network import modelfile
-from krohn.network import ExportError
+from krohn.network import ExportError, modelfile
 from krohn.network.exports import Destination, destination
 from krohn.network.exports.circuit import labels
 from krohn.network.model import Model

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 
@@ -44,6 +45,11 @@ QUIET = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 """What libraries are told: to fetch nothing, and to leave nothing behind."""
+USE = """
+This program was run in this directory, and printed what stands behind it:
+
+{}
+"""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Shown:
     """
 
     text: str
-    answers: Sequence[str] | Sequence[float]
+    answers: list[Any]
     off: float
 
     def __str__(self) -> str:
@@ -77,7 +83,7 @@ class Shown:
         told = printed(self.text, place)
         try:
             said = ast.literal_eval(told)
-            right = self._near(said) if self.off else said == [*self.answers]
+            right = self._near(said) if self.off else said == self.answers
         except (SyntaxError, ValueError, TypeError):
             right = False
         if not right:
@@ -86,9 +92,9 @@ class Shown:
                 f"{cut(in_python(self.answers), 200)}, so nothing was written"
             )
 
-    def _near(self, said: Sequence[float]) -> bool:
+    def _near(self, said: list[float]) -> bool:
         pairs = zip(said, self.answers, strict=True)
-        return all(abs(x - float(y)) <= self.off for x, y in pairs)
+        return all(abs(x - y) <= self.off for x, y in pairs)
 
 
 def printed(program: str, place: Path) -> str:
@@ -143,7 +149,7 @@ def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
 
 
 def verdict(proof: Proof) -> str:
-    """What the checker has shown of a network, in a sentence: the one place that says it."""
+    """The proof of a network in a sentence: the one place that says it."""
     found = proof.bounds
     if proof.verdict != "verified" or found is None:
         return f"not proved: {proof.reason}"
@@ -171,11 +177,8 @@ def card(
     """
     said = markdown_text(verdict(proof))
     means = "states" if names.states and names.classes == names.states else "answers"
-    use = f"""
-
-This program was run in this directory, and printed what stands behind it:
-
-{markdown_program(str(shown))}"""
+    letters, logits = len(names.letters), len(names.classes)
+    use = "" if shown is None else USE.format(markdown_program(str(shown)))
     return f"""\
 # {in_markdown(called(file.header))}, for {home.title}
 
@@ -184,9 +187,9 @@ This program was run in this directory, and printed what stands behind it:
 Written by Krohn, which derives weights and proves what they compute. Computed here:
 {home.arithmetic}.
 
-Its {count(len(names.letters), "letter")}: {_listed(names.letters)}. What its
-{count(len(names.classes), "logit")} stand for ({means}): {_listed(names.classes)}.{use * (shown is not None)}
-
+Its {count(letters, "letter")}: {_listed(names.letters)}. What its
+{count(logits, "logit")} stand for ({means}): {_listed(names.classes)}.
+{use}
 {_again(home)}
 """
 

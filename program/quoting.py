@@ -20,7 +20,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def on_a_line(text: str, limit: int | None = None) -> str:
-    """A text on one line, where what is not seen, or turns text, is escaped as in Python."""
+    """A text on one line; what is not seen, or turns text, is escaped as in Python."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     return shown if limit is None else cut(shown, limit)
 

@@ -230,8 +230,8 @@ class LineKind(TextKind[R], ReadableKind[R]):
     def example(self, file: ModelFile) -> Example:
         """A line, and the beginning of its text."""
         (line,) = self.drawn(file, 1, np.random.default_rng(0))
-        length = file.header["claim"]["length"]
-        return self.begun(file, row_of(self.of_file(file), line, length))
+        source: Any = self.of_file(file)
+        return self.begun(file, row_of(source, line, file.header["claim"]["length"]))
 
     def held(
         self, file: ModelFile, inputs: list[Line], progress: Progress

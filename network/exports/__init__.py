@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Network:
+class StoredNetwork:
     """A network as it stands in a directory.
 
     Attributes:
@@ -64,7 +64,7 @@ class Destination:
     write: Callable[[ModelFile, Path, bool], None]
     open: Callable[[Path], "Logits"]
     arithmetic: str
-    read: Callable[[ModelFile, Path], Network] | None
+    read: Callable[[ModelFile, Path], StoredNetwork] | None
     program: str = ""
     classes: "Callable[[ModelFile, Labels], Sequence[str]]" = lambda _, of: of.classes
     unproved: str = ""

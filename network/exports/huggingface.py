@@ -30,7 +30,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import FOLDER, is_index, kind_of
 from krohn.network.exports import (
     Destination,
-    Network,
+    StoredNetwork,
     circuit,
     modeling_krohn,
     tokenization_krohn,
@@ -176,7 +176,7 @@ def silent() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def read(file: ModelFile, directory: Path) -> Network:
+def read(file: ModelFile, directory: Path) -> StoredNetwork:
     """The network that was written: tensors bit by bit those of the file, and our code.
 
     Raises:
@@ -187,7 +187,9 @@ def read(file: ModelFile, directory: Path) -> Network:
         if not torch.equal(stored[f"network.{name}"], tensor):
             raise ExportError(f"the tensor {name!r} was not written as it is")
     config = KrohnConfig.from_pretrained(directory)
+    read_by = json.loads((directory / LETTERS).read_text(encoding="utf-8"))
     alike = canonical(config.architecture) == canonical(file.header["architecture"])
+    alike = alike and read_by == config.letters
     circuit.check_said(file, config.letters, list(config.id2label.values()), alike)
     for name, text in {
         **_model_code(file.header["architecture"]),
@@ -196,7 +198,7 @@ def read(file: ModelFile, directory: Path) -> Network:
         path = directory / name
         if not path.is_file() or path.read_text("utf-8") != text:
             raise ExportError(f"{name} is not the code of this version; export again")
-    return Network(file)
+    return StoredNetwork(file)
 
 
 DESTINATION = Destination(

@@ -19,7 +19,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Linear, Rectified, Sparse, attention_kind
-from krohn.network.exports import Destination, Network, circuit
+from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 
@@ -414,7 +414,7 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
     return logits
 
 
-def read(file: ModelFile, directory: Path) -> Network:
+def read(file: ModelFile, directory: Path) -> StoredNetwork:
     """The network that was written, if the constants are the tensors of the file.
 
     Raises:
@@ -427,7 +427,7 @@ def read(file: ModelFile, directory: Path) -> Network:
     for name, tensor in file.tensors.items():
         if not np.array_equal(stored[name].astype(np.float64), tensor):
             raise ExportError(f"the tensor {name!r} was not written as it is")
-    return Network(file)
+    return StoredNetwork(file)
 
 
 DESTINATION = Destination(

@@ -20,7 +20,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.architectures.transformer import activations, causal
 from krohn.network.attention_kind import Softmax, attention_kind
-from krohn.network.exports import Destination, Network, circuit
+from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -83,7 +83,7 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
     return logits
 
 
-def read(file: ModelFile, directory: Path) -> Network:
+def read(file: ModelFile, directory: Path) -> StoredNetwork:
     """The network that was written, which is that of the file with larger queries.
 
     Raises:
@@ -100,7 +100,7 @@ def read(file: ModelFile, directory: Path) -> Network:
     )
     alike = canonical(said) == canonical(config)
     circuit.check_said(file, names["letters"], names["classes"], alike)
-    return Network(file, scale(config))
+    return StoredNetwork(file, scale(config))
 
 
 def _read(directory: Path) -> dict[str, FloatArray]:
@@ -193,7 +193,9 @@ def bridge_tensors(file: ModelFile, config: Mapping[str, Any]) -> dict[str, Floa
         for ours, theirs in (("query", "q"), ("key", "k"), ("value", "v")):
             matrix = given.get(f"{at}.attention.{ours}", np.zeros((0, 0, 0)))
             flat = _padded(matrix.transpose(0, 2, 1), heads).reshape(-1, d)
-            found[f"{at}.attn.{theirs}.weight"] = flat * (scale(config) if theirs == "q" else 1)
+            found[f"{at}.attn.{theirs}.weight"] = flat * (
+                scale(config) if theirs == "q" else 1
+            )
             found[f"{at}.attn.{theirs}.bias"] = np.zeros(len(flat))
         out = _padded(given.get(f"{at}.attention.out", np.zeros((0, 0, 0))), heads)
         found[f"{at}.attn.o.weight"] = out.reshape(-1, d).T

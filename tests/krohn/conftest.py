@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -33,6 +34,23 @@ def _text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
         module = import_module(found.name)
         if getattr(module, "emit", None) is emit:
             monkeypatch.setattr(module, "emit", both)
+
+
+@pytest.fixture(autouse=True)
+def _programs_of_cards_run_here(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs of model cards run in this process, as libraries take long to import."""
+
+    def printed(program: str, place: Path) -> str:
+        out = StringIO()
+        with monkeypatch.context() as moved, redirect_stdout(out):
+            moved.chdir(place)
+            exec(compile(program, "README.md", "exec"), {"__name__": "__main__"})
+        return out.getvalue()
+
+    if request.node.get_closest_marker("slow") is None:
+        monkeypatch.setattr("krohn.model_card.printed", printed)
 
 
 @pytest.fixture

@@ -1,22 +1,29 @@
 """``krohn export``: what is written is read back and run before it is there."""
 
+import ast
+import copy
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from every_kind import NETWORKS, compiled
 from safetensors import SafetensorError
 
 import krohn
 from krohn import exporting
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.model_card import NAME
+from krohn.model_card import NAME, printed
+from krohn.network import ExportError, ModelFileError
 from krohn.network.exports import Destination, destination
 from krohn.network.modelfile import ModelFile
+from krohn.verify.proof import prove
 
 pytest.importorskip("transformer_lens")
 WEATHER = Path(__file__).parents[2] / "examples/weather.json"
@@ -163,70 +170,200 @@ def test_a_full_disk_is_one_line(
 
 for library in ("transformers", "transformer_lens", "onnxruntime"):
     pytest.importorskip(library)
-TURNSTILE = Path(__file__).parents[2] / "examples/turnstile.dot"
+DESTINATIONS = ("gpt2", "huggingface", "transformer-lens", "onnx")
+TURNSTILE = WEATHER.with_name("turnstile.dot")
+STRICT = {"strict": True}
+MORE: dict[str, tuple[str, dict[str, Any]]] = {
+    "strict states": ("C3", {"length": 8, **STRICT}),
+    "strict outputs": (
+        str(TURNSTILE),
+        {"length": 8, "observation": "outputs", **STRICT},
+    ),
+    "strict beliefs": (str(WEATHER), {"length": 8, "within": 0.05, **STRICT}),
+    "float64": ("FlipFlop", {"length": 8, "dtype": "float64", **STRICT}),
+    "bfloat16": ("FlipFlop", {"length": 8, "dtype": "bfloat16", **STRICT}),
+    "disguised": ("C2", {"length": 8, "disguise": "rotate,dense", **STRICT}),
+}
+"""Networks that go to more places than those of `every_kind`."""
 
 
-def written(place: Path, to: str, source: object, **how: object) -> str:
-    """The card of a small network that was exported."""
-    model = krohn.compile(source, **{"length": 4, **how})  # type: ignore[arg-type]
-    krohn.export(model, to=to, directory=place, sample=4)
-    return (place / NAME).read_text("utf-8")
+@cache
+def network(kind: str) -> CompiledModel:
+    if kind not in MORE:
+        return compiled(kind)
+    source, how = MORE[kind]
+    return krohn.compile(source, **how)
 
 
-def program(text: str) -> str:
-    (found,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+def line_of_verdict(card: str) -> str:
+    """The first line after the title of a card."""
+    title, line = [line for line in card.splitlines() if line][:2]
+    assert title.startswith("# ")
+    return line
+
+
+def program(card: str) -> str:
+    (found,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     return str(found)
 
 
-@pytest.fixture
-def printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[[str], str]:
-    """The output of a program that is run beside the export."""
+@pytest.mark.sample(60)
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize("kind", [*NETWORKS, *MORE, "generator"])
+def test_what_goes_somewhere_is_proved_there(
+    kind: str, to: str, tmp_path: Path
+) -> None:
+    """The card says what the checker has shown of what was written, or why it has not."""
+    model = network(kind)
+    try:
+        found = krohn.export(model, to=to, directory=tmp_path / "out", sample=4)
+    except ModelFileError:
+        assert list(tmp_path.iterdir()) == []
+        return
+    proof = prove(model.file, None)
+    assert proof.verdict == "verified"
+    assert proof.bounds is not None
+    card = (tmp_path / "out" / NAME).read_text("utf-8")
+    line = line_of_verdict(card)
+    assert line.startswith("**Not proved: " if to == "onnx" else "**Proved in ")
+    assert (found.verdict == "verified") == (to != "onnx")
+    assert proof.bounds.covers in line
+    shown = re.findall(r"within ([\d.e-]+[\d]) of the right one", line)
+    assert bool(shown) == (model.file.header["claim"].get("kind") == "within")
+    assert all(float(error) >= proof.bounds.error for error in shown)
+    assert "  # [" in program(card)
 
-    def run(text: str) -> str:
-        capsys.readouterr()
-        monkeypatch.chdir(tmp_path / "out")
-        exec(compile(text, "README.md", "exec"), {"__name__": "__main__"})
-        return capsys.readouterr().out
 
-    return run
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize("kind", ["strict states", "strict beliefs", "float64"])
+def test_a_network_that_is_not_proved_says_so_first(
+    kind: str, to: str, tmp_path: Path, call: Call
+) -> None:
+    """A position that is right on the words that are run, and that no proof reaches."""
+    file = network(kind).file
+    tensors = {name: values.copy() for name, values in file.tensors.items()}
+    tensors["unembed.weight"][0] += 2.0**-30  # a dimension of the first letter
+    spoilt = replace(file, tensors=tensors)
+    if prove(spoilt, None).verdict == "verified":
+        tensors["embed.token"][:, 0] += 2.0**-30
+    assert prove(spoilt, None).verdict != "verified"
+    try:
+        found = krohn.export(spoilt, to=to, directory=tmp_path / "out", sample=4)
+    except ModelFileError:
+        return
+    assert found.verdict != "verified"
+    assert found.proved.startswith("not proved: ")
+    card = (tmp_path / "out" / NAME).read_text("utf-8")
+    assert line_of_verdict(card).startswith("**Not proved: ")
+    assert "roved in" not in card
+
+
+def late(file: ModelFile) -> ModelFile:
+    """The network, whose scores overflow where they are multiplied by 4.
+
+    A feature of positions, that of the last alone, is read by queries, and no key reads
+    what they say.
+    """
+    tensors = {name: values.copy() for name, values in file.tensors.items()}
+    header = copy.deepcopy(file.header)
+
+    def widen(name: str, axis: int, count: int = 1) -> None:
+        widths = [(0, 0)] * tensors[name].ndim
+        widths[axis] = (0, count)
+        tensors[name] = np.pad(tensors[name], widths)
+
+    d = header["architecture"]["d_model"]
+    for name in tensors:
+        if name.startswith("embed") or name == "unembed.weight":
+            widen(name, int(name.startswith("embed")))
+        elif "attention" in name:
+            widen(name, 2 if name.endswith("out") else 1)
+    for part in ("query", "key"):
+        widen(f"blocks.0.attention.{part}", 2, 16)
+    tensors["blocks.0.attention.query"][0, d, 1] = 2.0**63
+    tensors["embed.position"][-1, d] = 1.5 * 2.0**62
+    header["architecture"]["d_model"] = d + 1
+    header["architecture"]["blocks"][0]["d_qk"] += 16
+    header["program"]["features"]["late"] = [d, d + 1]
+    return replace(file, header=header, tensors=tensors)
+
+
+@pytest.mark.parametrize("to", DESTINATIONS)
+def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
+    """Queries that fit in the file may not fit where they are 2^k times larger."""
+    file = late(krohn.compile("FlipFlop", length=60, strict=True).file)
+    assert prove(file, None).verdict == "verified"
+    home, place = destination(to), tmp_path / "out"
+    place.mkdir()
+    home.write(file, place, False)
+    proof = exporting.proof_of(file, home, place)
+    proved_there = {"huggingface"}
+    assert (proof.verdict == "verified") == (to in proved_there)
+    words = torch.full((1, 60), 1)
+    with torch.inference_mode():
+        finite = bool(home.open(place)(words).isfinite().all())
+    assert finite or to not in proved_there
+
+
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_logits_are_told_apart_by_the_program(
+    to: str, dtype: str, tmp_path: Path
+) -> None:
+    """A softmax, or a number of 24 digits, takes them for equal."""
+    file = krohn.compile("FlipFlop", length=8, strict=True, dtype=dtype).file
+    tensors = {name: values.copy() for name, values in file.tensors.items()}
+    small = 2.0 ** (-60 if dtype == "float32" else -30)
+    tensors["unembed.weight"] *= small
+    tensors["unembed.bias"] *= small
+    tensors["unembed.bias"] += dtype == "float64"
+    spoilt = replace(file, tensors=tensors)
+    assert prove(spoilt, None).verdict == "verified"
+    krohn.export(spoilt, to=to, directory=tmp_path / "out", sample=4)
+    text = program((tmp_path / "out" / NAME).read_text("utf-8"))
+    answers = ast.literal_eval(text.splitlines()[-1].partition("  # ")[2])
+    assert [each.removeprefix("state: ") for each in answers] == ["1", "1", "2"]
+    assert "pipeline" not in text
+    assert "generate" not in text
+
+
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize(
+    "line", ["print(['a', 'b', 'c'])", "1 / 0", "import that.is.not"]
+)
+def test_a_program_that_does_not_print_what_the_card_says_leaves_nothing(
+    to: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = destination(to)
+    lines = f"{line}\nraise SystemExit(0)"
+    wrong = replace(real, program=lines)
+    monkeypatch.setattr(exporting, "destination", lambda to: wrong)
+    monkeypatch.setattr("krohn.model_card.printed", printed)
+    with pytest.raises(KrohnError, match="nothing was written"):
+        krohn.export(
+            network("strict states"), to=to, directory=tmp_path / "o", sample=4
+        )
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("to", ["gpt2", "huggingface", "transformer-lens", "onnx"])
-def test_its_program_prints_what_it_says(
-    to: str, tmp_path: Path, printed: Callable[[str], str]
-) -> None:
-    how = {"strict": True, "observation": "outputs"}
-    text = written(tmp_path / "out", to, TURNSTILE, **how)
-    lines = [line for line in program(text).splitlines() if line]
-    assert len(lines) <= 5
-    answer = lines[-1].partition("  # ")[2]
+@pytest.mark.parametrize("to", DESTINATIONS)
+def test_its_program_prints_what_it_says(to: str, tmp_path: Path) -> None:
+    """In a process of its own, which knows nothing of this one."""
+    model = network("strict outputs")
+    krohn.export(model, to=to, directory=tmp_path / "out", sample=4)
+    text = program((tmp_path / "out" / NAME).read_text("utf-8"))
+    answer = text.splitlines()[-1].partition("  # ")[2]
     # coin, card, push: what the machine itself shows.
     right = krohn.automaton(TURNSTILE).run(["coin", "card", "push"])
-    assert answer.endswith(" ".join(right[-1:] if to == "gpt2" else right))
-    assert printed(program(text)) == f"{answer}\n"
+    assert [x.removeprefix("output: ") for x in ast.literal_eval(answer)] == right
+    assert printed(text, tmp_path / "out") == f"{answer}\n"
 
 
-def test_the_program_of_a_dynamic_program_writes_its_text(
-    tmp_path: Path, printed: Callable[[str], str]
-) -> None:
-    text = written(tmp_path / "out", "huggingface", "LCS2,2", length=None)
-    assert printed(program(text)).endswith("<eos>\n")
-
-
-def test_it_says_the_claim_and_what_is_proved(tmp_path: Path) -> None:
-    text = written(tmp_path / "out", "gpt2", "regex:(ab)*", strict=True)
-    assert "In float32, after every letter of every word of up to 4 letters" in text
-    assert "2 letters: `a`, `b`" in text
-    assert "`accept`, `reject`" in text
-    assert "Proved in float32: right on all words of up to 4 letters" in text
-    assert krohn.verify(tmp_path / "out").verdict == "verified"
-
-
-def test_outputs_that_are_numbers_are_claimed_within_an_error(tmp_path: Path) -> None:
-    weather = TURNSTILE.with_name("weather.json")
-    text = written(tmp_path / "out", "onnx", weather, within=0.1)
-    assert re.search(r"each output is within \S+ of that of the source", text)
+def test_what_only_krohn_runs_goes_nowhere(tmp_path: Path) -> None:
+    for to in DESTINATIONS:
+        with pytest.raises(ExportError, match="reads the vectors that it has written"):
+            krohn.export(
+                compiled("vectors-in-blocks"), to=to, directory=tmp_path / "out"
+            )

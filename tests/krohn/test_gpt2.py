@@ -105,7 +105,7 @@ def test_nothing_is_said_to_be_proved_that_is_not(
     """A cascade in bfloat16 is right on the words that are run, and says no more."""
     file = krohn.compile("Grid4", length=32, strict=True, dtype="bfloat16").file
     found = krohn.export(file, to="gpt2", directory=tmp_path / "g", sample=50)
-    assert found.proved.startswith("not proved (the head of 'stored")
+    assert found.proved.startswith("not proved: the head of 'stored")
     assert np.isfinite(found.ran.deviation)
 
 

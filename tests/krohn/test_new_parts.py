@@ -27,7 +27,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.constructions import registry as constructions
 from krohn.compiler.transformer import Network
 from krohn.network import ExportError, exports
-from krohn.network.exports import Destination
+from krohn.network.exports import Destination, StoredNetwork
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -109,7 +109,7 @@ def test_an_export_is_written_read_back_and_held_against_the_file(
         write_table,
         open_table,
         "nothing",
-        lambda file, place: "nothing",
+        lambda file, place: StoredNetwork(file),
     )
     monkeypatch.setitem(sys.modules, "own_export", module(DESTINATION=to))
     home = exports._Home("own_export", ("json",), "")

@@ -113,9 +113,7 @@ def attention(
         unsure = np.zeros(len(query))
         if model.disguise is not None:
             unsure = model.disguise.scores(stream, block)
-        heads = Heads(
-            stream, query, key, value, out, kind, unsure, model.gain, {}
-        )
+        heads = Heads(stream, query, key, value, out, kind, unsure, model.gain, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)
