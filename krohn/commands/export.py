@@ -63,12 +63,12 @@ def _show_export(found: "Export") -> None:
         "nothing": "",
     }[ran.against]
     print(f"wrote {found.directory}, for {found.to}")
+    print(f"  {found.proved}")
     print(
         f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
         f"largest deviation of a logit {ran.deviation:.3g}"
     )
     print(f"  computed there: {found.arithmetic}")
-    print(f"  {found.proved}")
 
 
 def formal(
