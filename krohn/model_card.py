@@ -103,7 +103,8 @@ def printed(program: str, place: Path) -> str:
     Raises:
         KrohnError: If it ends in an error.
     """
-    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
+    own = str(Path(__file__).absolute().parents[1])  # where Krohn lies
+    paths = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
     with TemporaryDirectory() as cache:
         told = {**os.environ, **QUIET, "PYTHONPATH": paths, "HF_MODULES_CACHE": cache}
         try:

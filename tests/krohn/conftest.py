@@ -1,8 +1,8 @@
 """Fixtures that tests of the commands share."""
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -36,21 +36,19 @@ def _text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(module, "emit", both)
 
 
-@pytest.fixture(autouse=True)
-def _programs_of_cards_run_here(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _programs_of_cards_run_here() -> Iterator[None]:
     """Programs of model cards run in this process, as libraries take long to import."""
 
     def printed(program: str, place: Path) -> str:
         out = StringIO()
-        with monkeypatch.context() as moved, redirect_stdout(out):
-            moved.chdir(place)
+        with chdir(place), redirect_stdout(out):
             exec(compile(program, "README.md", "exec"), {"__name__": "__main__"})
         return out.getvalue()
 
-    if request.node.get_closest_marker("slow") is None:
-        monkeypatch.setattr("krohn.model_card.printed", printed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("krohn.model_card.printed", printed)
+        yield
 
 
 @pytest.fixture
