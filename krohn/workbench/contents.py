@@ -260,7 +260,7 @@ def _forms(file: ModelFile, home: Path, sample: int) -> tuple[dict[str, str], in
         try:
             done = export(file, to=form, directory=home / form, sample=sample)
             found[form] = done.proved
-            if done.proved.startswith("not proved"):
+            if done.verdict != "verified":
                 shutil.rmtree(home / form)
                 found[form] = f"none: {done.proved}"
             else:
@@ -275,8 +275,10 @@ def _unproved(file: ModelFile, home: Path) -> dict[str, str]:
     found = {"gpt2": "none: only GPT-2s that are proved are in the set"}
     for form in ("transformer-lens", "huggingface"):
         (home / form).mkdir()
-        destination(form).write(file, home / form, False)
-        destination(form).proved(file, home / form)
+        to = destination(form)
+        to.write(file, home / form, False)
+        assert to.read is not None
+        to.read(file, home / form)
         found[form] = "the tensors are those of the file, of which nothing is proved"
     return found
 
